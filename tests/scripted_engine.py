@@ -1,4 +1,4 @@
-"""The test double: an engine that plays a list of events instead of running code, and keeps the answers it got."""
+"""The test double: an engine that plays a list of events instead of running code, and records the answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ScriptedEngine:
 
 
 class ScriptedExecution:
-    """One play. Like a guest that awaits its calls, it goes past a group of calls when all of them are answered."""
+    """Plays the events once. Like a guest that awaits its calls, it waits until a group of calls is answered."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Every failure of a call is an envelope; the broker itself never raises for what a tool does."""
+"""Every failure of a call is an envelope. The broker never raises, whatever a tool does."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def test_a_plain_function_runs_off_the_event_loop() -> None:
     assert await answer_of(threading.get_ident) != Answer(json.dumps({"result": threading.get_ident()}))
 
 
-async def test_a_plain_function_may_give_back_something_to_await() -> None:
+async def test_a_plain_function_may_return_an_awaitable() -> None:
     assert await answer_of(lambda: add(1)) == Answer('{"result": 2}')
 
 
@@ -103,12 +103,12 @@ async def test_a_plain_function_may_give_back_something_to_await() -> None:
         ([dt.date(2026, 11, 15)], '{"result": ["2026-11-15"]}'),
     ],
 )
-async def test_an_object_arrives_as_itself_and_anything_else_as_a_result(value: object, text: str) -> None:
+async def test_an_object_is_returned_as_it_is_and_any_other_value_as_result(value: object, text: str) -> None:
     assert await answer_of(lambda: value) == Answer(text)
 
 
 @pytest.mark.parametrize("value", [object(), math.nan, {"a": math.inf}, b"\xff", {(1, 2): 3}])
-async def test_a_value_that_is_not_json_is_the_tools_failure(value: object) -> None:
+async def test_a_value_that_is_not_json_is_a_failure_of_the_tool(value: object) -> None:
     answer = await answer_of(lambda: value)
     assert answer.failed
     assert json.loads(answer.json)["error_code"] == "INTERNAL_ERROR"
@@ -173,7 +173,7 @@ async def test_a_call_over_the_limit_is_refused_and_not_made() -> None:
     assert untimed(broker.calls()) == [(1, "tool", {}, "ok")]
 
 
-async def test_no_calls_at_all_may_be_allowed() -> None:
+async def test_a_limit_of_zero_allows_no_calls() -> None:
     answer = await broker_of({"tool": add}, 0).answer(ToolCall(1, "tool", '{"a": 1}'))
     assert json.loads(answer.json)["error_code"] == "CALL_LIMIT_EXCEEDED"
 
@@ -186,7 +186,7 @@ async def test_arguments_nested_too_deeply_are_refused(depth: int) -> None:
     assert untimed(broker.calls()) == [(1, "tool", {}, "error")]
 
 
-async def test_a_run_may_not_fill_the_host_with_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_arguments_of_a_run_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_module, "ARGUMENT_BYTES", 20)
     broker = broker_of({"tool": add}, 10)
     answers = [await broker.answer(ToolCall(number, "tool", '{"a": 100}')) for number in (1, 2, 3)]
@@ -194,7 +194,7 @@ async def test_a_run_may_not_fill_the_host_with_arguments(monkeypatch: pytest.Mo
     assert json.loads(answers[2].json)["error_code"] == "INPUT_VALIDATION_FAILED"
 
 
-async def test_calls_are_listed_in_the_order_of_the_program_whatever_the_order_of_their_answers() -> None:
+async def test_calls_are_listed_in_program_order_whatever_the_order_of_their_answers() -> None:
     first_may_end = asyncio.Event()
 
     async def first() -> None:
@@ -227,7 +227,7 @@ async def test_a_cancelled_run_cancels_its_call_and_does_not_list_it() -> None:
 
 
 class FullJournal:
-    """One whose disk is full: from the first word on, or once a call has been made."""
+    """A journal whose disk is full, from the start or once the intent is written."""
 
     def __init__(self, *, takes_intents: bool) -> None:
         self._takes_intents = takes_intents
@@ -240,7 +240,7 @@ class FullJournal:
         raise OSError("no space left on /var/lib/paddock")
 
 
-async def test_a_call_that_cannot_be_written_down_is_not_made() -> None:
+async def test_a_call_that_cannot_be_journalled_is_not_made() -> None:
     made: list[int] = []
     broker = broker_of({"tool": lambda: made.append(1)}, journal=FullJournal(takes_intents=False))
     answer = await broker.answer(ToolCall(1, "tool", "{}"))
@@ -249,7 +249,7 @@ async def test_a_call_that_cannot_be_written_down_is_not_made() -> None:
     assert json.loads(unknown.json)["error_code"] == "TOOL_NOT_FOUND"
 
 
-async def test_an_outcome_that_cannot_be_written_down_still_reaches_the_script() -> None:
+async def test_an_outcome_that_cannot_be_journalled_still_reaches_the_script() -> None:
     broker = broker_of({"tool": add}, journal=FullJournal(takes_intents=True))
     assert await broker.answer(ToolCall(1, "tool", '{"a": 1}')) == Answer('{"result": 2}')
 

@@ -1,4 +1,4 @@
-"""Configuration: a TOML file, then the environment; a key that does not exist is refused."""
+"""Configuration: a TOML file, then the environment; an unknown key is refused."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def written(text: str, name: str = "other.toml") -> Path:
     return path
 
 
-def test_without_a_file_and_environment_there_are_the_defaults() -> None:
+def test_without_a_file_or_environment_the_defaults_apply() -> None:
     assert Config.load(environ={}) == Config()
 
 
-def test_a_file_is_laid_over_the_defaults() -> None:
+def test_a_file_overrides_the_defaults() -> None:
     path = written('engine = "monty"\ncode_bytes = 10\n[limits]\nwall_seconds = 5\n[monty]\nmax_workers = 3\n')
     assert Config.load(path, environ={}) == Config(
         engine="monty", code_bytes=10, limits=Limits(wall_seconds=5.0), monty=MontyConfig(1, 3)
     )
 
 
-def test_the_environment_is_laid_over_the_file() -> None:
+def test_the_environment_overrides_the_file() -> None:
     path = written("[limits]\nwall_seconds = 5\ncalls = 7\n")
     environ = {"PADDOCK_LIMITS__WALL_SECONDS": "2.5", "PADDOCK_ENGINE": "monty", "HOME": "/root", "PADDOCKS": "x"}
     assert Config.load(path, environ=environ) == Config(engine="monty", limits=Limits(wall_seconds=2.5, calls=7))
 
 
-def test_the_file_may_be_named_by_the_environment() -> None:
+def test_the_environment_may_name_the_file() -> None:
     path = written('engine = "monty"\n')
     assert Config.load(environ={"PADDOCK_CONFIG": str(path)}) == Config(engine="monty")
 
@@ -51,12 +51,12 @@ def test_a_file_in_the_working_directory_is_found() -> None:
     assert Config.load(environ={}) == Config(engine="monty")
 
 
-def test_a_file_that_was_named_goes_before_one_that_was_found() -> None:
+def test_a_named_file_takes_precedence_over_one_in_the_working_directory() -> None:
     written('engine = "monty"\n', "paddock.toml")
     assert Config.load(written('engine = "cpython"\n'), environ={}) == Config(engine="cpython")
 
 
-def test_a_whole_number_will_do_for_a_fraction() -> None:
+def test_a_whole_number_is_accepted_for_a_fraction() -> None:
     seconds = Config.load(written("limits.wall_seconds = 5\n"), environ={}).limits.wall_seconds
     assert (seconds, type(seconds)) == (5.0, float)
 
@@ -163,12 +163,12 @@ def test_an_environment_that_cannot_be_used_is_refused(name: str, value: str, me
     assert str(caught.value) == message
 
 
-def test_a_file_that_is_not_there_is_named() -> None:
+def test_a_missing_file_is_named() -> None:
     with pytest.raises(ConfigError, match=r"^cannot read missing\.toml: No such file or directory$"):
         Config.load("missing.toml", environ={})
 
 
-def test_a_folder_is_no_file() -> None:
+def test_a_folder_is_not_a_file() -> None:
     with pytest.raises(ConfigError, match=r"^cannot read \.: Is a directory$"):
         Config.load(".", environ={})
 
@@ -180,7 +180,7 @@ def test_a_file_that_is_not_toml_is_named(data: bytes) -> None:
         Config.load("bad.toml", environ={})
 
 
-def test_environments_are_laid_over_the_built_in_one() -> None:
+def test_environments_override_the_built_in_ones() -> None:
     text = '[environments.default]\npackages = ["six>=1"]\n[environments.maps]\npackages = ["shapely[x]"]\n'
     environ = {"PADDOCK_ENVIRONMENTS__MAPS__PRELOAD": '["shapely.geometry"]'}
     assert Config.load(written(text), environ=environ).environments == {
@@ -190,7 +190,7 @@ def test_environments_are_laid_over_the_built_in_one() -> None:
     }
 
 
-def test_a_table_of_an_engine_is_laid_over_what_the_engine_has() -> None:
+def test_a_table_of_an_engine_overrides_its_defaults() -> None:
     config = Config.load(written("[node]\nmax_waiting = 7\n[quickjs]\nmin_waiting = 0\n"), environ={})
     assert (config.node.environment, config.node.min_waiting, config.node.max_waiting) == ("node", 1, 7)
     assert (config.quickjs.environment, config.quickjs.min_waiting) == ("quickjs", 0)
@@ -205,7 +205,7 @@ def test_the_data_directory_follows_the_desktop_convention(monkeypatch: pytest.M
     assert Config.load(environ={"PADDOCK_DATA_DIRECTORY": "/data"}).data_directory == "/data"
 
 
-def test_the_environment_says_true_and_false_as_toml_does() -> None:
+def test_booleans_in_the_environment_are_written_as_in_toml() -> None:
     assert Config.load(environ={"PADDOCK_JAIL__ACCEPT_CONFINED": "true"}).jail.accept_confined is True
     assert Config.load(environ={"PADDOCK_JAIL__ACCEPT_CONFINED": "false"}).jail.accept_confined is False
     with pytest.raises(ConfigError, match=r"'jail\.accept_confined' must be true or false, not 'yes'"):
@@ -219,7 +219,7 @@ REQUIREMENTS = [
 ]
 
 
-def test_every_requirement_with_versions_extras_and_markers_is_taken() -> None:
+def test_requirements_with_versions_extras_and_markers_are_accepted() -> None:
     assert problem(EnvironmentConfig(tuple(REQUIREMENTS))) is None
 
 
@@ -242,17 +242,17 @@ def test_every_requirement_with_versions_extras_and_markers_is_taken() -> None:
         ("six[", "is not a package with versions"),
     ],
 )
-def test_what_is_no_requirement_is_refused(requirement: str, why: str) -> None:
+def test_an_invalid_requirement_is_refused(requirement: str, why: str) -> None:
     assert (problem(EnvironmentConfig((requirement,))) or "").startswith(f"packages: {requirement!r} {why}")
 
 
 @pytest.mark.parametrize("module", ["", "1a", "a.", ".a", "a b", "a;b", "a-b"])
-def test_what_is_no_module_is_refused(module: str) -> None:
+def test_an_invalid_module_name_is_refused(module: str) -> None:
     wrong = f"preload: {module!r} is not the name of a module, such as 'numpy' or 'xml.etree.ElementTree'"
     assert problem(EnvironmentConfig(preload=(module,))) == wrong
 
 
-def test_raised_caps_let_limits_rise() -> None:
+def test_raised_caps_allow_higher_limits() -> None:
     config = Config.load(written("caps.wall_seconds = 2000\nlimits.wall_seconds = 1000\n"), environ={})
     assert (config.limits.wall_seconds, config.caps.wall_seconds, CAPS.wall_seconds) == (1000.0, 2000.0, 900.0)
 
@@ -265,7 +265,7 @@ def test_a_configuration_is_frozen() -> None:
         config.monty.max_workers = 1  # type: ignore[misc]
 
 
-def test_the_file_or_variable_that_is_wrong_is_named_where_both_are_there() -> None:
+def test_the_wrong_file_or_variable_is_named_if_both_are_present() -> None:
     path = written("limits.calls = 5\ncaps.calls = 8\n")
     with pytest.raises(ConfigError, match=r"^PADDOCK_LIMITS__CALLS: limits\.calls may be at most 8 here, not 9$"):
         Config.load(path, environ={"PADDOCK_LIMITS__CALLS": "9"})
@@ -291,15 +291,15 @@ KUBERNETES = {
 }
 
 
-def test_what_kubernetes_sets_for_a_service_of_our_name_is_no_setting() -> None:
+def test_variables_that_kubernetes_sets_for_a_service_are_ignored() -> None:
     assert Config.load(environ={**KUBERNETES, "PADDOCK_ENGINE": "monty"}) == Config(engine="monty")
 
 
 @pytest.mark.parametrize("name", ["PADDOCK_SERVICE", "PADDOCK_LIMITS__PORT", "PADDOCK_PORT_HTTP", "PADDOCK_HOME"])
-def test_any_other_variable_of_our_prefix_is_refused(name: str) -> None:
+def test_any_other_variable_with_our_prefix_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=f"^{name}: unknown setting "):
         Config.load(environ={name: "1"})
 
 
-def test_an_empty_name_of_a_file_is_none() -> None:
+def test_an_empty_file_name_means_no_file() -> None:
     assert Config.load(environ={"PADDOCK_CONFIG": ""}) == Config()

@@ -41,7 +41,7 @@ def test_an_envelope_has_every_required_field() -> None:
     }
 
 
-def test_an_envelope_comes_back_from_its_text_with_what_an_upstream_added() -> None:
+def test_an_envelope_is_parsed_with_fields_that_an_upstream_added() -> None:
     more = {**FULL, "_meta": {"retry_after_seconds": 5}}
     assert parse(json.dumps(more)) == more
 
@@ -67,12 +67,12 @@ def test_an_envelope_comes_back_from_its_text_with_what_an_upstream_added() -> N
     ],
     ids=lambda text: text[:16],
 )
-def test_anything_else_is_no_envelope(text: str) -> None:
+def test_anything_else_is_not_an_envelope(text: str) -> None:
     assert parse(text) is None
 
 
 @pytest.mark.parametrize("name", FULL)
-def test_an_envelope_that_lacks_a_field_is_none(name: str) -> None:
+def test_an_envelope_without_a_required_field_is_refused(name: str) -> None:
     rest = {key: value for key, value in FULL.items() if key != name}
     assert parse(json.dumps(rest)) is None
     assert envelopes.problems(rest) != []
@@ -111,19 +111,19 @@ def test_an_envelope_that_lacks_a_field_is_none(name: str) -> None:
     ],
     ids=str,
 )
-def test_a_field_of_a_wrong_type_makes_it_none_for_us_and_for_the_schema(wrong: dict[str, Any]) -> None:
+def test_a_field_of_a_wrong_type_is_refused_by_the_parser_and_the_schema(wrong: dict[str, Any]) -> None:
     assert validate_envelope({**FULL, **wrong}) is None
     assert envelopes.problems({**FULL, **wrong}) != []
 
 
-def test_an_envelope_nested_too_deeply_is_none() -> None:
+def test_an_envelope_nested_too_deeply_is_refused() -> None:
     deep: Any = {}
     for _ in range(200):
         deep = {"a": deep}
     assert validate_envelope({**FULL, "examples": [deep]}) is None
 
 
-def test_what_is_known_besides_goes_into_meta() -> None:
+def test_additional_facts_go_into_meta() -> None:
     note = {"kind": "renamed", "from": "a", "to": "b"}
     made = with_meta(
         FULL, normalized=[note], rate_limit={"limit": 5, "remaining": 0}, retry_after_seconds=1.5, warnings=["w"]
@@ -167,14 +167,14 @@ ROWS: list[tuple[dict[str, Any], str, str, bool]] = [
 
 
 @pytest.mark.parametrize(("made", "kind", "code", "retryable"), ROWS, ids=[row[2] for row in ROWS])
-def test_each_failure_has_its_kind_its_code_and_whether_to_try_again(
+def test_each_failure_has_a_kind_a_code_and_retryable(
     made: dict[str, Any], kind: str, code: str, retryable: bool
 ) -> None:
     assert (made["error_kind"], made["error_code"], made["retryable"]) == (kind, code, retryable)
     assert (validate_envelope(made), envelopes.problems(made)) == (made, [])
 
 
-def test_every_kind_is_made_by_some_function_and_known_to_the_schema() -> None:
+def test_every_kind_has_a_function_and_is_in_the_schema() -> None:
     assert {row[1] for row in ROWS} == set(KINDS) == set(envelopes.SCHEMA["properties"]["error_kind"]["enum"])
 
 

@@ -1,4 +1,4 @@
-"""Environments are built by a real uv, from a real index: all of one, or nothing."""
+"""Environments are built by a real uv, from a real index: completely or not at all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def small(shared_data: Path) -> Built:
 
 @pytest.fixture
 def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of packages, the only ones that uv finds: no name here may reach an index."""
+    """A folder with the only packages that uv finds, so that no test reaches an index."""
     folder = tmp_path / "packages"
     folder.mkdir()
     monkeypatch.setenv("UV_FIND_LINKS", str(folder))

@@ -14,7 +14,7 @@ def paths(*names: str) -> list[str]:
     return [placed.path for placed in place(File(name, b"") for name in names)]
 
 
-def test_a_file_lies_under_its_own_name() -> None:
+def test_a_file_is_placed_under_its_own_name() -> None:
     file = File("report.csv", b"a,b", "text/csv", "element-7")
     (placed,) = place([file])
     assert placed.file is file
@@ -26,15 +26,15 @@ def test_a_file_lies_under_its_own_name() -> None:
     }
 
 
-def test_no_files_have_no_places() -> None:
+def test_no_files_have_no_paths() -> None:
     assert place([]) == ()
 
 
-def test_of_files_with_one_name_the_later_get_a_suffix() -> None:
+def test_later_files_of_the_same_name_get_a_suffix() -> None:
     assert paths("a.csv", "a.csv", "a.csv", "b") == ["/files/a.csv", "/files/a-2.csv", "/files/a-3.csv", "/files/b"]
 
 
-def test_a_suffix_never_takes_a_name_that_is_there() -> None:
+def test_a_suffix_never_makes_a_name_that_is_taken() -> None:
     assert len(set(paths("a.csv", "a-2.csv", "a.csv", "a.csv", "a-2.csv"))) == 5
 
 
@@ -74,7 +74,7 @@ def test_a_name_with_nothing_usable_is_replaced_by_a_number(name: str) -> None:
 
 
 @pytest.mark.parametrize("letter", ["a", "ä", "😀"])
-def test_a_long_name_is_cut_to_what_a_file_system_takes(letter: str) -> None:
+def test_a_long_name_is_cut_to_the_limit_of_file_systems(letter: str) -> None:
     for path in paths(letter * 4096, letter * 4096, letter * 4096 + ".txt"):
         name = path.removeprefix("/files/")
         assert 0 < len(name.encode()) <= MAX_NAME_BYTES
@@ -97,6 +97,6 @@ def test_a_name_that_is_not_text_is_refused(name: Any) -> None:
         place([File(name, b"")])
 
 
-def test_what_is_no_file_is_refused() -> None:
+def test_a_value_that_is_not_a_file_is_refused() -> None:
     with pytest.raises(BadFile, match=r"^files contains str; each item must be a paddock.File$"):
         place(["a.txt"])  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""Which engine `auto` takes for a script in JavaScript or TypeScript, by its words."""
+"""Which engine `auto` chooses for a JavaScript or TypeScript script, by the words in it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_programs_and_typescript_run_on_node() -> None:
     ]
 
 
-def test_a_script_that_needs_node_is_refused_where_there_is_none() -> None:
+def test_a_script_that_needs_node_is_refused_without_node() -> None:
     plan = make_plan(Request("new URL('a:b')", language="javascript"), Config(), engines=("quickjs",), tools=())
     assert plan.refusal is not None
     assert plan.refusal.message.startswith("this script needs Node (the script uses URL)")

@@ -35,7 +35,7 @@ IMPURE = {
     *("os", "pathlib", "shutil", "tempfile", "urllib", "http", "sqlite3", "logging", "time", "random"),
 }
 INSIDE = "paddock.jail.entry_point"
-"""What processes inside the walls start as: it imports what they run."""
+"""The entry point of processes inside the jail. It imports what they run."""
 IO_CALLS = {"open", "print", "input"}
 PARSERS = {"ast", "code", "codeop", "symtable", "tokenize"}
 PARSING_CALLS = {"compile", "eval", "exec", "__import__"}
@@ -43,7 +43,7 @@ PARSING_CALLS = {"compile", "eval", "exec", "__import__"}
 
 @dataclass(frozen=True)
 class Module:
-    """One source file, as far as the rules look at it."""
+    """The facts about a source file that the rules need."""
 
     name: str
     imports: tuple[tuple[str, bool], ...]
@@ -163,12 +163,12 @@ def test_the_host_never_parses_source() -> None:
 
 
 def foreign(module: Module, *own: str) -> list[str]:
-    """What `module` imports from outside the standard library, but for what begins like one of `own`."""
+    """What `module` imports from outside the standard library, except names that begin with one of `own`."""
     names = (name for name, _ in module.imports if name.partition(".")[0] not in sys.stdlib_module_names)
     return [f"{module.name} imports {name}" for name in names if not name.startswith(own)]
 
 
-def test_what_runs_inside_imports_the_standard_library_itself_and_the_frames() -> None:
+def test_guest_code_imports_only_the_standard_library_itself_and_the_frames() -> None:
     offenders = [
         offence
         for module in modules()
@@ -195,7 +195,7 @@ def test_every_public_name_can_be_imported() -> None:
     assert dir(paddock) == sorted([*paddock.__all__, "__version__"])
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'paddock' has no attribute 'zzz'$"):
         _ = paddock.zzz
 
@@ -229,6 +229,6 @@ def test_the_drawn_tree_is_the_tree() -> None:
     assert [(indent // 4, name) for indent, name in shown] == list(drawn(PaddockError, 0))
 
 
-def test_an_error_is_shown_by_its_own_kind() -> None:
+def test_an_error_is_reported_by_its_own_class() -> None:
     assert errors.surface(errors.CodeTooLarge("x")) == errors.Surface(413, -32602, 2)
     assert {surface.exit_code for surface in errors.SURFACES.values()} == {2, 3}

@@ -1,4 +1,4 @@
-"""Limits are taken as given or refused; never bent."""
+"""Limits are applied as requested or refused, never adjusted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddock.model.limits import CAPS, NAMES, Limits, resolve
 DEFAULT = Limits()
 
 
-def test_no_limits_asked_for_gives_the_defaults() -> None:
+def test_no_requested_limits_give_the_defaults() -> None:
     assert resolve(None, DEFAULT, CAPS) is DEFAULT
 
 
@@ -23,7 +23,7 @@ def test_the_defaults_are_those_of_the_design() -> None:
     assert Limits(900.0, 3600.0, 4096 * mb, 16 * mb, 10_000, 64, 10_000, 4096 * mb, 16 * mb) == CAPS
 
 
-def test_a_mapping_is_laid_over_the_defaults() -> None:
+def test_a_mapping_overrides_the_defaults() -> None:
     assert resolve({"wall_seconds": 0.5, "calls": 3}, DEFAULT, CAPS) == Limits(wall_seconds=0.5, calls=3)
 
 
@@ -53,20 +53,20 @@ def test_zero_calls_or_processes_mean_none(name: str) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, -0.5, math.nan, math.inf, -math.inf])
-def test_negative_and_unreal_numbers_are_refused(value: float) -> None:
+def test_negative_and_non_finite_numbers_are_refused(value: float) -> None:
     for name in NAMES:
         with pytest.raises(BadLimit, match=f"^{name} must be a positive, finite number, not {value}$"):
             resolve({name: value}, DEFAULT, CAPS)
 
 
 @pytest.mark.parametrize("value", [True, False, "5", None, [5], b"5", 5j])
-def test_what_is_no_number_is_refused(value: object) -> None:
+def test_a_value_that_is_not_a_number_is_refused(value: object) -> None:
     for name in NAMES:
         with pytest.raises(BadLimit, match=f"^{name} must be a number, not "):
             resolve({name: value}, DEFAULT, CAPS)
 
 
-def test_a_fraction_of_a_whole_thing_is_refused() -> None:
+def test_a_fraction_is_refused_for_a_limit_that_counts() -> None:
     for name in NAMES:
         if not name.endswith("_seconds"):
             with pytest.raises(BadLimit, match=f"^{name} must be a whole number, not 1.5$"):
@@ -95,7 +95,7 @@ def test_an_unknown_limit_without_a_near_name_lists_them_all(name: object) -> No
         resolve({name: 5}, DEFAULT, CAPS)  # type: ignore[dict-item]
 
 
-def test_limits_that_are_no_mapping_are_refused_in_few_words() -> None:
+def test_limits_that_are_not_a_mapping_are_refused_briefly() -> None:
     with pytest.raises(BadLimit, match=r"^limits must be a Limits or a mapping .* not \[0, 0, .*\.\.\.$") as caught:
         resolve([0] * 1000, DEFAULT, CAPS)  # type: ignore[arg-type]
     assert len(str(caught.value)) < 200

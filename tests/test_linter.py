@@ -1,4 +1,4 @@
-"""Lint as a library call: finds mistakes, knows what a script may do, never runs it."""
+"""`lint` finds mistakes, accepts what scripts may do, and never runs the code."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_finding_as_json_has_a_location() -> None:
         "",
     ],
 )
-def test_what_a_script_may_do_is_no_finding(code: str) -> None:
+def test_valid_script_syntax_is_not_reported(code: str) -> None:
     assert lint(code, names=["prices"]) == []
 
 
@@ -130,7 +130,7 @@ def test_a_machine_without_ruff_is_told_what_to_install(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("code", [None, b"1", 1, ["1"]])
-async def test_code_that_is_no_text_is_refused_as_a_run_refuses_it(code: object) -> None:
+async def test_code_that_is_not_text_is_refused(code: object) -> None:
     from paddock import Paddock
 
     wrong: Any = code
@@ -143,7 +143,7 @@ async def test_code_that_is_no_text_is_refused_as_a_run_refuses_it(code: object)
 
 
 @pytest.mark.parametrize("names", [None, "prices", [1]])
-def test_names_that_are_no_list_of_names_are_refused(names: object) -> None:
+def test_names_that_are_not_a_list_are_refused(names: object) -> None:
     wrong: Any = names
     with pytest.raises(RequestError) as refused:
         lint("1", names=wrong)
@@ -164,24 +164,24 @@ def test_names_that_are_no_list_of_names_are_refused(names: object) -> None:
         ("async def f():\n    await g()\n\n\nasync def g():\n    return f\n", []),
     ],
 )
-def test_a_program_may_do_less_at_its_top_level_and_more_is_found(code: str, expected: list[tuple[str, int]]) -> None:
+def test_a_program_is_checked_with_more_rules(code: str, expected: list[tuple[str, int]]) -> None:
     found = lint(code, names=["prices"], mode="script")
     assert [(finding.code, finding.line) for finding in found] == expected
 
 
-def test_a_mode_that_there_is_not_is_refused() -> None:
+def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(RequestError, match="mode must be one of expression, script, not 'scrip'"):
         lint("1", mode="scrip")
 
 
-def test_the_host_reads_a_report_in_time_by_its_length() -> None:
+def test_a_report_is_read_in_linear_time() -> None:
     import time
 
     begun = time.process_time()
     assert len(lint("1\n" * 500_000)) == FINDINGS
-    assert time.process_time() - begun < 3  # it took 14 s
+    assert time.process_time() - begun < 3  # quadratic code took 14 s
 
 
 @pytest.mark.parametrize("code", ["x = " + "1 + " * 200_000 + "1", "a" + ".b" * 300_000, "not " * 200_000 + "1"])
-def test_a_source_that_makes_ruff_crash_is_no_fault_of_the_host(code: str) -> None:
+def test_a_source_that_crashes_ruff_is_not_a_host_error(code: str) -> None:
     assert [finding.code for finding in lint(code)] == ["invalid-syntax"]

@@ -1,4 +1,4 @@
-"""The light engine: what each session is given, what a script can do to the host, how its value is kept."""
+"""The Monty engine: sessions, hostile values, and how the value of a script is returned."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tests.anomaly.processes import children
 
 ONE_WORKER = Config(monty=MontyConfig(min_workers=1, max_workers=1))
 BOMB = "t = 1\nfor _ in range(100):\n    t = (t, t)\nbomb = {t: 1}\n"
-"""Its hash is known inside, and would take this process longer than the universe is old."""
+"""Hashing it is quick inside Monty, and would take this process longer than the age of the universe."""
 
 
-async def test_every_run_is_a_session_of_its_own_with_all_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_run_has_its_own_session_with_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
     session = WorkerPool.session
 
@@ -49,7 +49,7 @@ async def test_every_run_is_a_session_of_its_own_with_all_its_limits(monkeypatch
             "max_suspensions": SUSPENSIONS,
         },
         "assert_message_annotations": False,
-        "os_policy": {"sleep": "call_host"},  # else a sleep over ten seconds ends after ten
+        "os_policy": {"sleep": "call_host"},  # otherwise Monty ends a sleep after ten seconds
     }
     assert asked == [wanted, wanted]
     assert 100 * Config().caps.calls < SUSPENSIONS
@@ -62,7 +62,7 @@ async def test_every_run_is_a_session_of_its_own_with_all_its_limits(monkeypatch
         f"{BOMB}return bomb",
         f"{BOMB}if bomb: return [bomb]",
         f"{BOMB}x = '''\nreturn bomb\n'''; bomb",
-        f"{BOMB}f'''{{'''return'''}}'''\nreturn bomb",  # nested quotes, which the scan does not follow
+        f"{BOMB}f'''{{'''return'''}}'''\nreturn bomb",  # nested quotes mislead the scan
         f"{BOMB}import os\nos.getenv('X', bomb)",
         f"{BOMB}await call_tool('x', bomb)",
         f"{BOMB}await call_tool(bomb, {{}})",
@@ -72,7 +72,7 @@ async def test_every_run_is_a_session_of_its_own_with_all_its_limits(monkeypatch
         f"{BOMB}import json\njson.dumps = lambda *_, **__: bomb\nbomb",
     ],
 )
-async def test_a_value_that_takes_for_ever_to_hash_never_reaches_the_host(code: str) -> None:
+async def test_a_value_that_hashes_for_years_never_reaches_the_host(code: str) -> None:
     async with Paddock() as paddock:
         limits = {"wall_seconds": 2, "memory_bytes": 64 * 1024 * 1024}
         result = await paddock.run(code, engine="monty", limits=limits)
@@ -103,7 +103,7 @@ async def test_no_more_of_a_value_crosses_than_the_limit_allows(size: int) -> No
         ("async  def f(): return 1\nclass A:\n  def g(self):\n\n# x\n    return 2\n", None),
         ("x = 1\n'''\nreturn 1\n'''\n", "x = 1\n«'''\nreturn 1\n'''»\n"),
         ('"return 1 # \\" "; x.returned', '"return 1 # \\" "; «x.returned»'),
-        ("y = 5", "«y = 5»"),  # which Monty refuses, and then takes the next
+        ("y = 5", "«y = 5»"),  # Monty refuses it; the next variant is used
         ("for x in y: f(x); x", None),
         ("if x:\n    1", None),
         ("import json", None),
@@ -112,7 +112,7 @@ async def test_no_more_of_a_value_crosses_than_the_limit_allows(size: int) -> No
         ("", None),
     ],
 )
-def test_what_a_script_gives_is_kept_under_a_name(code: str, kept: str | None) -> None:
+def test_the_value_of_a_script_is_assigned_to_a_name(code: str, kept: str | None) -> None:
     tries = [
         script.text.replace("[__paddock_result := (", "«").replace(")] and None", "»") for script in instrument(code)
     ]
@@ -127,7 +127,7 @@ def test_a_column_of_the_instrumented_script_is_found_in_the_script() -> None:
 
 
 @pytest.mark.parametrize("text", ["'", '"', "\\'", '"""', '\'"""\n', "return;", "\n", "(", "#", "\\\n", " \t", "def f"])
-def test_each_token_of_a_hostile_script_is_looked_at_once(text: str) -> None:
+def test_a_hostile_script_is_scanned_in_linear_time(text: str) -> None:
     from paddock.engines.monty_source import _TOKEN
 
     code = text * 20_000
@@ -140,7 +140,7 @@ def test_each_token_of_a_hostile_script_is_looked_at_once(text: str) -> None:
 async def test_no_more_workers_are_started_than_configured() -> None:
     config = Config(monty=MontyConfig(min_workers=1, max_workers=2))
     seen: set[int] = set()
-    before = set(children())  # of other tests, which share them
+    before = set(children())  # other tests share workers
 
     def look() -> None:
         seen.update(set(children()) - before)
@@ -159,7 +159,7 @@ async def test_a_healthy_worker_serves_one_run_after_the_other() -> None:
         assert children() == before
 
 
-async def test_an_engine_that_was_closed_starts_anew() -> None:
+async def test_a_closed_engine_starts_again() -> None:
     engine = MontyEngine(Config())
     async with Paddock(engines={"monty": lambda config: engine}) as paddock:
         for _ in range(2):
@@ -170,7 +170,7 @@ async def test_an_engine_that_was_closed_starts_anew() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-async def test_a_worker_that_stands_still_is_given_up_at_the_limit() -> None:
+async def test_a_hanging_worker_is_killed_at_the_limit() -> None:
     before = set(children())
     async with Paddock(ONE_WORKER) as paddock:
         await paddock.run("1", engine="monty")
@@ -187,7 +187,7 @@ async def test_a_worker_that_stands_still_is_given_up_at_the_limit() -> None:
         assert (await paddock.run("1 + 1", engine="monty")).output == 2
 
 
-async def test_what_a_script_writes_is_bounded_by_an_error_that_it_can_catch() -> None:
+async def test_writing_too_many_files_is_an_error_that_a_script_can_catch() -> None:
     code = """
 try:
     for i in range(200):
@@ -201,7 +201,7 @@ except OSError as e:
     assert (result.verdict, result.output) == (Verdict.OK, [True, "[Errno 28] No space left on device"])
 
 
-async def test_a_worker_that_cannot_be_started_is_a_fault_of_the_host(
+async def test_a_worker_that_cannot_be_started_is_a_host_error(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(monty_workers, "worker_binary", lambda: "/nonexistent/monty")
@@ -221,7 +221,7 @@ async def test_a_worker_that_is_not_installed_is_named_with_what_to_do(monkeypat
             await paddock.run("1", engine="monty")
 
 
-async def test_nothing_is_called_for_a_script_whose_run_is_over() -> None:
+async def test_a_run_that_is_over_makes_no_calls() -> None:
     called = []
 
     async def tick(number: int) -> None:
@@ -238,7 +238,7 @@ async def test_nothing_is_called_for_a_script_whose_run_is_over() -> None:
 USER: ContextVar[str] = ContextVar("USER", default="nobody")
 
 
-async def test_a_tool_finds_the_context_variables_of_whoever_asked_for_the_run() -> None:
+async def test_a_tool_sees_the_context_variables_of_the_caller() -> None:
     async def who() -> str:
         return USER.get()
 
@@ -252,7 +252,7 @@ async def test_a_tool_finds_the_context_variables_of_whoever_asked_for_the_run()
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython"])
-async def test_whoever_watches_and_fails_at_a_call_ends_the_run(engine: str) -> None:
+async def test_a_watcher_that_raises_ends_the_run(engine: str) -> None:
     async def tick() -> int:
         return 1
 

@@ -1,4 +1,4 @@
-"""Where pip finds its packages, uv does."""
+"""uv finds packages where pip is configured to find them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddock.jail.pip_settings import pip_settings, uv_options, uv_variables
 
 @pytest.fixture
 def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A machine without pip's settings, but for those that a test adds."""
+    """A machine without settings of pip, except those that a test adds."""
     monkeypatch.setattr("paddock.jail.pip_settings.MACHINE_FILE", tmp_path / "machine.conf")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     return {"HOME": str(tmp_path), "XDG_CONFIG_DIRS": str(tmp_path)}
@@ -63,7 +63,7 @@ def test_later_files_and_variables_win(environ: dict[str, str], tmp_path: Path) 
     assert pip_settings({**environ, "PIP_CONFIG_FILE": os.devnull}) == {}
 
 
-def test_what_is_said_to_uv_itself_wins(environ: dict[str, str]) -> None:
+def test_settings_for_uv_itself_win(environ: dict[str, str]) -> None:
     said = {"UV_INDEX_URL": "a", "UV_FIND_LINKS": "b", "SSL_CERT_FILE": "c", "UV_SYSTEM_CERTS": "false"}
     pip = {"PIP_INDEX_URL": "x", "PIP_FIND_LINKS": "x", "PIP_CERT": "x"}
     assert uv_variables({**environ, **said, **pip}) == {}

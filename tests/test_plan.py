@@ -1,4 +1,4 @@
-"""A request resolved: refused as an error, refused as data, or given an engine."""
+"""A request becomes a plan with an engine, a plan with a refusal, or an error."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_plan_holds_everything_that_an_engine_needs() -> None:
     )
 
 
-def test_a_plan_names_the_variables_that_the_script_finds_set() -> None:
+def test_a_plan_names_the_predefined_variables() -> None:
     assert plan("1", inputs={"x": 1}).names() == {"x", "files"}
 
 
@@ -75,7 +75,7 @@ def test_auto_is_monty_where_no_jail_works_and_the_reason_says_so() -> None:
     assert refused == RunError("EngineUnavailable", "no engine for python can run here: no walls")
 
 
-def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
+def test_the_configured_engine_is_used_by_default() -> None:
     assert plan("1", config=Config(engine="monty")).engine_reason == "requested"
 
 
@@ -112,7 +112,7 @@ def test_the_configured_engine_is_used_when_none_is_asked_for() -> None:
         ),
     ],
 )
-def test_a_request_that_makes_no_sense_is_refused(options: Any, error: type[RequestError], message: str) -> None:
+def test_an_invalid_request_is_refused(options: Any, error: type[RequestError], message: str) -> None:
     with pytest.raises(error) as caught:
         plan(**options)
     assert (type(caught.value), str(caught.value)) == (error, message)
@@ -153,7 +153,7 @@ def test_code_over_the_limit_is_refused_by_its_bytes(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["#" * 10, "#äääö", "#😀😀"])
-def test_code_at_the_limit_is_taken(code: str) -> None:
+def test_code_at_the_limit_is_accepted(code: str) -> None:
     assert plan(code, config=Config(code_bytes=10)).refusal is None
 
 
@@ -170,7 +170,7 @@ def test_source_is_not_parsed_here(code: str) -> None:
     assert plan(code, ALL).engine == "cpython"
 
 
-def test_an_engine_that_is_not_here_is_named_with_those_that_are() -> None:
+def test_an_unavailable_engine_is_named_with_the_available_ones() -> None:
     message = "engine 'cpython' is not available here; available: monty"
     assert plan("1", engine="cpython").refusal == RunError("EngineUnavailable", message)
 

@@ -1,4 +1,4 @@
-"""Scripts are hostile, and the host reads them to choose an engine: in time that grows as their length does."""
+"""The host scans hostile scripts to choose an engine, in time linear in their length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddock.planning.plan import make_plan
 
 SHORT, LONG = 4_000, 32_000
 MOST = 24
-"""As many times as long for eight times the text: one that goes by the square takes 64 times as long."""
+"""The allowed factor for eight times the text. A quadratic scan takes 64 times as long."""
 LEAST_SECONDS = 0.002
 
 JAVASCRIPT = {
@@ -59,14 +59,14 @@ PYTHON = {
 
 
 def seconds(code: str, language: str) -> float:
-    """Of computing, however many others compute meanwhile."""
+    """CPU time, which other processes do not affect."""
     before = time.thread_time()
     make_plan(Request(code, language=language), Config(), engines=("monty", "cpython", "quickjs", "node"), tools=())
     return max(LEAST_SECONDS, time.thread_time() - before)
 
 
 def grown(parts: tuple[str, str, str], language: str) -> float:
-    """How many times as long the best of three takes; the first that is good enough is good enough."""
+    """How many times longer the long text takes: the best of three, or the first within the limit."""
     before, many, after = parts
     short, long = (before + many * (size // len(many)) + after for size in (SHORT, LONG))
     least = min(seconds(short, language) for _ in range(3))
@@ -77,10 +77,10 @@ def grown(parts: tuple[str, str, str], language: str) -> float:
 
 
 @pytest.mark.parametrize("name", JAVASCRIPT)
-def test_javascript_is_read_in_time_by_its_length(name: str) -> None:
+def test_javascript_is_scanned_in_linear_time(name: str) -> None:
     assert grown(JAVASCRIPT[name], "javascript") < MOST
 
 
 @pytest.mark.parametrize("name", PYTHON)
-def test_python_is_read_in_time_by_its_length(name: str) -> None:
+def test_python_is_scanned_in_linear_time(name: str) -> None:
     assert grown(PYTHON[name], "python") < MOST

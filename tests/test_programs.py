@@ -78,12 +78,14 @@ async def test_its_traceback_is_on_its_stderr(paddock: Paddock) -> None:
         ({"mode": "script", "argv": ["x" * 200_000]}, "argv is larger than 131072 bytes"),
     ],
 )
-async def test_what_makes_no_sense_is_refused(paddock: Paddock, options: dict[str, Any], message: str) -> None:
+async def test_invalid_requests_for_a_program_are_refused(
+    paddock: Paddock, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(RequestError, match=message):
         await paddock.run("1", **options)
 
 
-async def test_where_there_is_no_full_python_it_is_refused() -> None:
+async def test_without_full_python_a_program_is_refused() -> None:
     async with Paddock(engines={"monty": "paddock.engines.monty:MontyEngine"}) as light:
         result = await light.run("1", mode="script")
     assert result.error is not None
@@ -105,6 +107,6 @@ async def test_a_file_that_grows_beyond_its_limit_is_an_error_of_the_program(pad
 
 
 @pytest.mark.parametrize("end", ["", "\nos._exit(0)"])
-async def test_half_a_character_at_the_end_is_shown_as_what_it_is(paddock: Paddock, end: str) -> None:
+async def test_an_incomplete_character_at_the_end_becomes_a_replacement_character(paddock: Paddock, end: str) -> None:
     result = await paddock.run(f"import os\nos.write(1, b'a\\xe2\\x82')\nos.write(2, b'\\xc3'){end}", mode="script")
     assert (result.verdict, result.stdout, result.stderr) == (Verdict.OK, "a\ufffd", "\ufffd")

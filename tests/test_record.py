@@ -1,4 +1,4 @@
-"""What the host writes down of a run: output up to its limit, the result within it, the reason when it ends early."""
+"""The host's record of a run: output and result within their limits, and why it ended early."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def record(**limits: Any) -> RunRecord:
     return RunRecord(plan(limits=Limits(**limits)))
 
 
-def test_a_run_that_ended_well_is_written_down_whole() -> None:
+def test_a_successful_run_is_recorded_completely() -> None:
     one = record()
     one.start()
     assert one.add(Output("stdout", "a")) == Output("stdout", "a")
@@ -55,8 +55,8 @@ def test_every_run_has_an_id_of_its_own() -> None:
     assert len({record().result().run_id for _ in range(1000)}) == 1000
 
 
-def test_a_process_that_is_forked_gives_no_id_that_its_parent_gives() -> None:
-    new_run_id()  # so that there are some left
+def test_a_forked_process_and_its_parent_make_different_ids() -> None:
+    new_run_id()  # so that random bytes may be buffered before the fork
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -137,7 +137,7 @@ def test_exactly_as_many_characters_as_allowed_are_not_too_many() -> None:
     assert (one.verdict, one.result().truncated) == (None, ())
 
 
-def test_a_stream_that_is_cut_for_its_characters_and_for_its_bytes_is_named_once() -> None:
+def test_a_stream_cut_by_both_limits_is_named_once() -> None:
     one = record(stream_characters=3, output_bytes=2)
     assert one.add(Output("stdout", "abcd")) == Output("stdout", "ab")
     assert (one.verdict, one.result().truncated) == (Verdict.OUTPUT_LIMIT, ("stdout",))
@@ -202,7 +202,7 @@ def test_a_limit_is_named_with_its_value_and_what_to_do(verdict: Verdict, error:
     assert one.result().error == error
 
 
-def test_an_exception_keeps_its_place() -> None:
+def test_an_exception_keeps_its_position() -> None:
     one = record()
     one.add(Finished(Verdict.RAISED, None, "ValueError", "no", 3, 5, "Traceback"))
     assert one.result().error == RunError("ValueError", "no", 3, 5, "Traceback")
@@ -238,7 +238,7 @@ def test_a_refused_plan_is_a_rejected_run() -> None:
     )
 
 
-def test_a_run_without_an_end_was_lost() -> None:
+def test_a_run_without_a_last_event_was_lost() -> None:
     assert record().result().verdict is Verdict.LOST
 
 
@@ -252,7 +252,7 @@ def test_a_run_without_an_end_was_lost() -> None:
         ("rate_limited", "RuntimeError", True, Verdict.RAISED),
     ],
 )
-def test_a_run_is_denied_by_an_envelope_of_the_policy_that_the_host_gave(
+def test_a_run_is_denied_only_by_an_envelope_that_the_host_sent(
     kind: str, error_type: str, was_denied: bool, verdict: Verdict
 ) -> None:
     import json

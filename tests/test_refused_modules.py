@@ -1,4 +1,4 @@
-"""Modules that a run is not to have: an import of one fails as if it were not installed, on full Python."""
+"""`refused_modules` on full Python: importing one fails as if it were not installed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_an_import_of_a_refused_module_fails_on_its_line(paddock: Paddock,
     assert raised(result) == ("ModuleNotFoundError", f"No module named '{IMPORTS[code]}'", 2)
 
 
-async def test_a_script_can_catch_it_and_go_on(paddock: Paddock) -> None:
+async def test_a_script_can_catch_the_import_error(paddock: Paddock) -> None:
     code = "try:\n    import json\nexcept ImportError as problem:\n    said = str(problem)\nsaid"
     assert (await paddock.run(code, refused_modules=REFUSED)).output == "No module named 'json'"
     assert (await paddock.run("import json\njson.dumps(1)")).output == "1"
@@ -51,11 +51,11 @@ async def test_libraries_import_what_the_script_may_not(paddock: Paddock) -> Non
 
 
 @pytest.mark.parametrize("names", ["json", ["not a name"], [1], [None], [None, "json"], 5])
-async def test_names_that_are_none_are_refused(paddock: Paddock, names: object) -> None:
+async def test_invalid_module_names_are_refused(paddock: Paddock, names: object) -> None:
     with pytest.raises(RequestError, match="refused_modules"):
         await paddock.run("1", refused_modules=names)  # type: ignore[arg-type]
 
 
-async def test_they_are_for_python_alone(paddock: Paddock) -> None:
+async def test_refused_modules_work_for_python_only(paddock: Paddock) -> None:
     with pytest.raises(RequestError, match="for python only"):
         await paddock.run("1", language="javascript", refused_modules=["json"])

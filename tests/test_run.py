@@ -1,4 +1,4 @@
-"""The path of a run, with an engine that plays what it is told."""
+"""The path of a run, with an engine that plays a list of events."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def seen(paddock: Paddock, **options: Any) -> list[Event]:
     return [event async for event in paddock.stream("1", engine="monty", **options)]
 
 
-async def test_a_run_gives_what_the_engine_said() -> None:
+async def test_a_run_returns_what_the_engine_reported() -> None:
     paddock, engine = scripted(Output("stdout", "hi\n"), Output("stderr", "!"), OK)
     result = await paddock.run("1", engine="monty")
     assert (result.verdict, result.output, result.stdout, result.stderr) == (Verdict.OK, 1, "hi\n", "!")
@@ -82,7 +82,7 @@ async def test_a_refused_plan_is_a_stream_of_one_event() -> None:
     assert [type(event) for event in events] == [Done]
 
 
-async def test_a_request_that_makes_no_sense_is_raised_from_run_and_stream() -> None:
+async def test_an_invalid_request_raises_from_run_and_stream() -> None:
     paddock, _ = scripted(OK)
     with pytest.raises(UnknownEngine):
         await paddock.run("1", engine="zzz")
@@ -150,7 +150,7 @@ async def test_an_outcome_that_is_being_journalled_is_kept_when_the_run_is_cance
         try:
             await asyncio.Event().wait()
         finally:
-            journal.may_go_on.set()  # the run has ended what was under way
+            journal.may_go_on.set()  # the run has cancelled its pending calls
 
     def pay() -> int:
         return 1
@@ -174,7 +174,7 @@ async def test_leaving_a_stream_ends_its_guest() -> None:
     assert engine.running == 0
 
 
-async def test_a_fault_of_the_engine_is_raised() -> None:
+async def test_a_failure_of_the_engine_is_raised() -> None:
     class Broken(ScriptedEngine):
         def open(self, plan: object) -> Any:
             raise EngineCrashed("no worker")
@@ -249,7 +249,7 @@ def test_a_paddock_belongs_to_one_event_loop() -> None:
     asyncio.run(paddock.aclose())
 
 
-def test_a_paddock_that_was_left_can_be_used_in_another_loop() -> None:
+def test_a_closed_paddock_can_be_used_in_another_loop() -> None:
     paddock = Paddock()
 
     async def use() -> object:

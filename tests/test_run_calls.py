@@ -1,4 +1,4 @@
-"""Calls of a guest as the host answers them: artifacts within the caps of a run, and side effects."""
+"""How the host answers a guest's calls: artifacts within the limits of a run, and side effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def create(number: int, name: str = "a.txt", content: bytes = b"x") -> ArtifactC
     return ArtifactCall(number, "create", name, "", content)
 
 
-async def test_the_oldest_go_where_there_is_no_room() -> None:
+async def test_the_oldest_artifacts_are_dropped_when_memory_is_full() -> None:
     store = MemoryArtifacts(total_bytes=10, total_count=3)
     first = await store.create("a", "text/plain", b"12345")
     second = await store.create("b", "text/plain", b"12345")
@@ -35,21 +35,21 @@ async def test_ids_cannot_be_guessed() -> None:
     assert (len(ids), {len(made) for made in ids}) == (100, {22})
 
 
-async def test_one_run_makes_only_so_many() -> None:
+async def test_the_artifacts_of_a_run_are_limited() -> None:
     kept = RunArtifacts(MemoryArtifacts())
     answers = [(await kept.answer(create(number, content=b"")))[0] for number in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
     assert len(kept.created()) == artifacts.RUN_COUNT
 
 
-async def test_one_run_makes_only_so_many_whatever_numbers_it_gives_them() -> None:
+async def test_the_artifacts_of_a_run_are_limited_whatever_ids_its_calls_have() -> None:
     kept = RunArtifacts(MemoryArtifacts())
     answers = [(await kept.answer(create(7, content=b"")))[0] for _ in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
     assert len(kept.created()) == artifacts.RUN_COUNT
 
 
-async def test_one_run_reads_only_so_much() -> None:
+async def test_the_bytes_that_a_run_reads_are_limited() -> None:
     store = MemoryArtifacts()
     await store.create("a.txt", "text/plain", bytes(artifacts.ARTIFACT_BYTES))
     kept, most = RunArtifacts(store), artifacts.READ_BYTES // artifacts.ARTIFACT_BYTES
@@ -60,18 +60,18 @@ async def test_one_run_reads_only_so_much() -> None:
     )
 
 
-def test_both_ends_of_the_wire_agree_on_how_large_one_may_be() -> None:
+def test_host_and_guest_have_the_same_size_limit_for_artifacts() -> None:
     assert wire.ARTIFACT_BYTES == artifacts.ARTIFACT_BYTES
 
 
-async def test_a_run_that_has_made_an_artifact_does_not_begin_anew() -> None:
+async def test_a_run_that_created_an_artifact_is_not_started_again() -> None:
     lost = Finished(Verdict.LOST, error_type="EngineCrashed", error_message="gone")
     paddock, engine = scripted(create(1), Output("stdout", "x"), lost)
     result = await paddock.run("1")
     assert (result.verdict, len(engine.opened), len(result.artifacts)) == (Verdict.LOST, 1, 1)
 
 
-async def test_a_store_of_the_callers_own_is_used() -> None:
+async def test_the_callers_own_store_is_used() -> None:
     store = MemoryArtifacts()
     engine = ScriptedEngine([create(1, "own.txt", b"abc"), Finished(Verdict.OK)])
     async with Paddock(engines={"monty": lambda config: engine}, artifacts=store) as paddock:

@@ -37,11 +37,11 @@ MODULE = "import pytest\npytest.skip('there is no such package', allow_module_le
 
 
 def counted(folder: Path, tests: str, *, ci: str) -> tuple[int, str, str]:
-    """The status of a pytest with these tests, its last line without the time, and all that it said."""
+    """The exit status of pytest with these tests, its last line without the time, and its whole output."""
     (folder / "test_some.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "-p", "tests.skips", "--rootdir", str(folder), str(folder)]
     environ = {**os.environ, "CI": ci, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the plugins that are installed take seconds, and do nothing here
+    environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # installed plugins take seconds to load
     ran = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
     return ran.returncode, ran.stdout.splitlines()[-1].strip("= ").partition(" in ")[0], ran.stdout
 

@@ -30,12 +30,12 @@ def _audit(event: str, arguments: tuple[object, ...]) -> None:
             _seen.append(text[:80])
 
 
-sys.addaudithook(_audit)  # it cannot be removed again
+sys.addaudithook(_audit)  # an audit hook cannot be removed
 
 
 @pytest.fixture
 def compiled() -> Iterator[list[str]]:
-    """What was compiled of a caller's source in this process while the test ran."""
+    """The caller's sources that were compiled in this process while the test ran."""
     global _is_watching  # noqa: PLW0603
     _seen.clear()
     _is_watching = True

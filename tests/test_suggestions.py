@@ -1,4 +1,4 @@
-"""Help for mistyped words: which are near, and that no words make it slow."""
+"""Suggestions for mistyped words, and that hostile words cannot make them slow."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def plain(a: str, b: str) -> int:
     return rows[-1][-1]
 
 
-def test_of_a_word_without_end_only_the_beginning_is_compared() -> None:
+def test_only_the_beginning_of_a_long_word_is_compared() -> None:
     assert nearest("run_cod" + "e" * 10_000_000, ["run_code"]) is None
     assert nearest("x" * 100 + "y" * 10_000_000, ["x" * 100]) == "x" * 100
     assert within_edits("x" * 10_000_000, ["x" * 100]) == []
 
 
-def test_of_several_words_the_most_alike_come_first() -> None:
+def test_the_most_similar_words_come_first() -> None:
     assert most_similar("orders", ["order", "borders", "orders_2", "weather"], 2) == ["borders", "order"]

@@ -24,7 +24,7 @@ from paddock.planning.plan import Plan, make_plan
 from tests.anomaly.processes import children, wait_until_gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-# Each type holds the one before three times: the checker needs longer than anyone waits.
+# Each type contains the previous one three times, so checking takes exponential time.
 SLOW = "x0 = 1\n" + "\n".join(f"x{n} = (x{n - 1}, x{n - 1}, x{n - 1})" for n in range(1, 400)) + "\nx399.missing"
 
 
@@ -63,7 +63,7 @@ def told(found: Finished | None) -> tuple[int | None, int | None] | None:
         ("return missing", (1, 8)),
     ],
 )
-async def test_a_script_is_judged_alike_with_its_outline_and_without(
+async def test_a_script_is_checked_alike_with_and_without_an_outline(
     checker: TypeChecker, code: str, place: tuple[int, int] | None
 ) -> None:
     assert told(await checker.check(plan_of(code), outline_of(code), None)) == place
@@ -73,12 +73,12 @@ async def test_a_script_is_judged_alike_with_its_outline_and_without(
 @pytest.mark.parametrize(
     "returns", [[(99, 0, True)], [(0, 0, True)], [(1, 2**31 - 1, True)], [(1, 1, True)], [(1, 0, True)] * 1000]
 )
-async def test_an_outline_that_lies_does_no_harm(checker: TypeChecker, returns: list[tuple[int, int, bool]]) -> None:
+async def test_a_false_outline_does_no_harm(checker: TypeChecker, returns: list[tuple[int, int, bool]]) -> None:
     outline = Outline(returns=returns, spread_lines=[(5, 1)], unawaited=[(1, 1, "nothing")])
     assert told(await checker.check(plan_of("count + 'ä'"), outline, None)) == (1, 1)
 
 
-async def test_a_report_without_end_is_cut(checker: TypeChecker) -> None:
+async def test_an_endless_report_is_cut(checker: TypeChecker) -> None:
     code = "count + 'a'\n" * 5000
     found = await checker.check(plan_of(code), outline_of(code), None)
     assert found is not None
@@ -94,7 +94,7 @@ async def test_a_report_without_end_is_cut(checker: TypeChecker) -> None:
         "count[\"` is not assignable to `\"] + 'Expected `'",
     ],
 )
-async def test_text_of_the_script_is_no_line_of_the_report(checker: TypeChecker, code: str) -> None:
+async def test_text_of_the_script_is_not_read_as_a_line_of_the_report(checker: TypeChecker, code: str) -> None:
     found = await checker.check(plan_of(code), None, None)
     assert found is not None
     assert "fake" not in found.error_message.partition("[fake]")[2]
@@ -107,7 +107,7 @@ async def test_a_check_takes_no_longer_than_the_run_may(checker: TypeChecker) ->
     assert found.error_message.startswith("the type check took too long")
 
 
-async def test_scripts_that_take_long_to_check_hold_up_no_other(checker: TypeChecker) -> None:
+async def test_slow_checks_do_not_delay_other_scripts(checker: TypeChecker) -> None:
     slow = [asyncio.create_task(checker.check(plan_of(NESTED, wall_seconds=900), None, None)) for _ in range(4)]
     await asyncio.sleep(0)
     assert await checker.check(plan_of("count"), None, None) is None
@@ -117,7 +117,7 @@ async def test_scripts_that_take_long_to_check_hold_up_no_other(checker: TypeChe
     await asyncio.gather(*slow, return_exceptions=True)
 
 
-async def test_a_check_that_is_cancelled_leaves_no_worker_behind() -> None:
+async def test_a_cancelled_check_leaves_no_worker() -> None:
     before = set(children())
     checker = TypeChecker(Config())
     assert await checker.check(plan_of("count"), None, None) is None
@@ -134,11 +134,13 @@ async def test_a_check_that_is_cancelled_leaves_no_worker_behind() -> None:
 @pytest.mark.parametrize(
     "code", ["x = " + "1 + " * 900 + "1", "x = 1" + " < 1" * 8000], ids=["nested deeply", "a long comparison"]
 )
-async def test_what_the_checker_cannot_read_is_left_to_the_run(checker: TypeChecker, code: str) -> None:
+async def test_a_script_that_the_checker_cannot_parse_is_left_to_the_run(checker: TypeChecker, code: str) -> None:
     assert await checker.check(plan_of(code), None, None) is None
 
 
-async def test_a_checker_that_crashes_rejects_only_what_must_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_crash_of_the_checker_rejects_only_scripts_that_must_be_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     checker = TypeChecker(Config())
 
     async def report(*_: object) -> str:
@@ -155,21 +157,21 @@ async def test_a_checker_that_crashes_rejects_only_what_must_be_checked(monkeypa
     await checker.close()
 
 
-async def test_a_name_of_any_length_makes_no_message_of_any_length(checker: TypeChecker) -> None:
+async def test_a_long_name_does_not_make_a_long_message(checker: TypeChecker) -> None:
     found = await checker.check(plan_of("a" * 100_000), None, None)
     assert found is not None
     assert len(found.error_message) <= type_checker.SHOWN_CHARACTERS
 
 
-async def test_many_returns_on_one_line_take_time_by_their_number() -> None:
+async def test_many_returns_on_one_line_take_linear_time() -> None:
     code = "return;" * 140_000
     outline = Outline(returns=[(1, place * 7, False) for place in range(140_000)])
     begun = time.thread_time()
     assert type_checker._checkable(code, outline) == "pass  ;" * 140_000
-    assert time.thread_time() - begun < 3  # it took 18 s
+    assert time.thread_time() - begun < 3  # quadratic code took 18 s
 
 
-async def test_many_findings_beside_many_spread_dicts_take_time_by_their_number() -> None:
+async def test_many_findings_with_many_spread_dicts_take_linear_time() -> None:
     spreads = [(2 * line, 2 * line) for line in range(1, 50_000)]
     outline = Outline(spread_lines=spreads, stored_keys=[f"k{number}" for number in range(50_000)])
     begun = time.thread_time()
@@ -189,7 +191,7 @@ async def test_a_spread_dict_inside_a_longer_one_does_not_hide_it() -> None:
 
 
 @pytest.mark.parametrize("place", ["9" * 5000 + ":1", "1:" + "9" * 5000, "-1:1", ":1", "1"])
-async def test_a_line_of_a_report_without_a_place_is_no_finding(place: str) -> None:
+async def test_a_line_of_a_report_without_a_position_is_not_a_finding(place: str) -> None:
     assert type_checker._findings(f"main.py:{place}: error[rule] text\nmain.py:3:1: error[rule] text") == [
         type_checker.Finding(2, 1, "rule", "text")
     ]

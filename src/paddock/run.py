@@ -122,7 +122,7 @@ class Paddock:
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
 
-        Nothing runs. Monty cannot check without running, so there the answer is None for any source.
+        Nothing runs. Returns None for any source on Monty, which cannot check without running.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -137,16 +137,15 @@ class Paddock:
             if self._background is None:
                 from paddock.sync import Background
 
-                self._background = Background(
-                    lambda: Paddock(
-                        self._config,
-                        tools=[tool.function for tool in self._local_tools.values()],
-                        engines=self._engines.factories,
-                        artifacts=self._artifacts,
-                        journal=self._journal,
-                        mcp_config=self._mcp_config,
-                    )
+                copy = Paddock(
+                    self._config,
+                    tools=[tool.function for tool in self._local_tools.values()],
+                    engines=self._engines.factories,
+                    artifacts=self._artifacts,
+                    journal=self._journal,
+                    mcp_config=self._mcp_config,
                 )
+                self._background = Background(copy)
             background = self._background
         return background.run(code, options)
 
@@ -275,7 +274,7 @@ class Paddock:
         )
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now, of all servers or of the named ones; none of a server that is down."""
+        """The tools that scripts may call now, from all servers or the named ones, except servers that are down."""
         self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
@@ -308,7 +307,7 @@ class Paddock:
     ) -> str:
         """Typed declarations of all tools, or of the named ones, as the text of a `.pyi` or `.d.ts` file.
 
-        With `whole=False` only the tools are declared, without what every script has.
+        `whole=False` leaves out the functions that every script has.
         """
         self._check_loop()
         return await self._toolbox.stubs(names, language, whole=whole)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from paddock.model.request import RunOptions
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 class Background:
     """A `Paddock` whose event loop runs in a thread until `close`."""
 
-    def __init__(self, make: Callable[[], Paddock]) -> None:
-        self._paddock = make()
+    def __init__(self, paddock: Paddock) -> None:
+        self._paddock = paddock
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="paddock", daemon=True)
         self._thread.start()

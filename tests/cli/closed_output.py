@@ -1,4 +1,4 @@
-"""`paddock` in a process that is forked, with its standard output closed as `>&-` leaves it: `-m` and this module."""
+"""Runs `paddock` in a forked process with standard output closed, like `>&-` in a shell. Run it with `-m`."""
 
 import os
 import runpy

@@ -1,4 +1,4 @@
-"""The command as a user runs it: a process of its own, with its own streams."""
+"""The command as a user runs it: in a separate process with its own streams."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _ended(status: int, out: str, err: str) -> Ended:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This environment, without settings that change what the command does or how it looks; runs are kept apart."""
+    """This environment without variables that change the command or its output, and with a separate store."""
     unwanted = ("PADDOCK_", "NO_COLOR", "TERM", "COLUMNS", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     stored = {} if "PADDOCK_DATA_DIRECTORY" in more else {"PADDOCK_STORE__PATH": f"{_STORE.name}/paddock.db"}
@@ -42,7 +42,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def paddock(*arguments: str, stdin: str | bytes = "", cwd: Path = EMPTY, **env: str) -> Ended:
-    """Run `paddock` to its end, with streams that are no terminal."""
+    """Run `paddock` to its end, with pipes as its streams."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
     if any(name.startswith("PYTHON") for name in env):  # read before the first line
         command = [*COMMAND, *arguments]
@@ -55,7 +55,7 @@ def paddock(*arguments: str, stdin: str | bytes = "", cwd: Path = EMPTY, **env: 
 
 
 def started(*arguments: str, **env: str) -> subprocess.Popen[str]:
-    """Start `paddock` and leave it running, in a process group of its own as a shell would."""
+    """Start `paddock` in a separate process group, as a shell does, and leave it running."""
     return subprocess.Popen(
         [*COMMAND, *arguments],
         stdin=subprocess.DEVNULL,
@@ -69,7 +69,7 @@ def started(*arguments: str, **env: str) -> subprocess.Popen[str]:
 
 
 def on_a_terminal(*arguments: str, until: str | None = None, **env: str) -> tuple[int, str]:
-    """The status, and what a terminal receives from both streams: all of it, or until it has received that text."""
+    """The exit status and the output of both streams on a terminal, all of it or up to the text `until`."""
     import pty
 
     master, slave = pty.openpty()
@@ -80,7 +80,7 @@ def on_a_terminal(*arguments: str, until: str | None = None, **env: str) -> tupl
     while True:
         try:
             data = os.read(master, 65536)
-        except OSError:  # Linux's way to say that the other end is closed
+        except OSError:  # on Linux: the other end is closed
             break
         if not data:
             break

@@ -1,4 +1,4 @@
-"""These tests run the command, which builds the default environment where it is not built yet, and says so."""
+"""Builds the default environment first, because otherwise the command builds it and prints that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`paddock definitions`: code tools of one's own, as a user makes them."""
+"""`paddock definitions`: how a user saves and lists code tools."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def servers(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_before_any_is_saved_there_are_the_shipped_ones_and_no_store_is_made(data: Path) -> None:
+def test_the_list_shows_shipped_definitions_and_creates_no_store(data: Path) -> None:
     ended = definitions(data, "list")
     assert [line.split()[:2] for line in ended.out.splitlines()] == [[name, "shipped"] for name in SHIPPED]
     assert (ended.status, ended.err, data.exists()) == (0, "", False)
@@ -49,7 +49,9 @@ def test_before_any_is_saved_there_are_the_shipped_ones_and_no_store_is_made(dat
     assert [(each["name"], each["version"]) for each in listed] == [(name, None) for name in SHIPPED]
 
 
-def test_one_is_checked_saved_listed_shown_changed_and_removed(data: Path, servers: str, tmp_path: Path) -> None:
+def test_a_definition_is_checked_saved_listed_shown_changed_and_removed(
+    data: Path, servers: str, tmp_path: Path
+) -> None:
     file = tmp_path / "totals.toml"
     file.write_text(TOTALS)
     applied = definitions(data, "apply", str(file), "--mcp-config", servers)
@@ -75,7 +77,7 @@ def test_one_is_checked_saved_listed_shown_changed_and_removed(data: Path, serve
     assert again.out == "order_totals is saved, version 3.\n"
 
 
-def test_a_bad_one_is_refused_with_the_reason_and_the_old_one_stays(data: Path, servers: str) -> None:
+def test_an_invalid_definition_is_refused_with_the_reason_and_the_old_version_stays(data: Path, servers: str) -> None:
     assert definitions(data, "apply", "-", "--mcp-config", servers, stdin=TOTALS).status == 0
     before = definitions(data, "show", "order_totals", "--json").out
     for bad, said in {
@@ -91,7 +93,7 @@ def test_a_bad_one_is_refused_with_the_reason_and_the_old_one_stays(data: Path, 
     assert definitions(data, "show", "order_totals", "--json").out == before
 
 
-def test_a_server_that_is_not_there_is_a_warning(data: Path, tmp_path: Path) -> None:
+def test_an_unreachable_server_is_a_warning(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"shop": {"command": "/no/such/command"}}}))
     ended = definitions(data, "apply", "-", "--mcp-config", str(file), stdin=TOTALS)
@@ -111,14 +113,16 @@ def test_a_server_that_is_not_there_is_a_warning(data: Path, tmp_path: Path) -> 
         (["apply", "no.toml"], "cannot read 'no.toml': there is no such file"),
     ],
 )
-def test_what_there_is_not_is_told_with_the_nearest(data: Path, arguments: list[str], said: str) -> None:
+def test_an_unknown_name_version_or_file_is_an_error_with_a_suggestion(
+    data: Path, arguments: list[str], said: str
+) -> None:
     assert definitions(data, "apply", "-", stdin=DOUBLE).status == 0
     ended = definitions(data, *arguments)
     assert (ended.status, ended.out) == (2, "")
     assert said in ended.err
 
 
-def test_a_shipped_one_is_shown_too(data: Path) -> None:
+def test_a_shipped_definition_can_be_shown(data: Path) -> None:
     shown = definitions(data, "show", "code_execution").out
     assert shown.startswith("code_execution: shipped\n")
     assert "limits           wall_seconds = 5, memory_bytes = 134217728" in shown

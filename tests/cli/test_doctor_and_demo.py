@@ -14,7 +14,7 @@ from tests.cli.command import Ended, paddock
 GUARANTEES = ["files", "network", "processes", "kernel surface", "resources"]
 
 
-def test_doctor_tries_every_engine_and_says_what_does_not_work() -> None:
+def test_doctor_tries_every_engine_and_reports_it_as_json() -> None:
     ended = paddock("doctor", "--json")
     report = json.loads(ended.out)
     engines = {engine["name"]: engine for engine in report["engines"]}
@@ -32,7 +32,7 @@ def test_doctor_tries_every_engine_and_says_what_does_not_work() -> None:
     assert report["lint"]["available"]
 
 
-def test_doctor_tries_every_engine_and_reads_well() -> None:
+def test_doctor_tries_every_engine_and_reports_it_as_text() -> None:
     ended = paddock("doctor")
     assert (ended.status, ended.err) == (0, "")
     assert re.search(r"^monty     yes ready in \d+ ms, then \d+\.\d\d ms a run$", ended.out, re.MULTILINE)
@@ -46,7 +46,7 @@ def test_doctor_tries_every_engine_and_reads_well() -> None:
     assert tried == ["monty", "cpython", "quickjs", "node", "lint"]
 
 
-def test_doctor_fails_where_no_engine_works() -> None:
+def test_doctor_fails_if_no_engine_works() -> None:
     ended = paddock("doctor", "--json", PADDOCK_LIMITS__MEMORY_BYTES="1", PADDOCK_JAIL__PROFILE="confined")
     monty, cpython, *_ = json.loads(ended.out)["engines"]
     assert (ended.status, monty["available"], cpython["available"], cpython["profile"]) == (3, False, False, None)
@@ -57,15 +57,15 @@ def test_doctor_fails_where_no_engine_works() -> None:
     assert cpython["missing"] == [f"files, processes: {missing['files']}"]
 
 
-def test_the_demo_ends_as_it_should_and_fits_100_columns() -> None:
+def test_the_demo_succeeds_and_fits_100_columns() -> None:
     ended = paddock("demo")
     assert (ended.status, ended.err) == (0, ""), ended.out
-    assert re.search(r"^22 examples in \d+\.\d s: each ended as it should\.$", ended.out, re.MULTILINE)
+    assert re.search(r"^22 examples in \d+\.\d s: all ended as expected\.$", ended.out, re.MULTILINE)
     assert max(len(line) for line in ended.out.splitlines()) <= 100
     assert "\x1b" not in ended.out
 
 
-async def test_the_demo_notices_an_example_that_ends_otherwise() -> None:
+async def test_the_demo_notices_an_unexpected_result() -> None:
     example = load()["script"][0]
     async with package.Paddock() as runs:
         result = await runs.run(read(example["file"]), inputs=example["inputs"])
@@ -73,7 +73,7 @@ async def test_the_demo_notices_an_example_that_ends_otherwise() -> None:
     assert mismatch({"output": {}}, result) is not None
 
 
-def test_the_version_is_the_packages() -> None:
+def test_version_prints_the_version_of_the_package() -> None:
     assert paddock("--version") == Ended(0, f"paddock {package.__version__}\n", "")
 
 

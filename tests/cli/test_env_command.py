@@ -90,7 +90,7 @@ def test_every_environment_can_be_built_at_once(machine: dict[str, str], tmp_pat
     assert (ended.status, [line.partition(":")[0] for line in ended.out.splitlines()]) == (0, built)
 
 
-def test_a_package_that_fails_is_a_clear_error(machine: dict[str, str], tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_installed_is_a_clear_error(machine: dict[str, str], tmp_path: Path) -> None:
     env(machine, "build", "own")
     sdist(tmp_path, "broken", "raise SystemExit('no compiler here')")
     changed = {**machine, "PADDOCK_ENVIRONMENTS__OWN__PACKAGES": '["tiny", "broken"]'}
@@ -120,7 +120,7 @@ def test_a_mistake_is_explained(machine: dict[str, str], arguments: list[str], m
     assert env(machine, *arguments) == Ended(2, "", f"Error: {message}\n")
 
 
-def test_what_a_running_paddock_uses_is_not_removed(machine: dict[str, str], tmp_path: Path) -> None:
+def test_an_environment_in_use_is_not_removed(machine: dict[str, str], tmp_path: Path) -> None:
     env(machine, "build", "own")
     message = "Error: environment 'own' is in use by a running Paddock; stop that, then try again\n"
     with lease(Environment("own", ("tiny",)), tmp_path / "data"):
@@ -128,7 +128,7 @@ def test_what_a_running_paddock_uses_is_not_removed(machine: dict[str, str], tmp
     assert env(machine, "remove", "own", "--yes").status == 0
 
 
-def test_a_terminal_shows_one_line_that_changes(machine: dict[str, str]) -> None:
+def test_a_terminal_shows_build_progress_on_one_line(machine: dict[str, str]) -> None:
     status, shown = on_a_terminal("env", "build", "own", **machine)
     assert status == 0
     assert "Building environment 'own'" in shown
@@ -136,9 +136,7 @@ def test_a_terminal_shows_one_line_that_changes(machine: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_build_ends_and_leaves_nothing(
-    machine: dict[str, str], tmp_path: Path, number: signal.Signals
-) -> None:
+def test_an_interrupted_build_leaves_no_files(machine: dict[str, str], tmp_path: Path, number: signal.Signals) -> None:
     gated(tmp_path, "slow")
     machine["PADDOCK_ENVIRONMENTS__OWN__PACKAGES"] = '["slow"]'
     with started("env", "build", "own", **machine) as process:

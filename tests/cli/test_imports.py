@@ -1,4 +1,4 @@
-"""What is heavy is loaded where it is used."""
+"""Heavy modules are imported only where they are used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert loaded_by("import paddock") == set()
 
 
-def test_the_front_door_loads_no_engine_and_nothing_of_the_command() -> None:
+def test_importing_paddock_loads_no_engine_and_nothing_of_the_command_line() -> None:
     assert loaded_by("from paddock import Paddock") & HEAVY - {"asyncio", "subprocess"} == set()
 
 

@@ -1,4 +1,4 @@
-"""`paddock lint`: readable, or as JSON; the status tells whether there was anything."""
+"""`paddock lint`: findings as text or JSON, and the exit status."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_a_clean_script_has_no_issues() -> None:
     assert paddock("lint", "-c", "return 1", "--json") == Ended(0, "[]\n", "")
 
 
-def test_findings_are_listed_by_place() -> None:
+def test_findings_are_listed_by_line_and_column() -> None:
     out = "1:8 F401 `os` imported but unused\n2:7 F821 Undefined name `totl`\n"
     assert paddock("lint", stdin="import os\nprint(totl)\n") == Ended(1, out, "")
 
@@ -24,7 +24,7 @@ def test_findings_as_json() -> None:
     assert (ended.status, json.loads(ended.out), ended.err) == (1, [finding], "")
 
 
-def test_a_name_that_the_script_is_given_is_not_undefined() -> None:
+def test_a_name_that_is_passed_with_a_flag_is_not_undefined() -> None:
     assert paddock("lint", "-c", "sum(prices)", "--name", "prices") == Ended(0, "No issues found!\n", "")
 
 
@@ -35,6 +35,6 @@ def test_a_script_is_read_from_a_file_and_never_run(tmp_path: Path) -> None:
     assert not proof.exists()
 
 
-def test_a_file_that_is_not_there_is_a_mistake_of_the_user() -> None:
+def test_a_missing_file_is_a_usage_error() -> None:
     message = "Error: cannot read 'nowhere.py': there is no such file; code on the command line goes after -c\n"
     assert paddock("lint", "nowhere.py") == Ended(2, "", message)

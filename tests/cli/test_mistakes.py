@@ -1,4 +1,4 @@
-"""What a user gets wrong is answered in one line that says what to do, and status 2."""
+"""A usage error is one line that says what to do, and exit status 2."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_source_that_is_too_large_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("text", "kind"), [("[1]", "a list"), ("3", "a number"), ("null", "null")])
-def test_inputs_that_are_no_object_are_refused(tmp_path: Path, text: str, kind: str) -> None:
+def test_inputs_that_are_not_an_object_are_refused(tmp_path: Path, text: str, kind: str) -> None:
     inputs = tmp_path / "inputs.json"
     inputs.write_text(text)
     expected = 'where an object of names to values was expected, such as {"prices": [1, 2, 3]}'
@@ -77,7 +77,7 @@ def test_a_setting_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert paddock("run", "-c", "1", cwd=tmp_path) == Ended(2, "", message)
 
 
-def test_nothing_to_run_on_a_terminal_says_what_to_give() -> None:
+def test_without_a_script_on_a_terminal_the_error_says_how_to_give_one() -> None:
     message = (
         "Error: no script was given: name a file (script.py), give the code itself (-c 'sum([1, 2])') "
         "or pipe it in (< script.py)\n"

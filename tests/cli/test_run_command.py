@@ -1,4 +1,4 @@
-"""`paddock run`: what it prints, and with which status it ends."""
+"""`paddock run`: its output and its exit status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_script_is_read_from_standard_input_with_and_without_the_dash() -> Non
     assert paddock("run", stdin="1 + 1") == Ended(0, "2\n", "")
 
 
-def test_text_is_shown_bare_and_nothing_for_none() -> None:
+def test_text_is_shown_without_quotes_and_none_is_not_shown() -> None:
     assert paddock("run", "-c", "'a\\nb'") == Ended(0, "a\nb\n", "")
     assert paddock("run", "-c", "None") == Ended(0, "", "")
     assert paddock("run", "-c", "x = 1") == Ended(0, "", "")
@@ -81,7 +81,7 @@ def test_a_syntax_error_points_at_its_place() -> None:
     assert paddock("run", "-c", "x = 1\ny = = 2") == Ended(1, "", shown)
 
 
-def test_a_script_that_never_ends_is_stopped_and_its_output_kept() -> None:
+def test_a_script_that_never_ends_is_stopped_and_its_output_is_kept() -> None:
     message = "the limit wall_seconds = 0.5 was reached: do less work in one run, or ask for a higher limit"
     ended = paddock("run", "-c", "print('started')\nwhile True:\n    pass", "--timeout", "0.5")
     assert (ended.status, ended.out) == (1, "started\n")
@@ -107,7 +107,7 @@ def test_json_is_one_document_and_nothing_else() -> None:
     assert (result["verdict"], result["output"], result["stdout"]) == ("ok", {"x": [1, None]}, "hi\n")
 
 
-def test_json_describes_a_failure_and_the_status_tells_it_too() -> None:
+def test_a_failure_is_in_the_json_and_in_the_exit_status() -> None:
     ended = paddock("run", "-c", "[][0]", "--json")
     error = json.loads(ended.out)["error"]
     assert (ended.status, ended.err, error["type"], error["line"]) == (1, "", "IndexError", 1)
@@ -118,7 +118,7 @@ def test_json_is_utf8_whatever_the_locale() -> None:
     assert json.loads(ended.out)["output"] == "é"
 
 
-def test_text_that_the_locale_lacks_is_escaped() -> None:
+def test_text_that_the_locale_cannot_encode_is_escaped() -> None:
     assert paddock("run", "-c", "print('é€')", PYTHONIOENCODING="ascii") == Ended(0, "\\xe9\\u20ac\n", "")
 
 
@@ -139,7 +139,7 @@ def test_a_pipe_gets_the_scripts_output_unchanged() -> None:
     assert paddock("run", "-c", r"print('\x1b[31mred\x07')") == Ended(0, "\x1b[31mred\x07\n", "")
 
 
-def test_a_terminal_gets_no_control_sequences_of_the_script() -> None:
+def test_a_script_cannot_send_control_sequences_to_the_terminal() -> None:
     code = r"print('\x1b]0;owned\x07 tab\tend \r\u202e\x9b')" + "\n" + r"'\x1b[31m'"
     status, shown = on_a_terminal("run", "-c", code)
     assert (status, shown) == (0, "\\x1b]0;owned\\x07 tab\tend \\r\\u202e\\x9b\n\\x1b[31m\n")
@@ -173,7 +173,7 @@ def test_the_exit_code_of_a_program_is_in_the_json_document(bare: str) -> None:
     assert (ended.status, json.loads(ended.out)["exit_code"]) == (1, 7)
 
 
-def test_a_program_that_is_stopped_is_told_of(bare: str) -> None:
+def test_a_program_that_is_stopped_is_reported(bare: str) -> None:
     ended = paddock("run", "--config", bare, "--script", "-c", "while True: pass", "--timeout", "0.3")
     assert (ended.status, ended.err.startswith("timeout: TimeoutError: ")) == (1, True)
 
@@ -187,7 +187,7 @@ def test_an_argument_without_a_program_is_refused(tmp_path: Path) -> None:
 SMALL = "[environments.default]\npackages = ['six']\npreload = []\n"
 
 
-def test_an_environment_that_is_built_on_first_use_is_told_of_on_stderr(tmp_path: Path) -> None:
+def test_a_build_on_first_use_is_reported_on_stderr(tmp_path: Path) -> None:
     data, config = tmp_path / "data", tmp_path / "own.toml"
     config.write_text(SMALL)
     asked = ("run", "-c", "import six; six.PY3", "--engine", "cpython", "--config", str(config))
@@ -196,7 +196,7 @@ def test_an_environment_that_is_built_on_first_use_is_told_of_on_stderr(tmp_path
     assert ended.err.startswith("Building environment 'default'")
 
 
-def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Path) -> None:
+def test_a_terminal_shows_a_build_on_a_line_that_is_erased_afterwards(tmp_path: Path) -> None:
     data, config = tmp_path / "data", tmp_path / "own.toml"
     config.write_text(SMALL)
     asked = ("run", "-c", "1", "--engine", "cpython", "--config", str(config))
@@ -205,7 +205,7 @@ def test_a_terminal_shows_a_build_on_a_line_that_is_gone_afterwards(tmp_path: Pa
     assert shown.endswith("\x1b[2K1\n")
 
 
-def test_a_system_call_that_the_jail_refuses_can_be_named(bare: str) -> None:
+def test_trace_denied_names_a_refused_system_call(bare: str) -> None:
     code = (
         "import socket\nfor _ in '123':\n    try:\n        socket.socket()\n    except OSError as e:\n        print(e)"
     )

@@ -1,4 +1,4 @@
-"""`paddock run --out DIR`: the artifacts of a script as files, whatever the script calls them."""
+"""`paddock run --out DIR`: artifacts are saved as files, whatever their names are."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_artifacts_are_saved_in_the_folder_and_their_paths_are_printed(tmp_path:
     assert {path.name: path.read_text() for path in out.iterdir()} == {"report.csv": "a,b", "_._up.txt": "up"}
 
 
-def test_json_lists_where_they_are_and_a_failed_run_saves_them_too(tmp_path: Path) -> None:
+def test_json_lists_saved_artifacts_and_a_failed_run_saves_them_too(tmp_path: Path) -> None:
     ended = paddock("run", "-c", f"{MAKE} / 0", "--engine", "monty", "--json", "--out", str(tmp_path))
     document = json.loads(ended.out)
     assert (ended.status, document["verdict"]) == (1, "raised")
@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_used_is_refused_before_the_script_runs(tmp_path
     assert ended.err == f"Error: --out {file} cannot be used as a folder: File exists\n"
 
 
-def test_nothing_that_is_there_is_overwritten_or_followed(tmp_path: Path) -> None:
+def test_no_file_is_overwritten_and_no_link_is_followed(tmp_path: Path) -> None:
     target = tmp_path / "target"
     folder = tmp_path / "out"
     folder.mkdir()
@@ -73,6 +73,6 @@ def test_nothing_that_is_there_is_overwritten_or_followed(tmp_path: Path) -> Non
         (f"a.{'b' * 250}", f"a.{'b' * 31}"),
     ],
 )
-def test_a_name_is_always_the_name_of_one_visible_file(tmp_path: Path, filename: str, name: str) -> None:
+def test_every_artifact_name_becomes_the_name_of_one_visible_file(tmp_path: Path, filename: str, name: str) -> None:
     assert safe_name(filename) == name
     assert saved_by(tmp_path, filename, filename)[0] == name

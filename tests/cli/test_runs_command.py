@@ -1,4 +1,4 @@
-"""`paddock runs`: what servers stored, as a user sees it."""
+"""`paddock runs`: how stored runs are listed and shown."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_paddock_run_stores_nothing(data: Path) -> None:
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 
-def test_where_nothing_is_stored_the_command_says_so_and_makes_nothing(data: Path) -> None:
+def test_without_a_store_the_command_says_so_and_creates_nothing(data: Path) -> None:
     ended = runs(data, "list")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("No runs are stored yet. `paddock mcp` and `paddock serve` store theirs;")
@@ -65,7 +65,7 @@ def test_where_nothing_is_stored_the_command_says_so_and_makes_nothing(data: Pat
     assert not data.exists()
 
 
-def test_runs_are_listed_a_line_each_and_one_whose_process_is_gone_is_lost(filled: Path) -> None:
+def test_runs_are_listed_one_per_line_and_a_run_of_a_dead_process_is_lost(filled: Path) -> None:
     ended = runs(filled, "list")
     assert (ended.status, ended.err) == (0, "")
     lines = [re.sub(r"\d+\.\d{3} s", "0 s", re.sub(WHEN, "WHEN", line)) for line in ended.out.splitlines()]
@@ -87,16 +87,16 @@ def test_runs_are_listed_a_line_each_and_one_whose_process_is_gone_is_lost(fille
         (("--verdict", "running"), []),
     ],
 )
-def test_a_list_has_what_was_asked_for(filled: Path, arguments: tuple[str, ...], found: list[str]) -> None:
+def test_filters_select_runs(filled: Path, arguments: tuple[str, ...], found: list[str]) -> None:
     ended = runs(filled, "list", *arguments, "--json")
     assert (ended.status, ended.err, [run["run_id"] for run in json.loads(ended.out)]) == (0, "", found)
 
 
-def test_a_list_of_nothing_says_so(filled: Path) -> None:
+def test_an_empty_list_says_so(filled: Path) -> None:
     assert runs(filled, "list", "--session", "s_9").out == "No stored run matches.\n"
 
 
-def test_a_run_is_shown_with_all_that_is_kept_of_it(filled: Path) -> None:
+def test_a_run_is_shown_with_everything_that_is_stored(filled: Path) -> None:
     ended = runs(filled, "show", "r_first")
     assert (ended.status, ended.err) == (0, "")
     shown = re.sub(r"\d+\.\d{3} s", "0 s", re.sub(WHEN, "WHEN", ended.out))
@@ -121,13 +121,13 @@ def test_a_run_is_shown_with_all_that_is_kept_of_it(filled: Path) -> None:
     )
 
 
-def test_a_run_is_shown_to_a_program_with_its_whole_result(filled: Path) -> None:
+def test_json_shows_the_whole_result_of_a_run(filled: Path) -> None:
     shown = json.loads(runs(filled, "show", "r_first", "--json").out)
     assert (shown["run_id"], shown["code"], shown["result"]["output"]) == ("r_first", "\n\nprint('hi')\n1", [1])
     assert [call["tool"] for call in shown["result"]["calls"]] == ["shop.buy", "shop.pay"]
 
 
-def test_a_value_that_is_too_deep_to_be_shown_is_in_the_json(data: Path) -> None:
+def test_a_value_that_is_too_deep_to_show_is_in_the_json(data: Path) -> None:
     deep = "[" * 3000 + "]" * 3000
 
     async def store_one() -> None:
@@ -142,7 +142,7 @@ def test_a_value_that_is_too_deep_to_be_shown_is_in_the_json(data: Path) -> None
     assert (as_json.status, deep in as_json.out, as_json.err) == (0, True, "")
 
 
-def test_a_terminal_never_acts_on_what_a_script_wrote(filled: Path) -> None:
+def test_escape_sequences_in_stored_text_are_escaped_on_a_terminal(filled: Path) -> None:
     for arguments in (("list",), ("show", "r_second")):
         status, shown = on_a_terminal("runs", *arguments, PADDOCK_DATA_DIRECTORY=str(filled))
         assert (status, "\x1b[2J" in shown, "\\x1b[2J" in shown) == (0, False, True)
@@ -156,18 +156,18 @@ def test_a_terminal_never_acts_on_what_a_script_wrote(filled: Path) -> None:
         ("zzz", "`paddock runs list` shows those that are stored"),
     ],
 )
-def test_an_id_that_is_not_there_is_answered_with_the_nearest(filled: Path, run_id: str, hint: str) -> None:
+def test_an_unknown_id_is_an_error_with_a_suggestion(filled: Path, run_id: str, hint: str) -> None:
     assert runs(filled, "show", run_id) == Ended(2, "", f"Error: there is no run '{run_id}'; {hint}\n")
 
 
-def test_mistakes_are_told(filled: Path) -> None:
+def test_an_unknown_verdict_or_page_is_an_error(filled: Path) -> None:
     said = "Error: there is no verdict 'okay'; did you mean 'ok'?\n"
     assert runs(filled, "list", "--verdict", "okay") == Ended(2, "", said)
     said = "Error: there is no run 'r_9'; pass the last run_id of the previous page\n"
     assert runs(filled, "list", "--before", "r_9") == Ended(2, "", said)
 
 
-def test_a_store_that_cannot_be_used_is_a_fault_of_the_machine(data: Path) -> None:
+def test_an_unusable_store_is_a_host_error(data: Path) -> None:
     path = data / "store" / "paddock.db"
     path.parent.mkdir(parents=True)
     path.write_text("no database at all " * 100, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a reader that goes away end a command cleanly, whenever they come."""
+"""Ctrl-C, SIGTERM and a closed pipe end a command cleanly at any time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that `pid` started, and those that they did."""
+    """The descendants of the process `pid`."""
     with suppress(FileNotFoundError, ProcessLookupError):  # one that has just ended
         return [each for child in children(pid) for each in (child, *descendants(child))]
     return []
@@ -56,9 +56,7 @@ def spinning(request: pytest.FixtureRequest, bare: str) -> Iterator[subprocess.P
 
 
 @BOTH
-def test_a_signal_ends_the_run_and_all_that_it_started(
-    spinning: subprocess.Popen[str], number: int, status: int
-) -> None:
+def test_a_signal_ends_the_run_and_its_processes(spinning: subprocess.Popen[str], number: int, status: int) -> None:
     workers = descendants(spinning.pid)
     spinning.send_signal(number)
     out, err = spinning.communicate(timeout=30)
@@ -84,7 +82,7 @@ def test_ctrl_c_ends_a_run_whose_reader_does_not_read() -> None:
     assert process.communicate()[1] == "cancelled\n"
 
 
-def test_a_killed_command_takes_all_that_it_started_along(spinning: subprocess.Popen[str]) -> None:
+def test_the_processes_of_a_killed_command_end_too(spinning: subprocess.Popen[str]) -> None:
     workers = descendants(spinning.pid)
     spinning.kill()
     spinning.communicate()
@@ -92,7 +90,7 @@ def test_a_killed_command_takes_all_that_it_started_along(spinning: subprocess.P
     processes.wait_until_gone(workers)
 
 
-def test_a_reader_that_goes_away_ends_the_run_quietly() -> None:
+def test_a_closed_pipe_ends_the_run_silently() -> None:
     code = "for i in range(1_000_000):\n    print(i)"
     process = subprocess.Popen(
         [*COMMAND, "run", "-c", code],
@@ -170,7 +168,7 @@ MOMENTS = [
         for arguments, modules in MOMENTS
         for place, module in enumerate(modules)
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143))
-        if number == signal.SIGINT or place == 0  # of each command one moment with both
+        if number == signal.SIGINT or place == 0  # both signals at one point of each command
     ],
 )
 def test_a_signal_in_the_middle_of_an_import_is_a_cancelled_command(
@@ -194,7 +192,7 @@ runpy.run_module("paddock", run_name="__main__")
     assert (ran.returncode, ran.stderr) == (status, "cancelled\n")
 
 
-def test_a_second_ctrl_c_makes_no_noise(spinning: subprocess.Popen[str]) -> None:
+def test_a_second_ctrl_c_prints_nothing_more(spinning: subprocess.Popen[str]) -> None:
     spinning.send_signal(signal.SIGINT)
     spinning.send_signal(signal.SIGINT)
     _, err = spinning.communicate(timeout=30)
@@ -202,7 +200,7 @@ def test_a_second_ctrl_c_makes_no_noise(spinning: subprocess.Popen[str]) -> None
     assert err in {"cancelled\n", ""}
 
 
-def test_a_second_ctrl_c_while_python_closes_down_makes_no_noise(spinning: subprocess.Popen[str]) -> None:
+def test_a_second_ctrl_c_during_shutdown_prints_nothing_more(spinning: subprocess.Popen[str]) -> None:
     assert spinning.stderr is not None
     spinning.send_signal(signal.SIGINT)
     assert spinning.stderr.readline() == "cancelled\n"
@@ -215,11 +213,11 @@ def test_a_second_ctrl_c_while_python_closes_down_makes_no_noise(spinning: subpr
 def test_a_signal_ends_lint_and_its_linter(number: int, status: int) -> None:
     process = started("lint", "-c", "1")
     linting = None
-    while linting is None:  # caught before it has become Ruff, which would be done in a moment
+    while linting is None:  # caught before it has become Ruff, which ends quickly
         assert process.poll() is None
         linting = next((pid for pid in children(process.pid) if b"exec_jailed" in cmdline(pid)), None)
     os.kill(linting, signal.SIGSTOP)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (status, "", "cancelled\n")
-    processes.wait_until_gone([linting])  # by the kernel, if the signal came before it was known to the command
+    processes.wait_until_gone([linting])  # the kernel ends it if the signal came before the command knew it

@@ -1,4 +1,4 @@
-"""Streams that are closed, full, gone or too few: one line and a status, never a traceback."""
+"""Streams that are closed, full or missing, and too few file descriptors: one line and a status, never a traceback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.command import COMMAND, EMPTY, Ended, environment, on_a_terminal,
 
 COMMANDS = [["run", "-c", "1"], ["lint", "-c", "1"], ["doctor"], ["demo"], ["--version"], ["--help"], ["run", "--help"]]
 NO_JAIL = {"PADDOCK_JAIL__PROFILE": "confined"}
-"""With this `doctor` starts one engine instead of four, and has as much to say."""
+"""With this `doctor` starts one engine instead of four, and prints as much."""
 named = pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 
 
@@ -36,7 +36,7 @@ def in_a_shell(before: str, *arguments: str, redirect: str = "") -> Ended:
 
 
 @named
-def test_output_that_cannot_be_written_is_a_fault_of_the_machine(arguments: list[str]) -> None:
+def test_output_that_cannot_be_written_is_a_host_error(arguments: list[str]) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("/dev/full is Linux's")
     message = "Error: the output could not be written: No space left on device\n"
@@ -44,12 +44,12 @@ def test_output_that_cannot_be_written_is_a_fault_of_the_machine(arguments: list
 
 
 @named
-def test_without_a_standard_output_the_command_does_its_work_and_is_silent(arguments: list[str]) -> None:
+def test_without_stdout_the_command_works_and_prints_nothing(arguments: list[str]) -> None:
     assert in_a_shell(":", *arguments, redirect=">&-") == Ended(0, "", "")
 
 
 @named
-def test_a_reader_that_has_gone_ends_the_command_quietly(arguments: list[str]) -> None:
+def test_a_closed_pipe_ends_the_command_silently(arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     ran = subprocess.run(
@@ -66,25 +66,25 @@ def test_a_reader_that_has_gone_ends_the_command_quietly(arguments: list[str]) -
     assert (ran.returncode, ran.stderr) == (141, b"")
 
 
-def test_a_demo_whose_reader_leaves_early_ends_quietly() -> None:
+def test_a_closed_pipe_ends_the_demo_silently() -> None:
     ended = in_a_shell("set -o pipefail", redirect="demo | head -1")
     assert (ended.status, ended.out.count("\n"), ended.err) == (141, 1, "")
 
 
 @pytest.mark.parametrize("redirect", ["2>&-", "2>/dev/full"])
-def test_a_mistake_keeps_its_status_where_stderr_takes_nothing(redirect: str) -> None:
+def test_a_usage_error_keeps_its_exit_status_if_stderr_cannot_be_written(redirect: str) -> None:
     assert in_a_shell(":", "run", "--zzz", redirect=redirect) == Ended(2, "", "")
     assert in_a_shell(":", "run", "-c", "1", "--engine", "zzz", redirect=redirect) == Ended(2, "", "")
 
 
 @pytest.mark.parametrize("files", [6, 12, 20])
 @pytest.mark.parametrize("arguments", [["run", "-c", "1"], ["doctor"], ["demo"]], ids=" ".join)
-def test_too_few_files_are_a_fault_of_the_machine(arguments: list[str], files: int) -> None:
+def test_too_few_file_descriptors_are_a_host_error(arguments: list[str], files: int) -> None:
     message = "Error: this process may not open enough files; allow more, for example with `ulimit -n 256`\n"
     assert in_a_shell(f"ulimit -n {files}", *arguments) == Ended(3, "", message)
 
 
-def test_lint_with_too_few_files_does_not_blame_ruff() -> None:
+def test_too_few_file_descriptors_are_not_reported_as_a_failure_of_ruff() -> None:
     ended = in_a_shell("ulimit -n 6", "lint", "-c", "1")
     reason = "([Errno 24] Too many open files): this machine or this process is at a limit"
     assert ended == Ended(3, "", f"Error: a process for lint could not be started {reason}\n")

@@ -52,7 +52,7 @@ def test_a_dead_server_is_listed_with_its_reason_and_hides_no_other(mcp: str) ->
     assert shown[5:] == ["  The server 'dead' ended with exit code 3.", "  cannot start: bad token [redacted]"]
 
 
-def test_a_server_that_is_named_is_the_only_one_that_is_asked(mcp: str) -> None:
+def test_only_the_named_server_is_connected(mcp: str) -> None:
     ended = tools("list", "--server", "plain", "--json", mcp=mcp)
     (server,) = json.loads(ended.out)
     assert (ended.status, ended.err) == (0, "")
@@ -60,7 +60,7 @@ def test_a_server_that_is_named_is_the_only_one_that_is_asked(mcp: str) -> None:
     assert [tool["name"] for tool in server["tools"]] == ["plain.echo", "plain.add", "plain.fail"]
 
 
-def test_a_server_that_does_not_answer_is_not_waited_for_longer_than_configured(tmp_path: Path) -> None:
+def test_a_silent_server_is_waited_for_as_long_as_configured(tmp_path: Path) -> None:
     mcp = configured(tmp_path, silent=hostile("hangs"))
     ended = tools("list", mcp=mcp, PADDOCK_TOOLS__CONNECT_SECONDS="1")
     why = "  It did not answer within 1 s; the setting tools.connect_seconds allows more."
@@ -79,7 +79,7 @@ def test_search_has_three_levels_of_detail(mcp: str) -> None:
     assert [keys[1] - keys[0], keys[2] - keys[1]] == [{"stub"}, {"input_schema", "output_schema"}]
 
 
-def test_search_takes_only_tools_with_the_tag(mcp: str) -> None:
+def test_search_finds_only_tools_with_the_given_tag(mcp: str) -> None:
     found = tools("search", "--tag", "sums", "--server", "plain", mcp=mcp)
     assert found == Ended(0, "- plain.add: Add two numbers.\n", "")
     none = tools("search", "add", "--tag", "letters", "--server", "plain", mcp=mcp)
@@ -118,7 +118,7 @@ def test_a_tool_is_shown_with_its_stub_its_effects_and_the_policys_decision(mcp:
     assert "(POLICY_DENIED)" in refused.err
 
 
-def test_a_script_that_calls_what_the_policy_forbids_is_denied_and_has_failed(mcp: str, tmp_path: Path) -> None:
+def test_a_script_that_calls_a_forbidden_tool_is_denied_and_fails(mcp: str, tmp_path: Path) -> None:
     settings = tmp_path / "paddock.toml"
     settings.write_text('[tools]\npolicy = [{ match = "plain.e*", action = "deny" }]\n')
     asked = ("run", "-c", "await echo({'text': 'x'})", "--mcp-config", mcp, "--config", str(settings))
@@ -137,7 +137,7 @@ def test_stubs_are_written_for_both_languages(mcp: str, tmp_path: Path) -> None:
     assert "declare function add(args: AddArgs): Promise<Record<string, number>>;" in file.read_text()
 
 
-def test_a_call_gives_what_a_script_gets(mcp: str, tmp_path: Path) -> None:
+def test_call_prints_the_result_that_a_script_gets(mcp: str, tmp_path: Path) -> None:
     inputs = tmp_path / "inputs.json"
     inputs.write_text('{"a": 1, "b": 1}')
     assert tools("call", "plain.add", "--inputs", str(inputs), "--input", "b=2", mcp=mcp) == Ended(
@@ -193,12 +193,12 @@ def test_a_mistake_is_explained(mcp: str, arguments: list[str], message: str) ->
     assert tools(*arguments, mcp=mcp) == Ended(2, "", f"Error: {message}\n")
 
 
-def test_a_tool_whose_server_is_dead_is_no_mistake_of_the_user(mcp: str) -> None:
+def test_a_tool_of_a_dead_server_is_not_a_usage_error(mcp: str) -> None:
     message = "Error: The server 'dead' ended with exit code 3. cannot start: bad token [redacted]\n"
     assert tools("show", "dead.anything", mcp=mcp) == Ended(1, "", message)
 
 
-def test_an_unknown_tool_may_be_one_of_a_server_that_could_not_be_asked(mcp: str) -> None:
+def test_the_error_for_an_unknown_tool_names_servers_that_could_not_be_asked(mcp: str) -> None:
     ended = tools("show", "anything", mcp=mcp)
     assert (ended.status, ended.out) == (2, "")
     assert ended.err.startswith("Error: unknown tool 'anything'. ")
@@ -214,7 +214,7 @@ def test_an_unknown_tool_may_be_one_of_a_server_that_could_not_be_asked(mcp: str
         (["--inputs", __file__], "not JSON"),
     ],
 )
-def test_arguments_that_are_no_json_are_explained(mcp: str, given: list[str], said: str) -> None:
+def test_arguments_that_are_not_json_are_explained(mcp: str, given: list[str], said: str) -> None:
     ended = tools("call", "plain.echo", *given, mcp=mcp)
     assert (ended.status, ended.out) == (2, "")
     assert said in ended.err
@@ -236,7 +236,7 @@ def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [["tools", "list"], ["run", "-c", "1"]], ids=" ".join)
-def test_a_file_that_cannot_be_used_is_named_with_its_server(command: list[str], tmp_path: Path) -> None:
+def test_an_invalid_mcp_config_is_an_error_that_names_file_and_server(command: list[str], tmp_path: Path) -> None:
     def refused(text: str) -> str:
         file = tmp_path / "mcp.json"
         file.write_text(text)
@@ -258,7 +258,7 @@ def test_without_servers_it_says_how_to_configure_them(tmp_path: Path) -> None:
     assert tools("search", "x", mcp=mcp) == Ended(2, "", f"Error: {mcp} has no servers; {NONE_CONFIGURED}\n")
 
 
-def test_no_text_of_a_server_reaches_a_terminal_as_it_is(tmp_path: Path) -> None:
+def test_text_of_a_server_is_escaped_on_a_terminal(tmp_path: Path) -> None:
     mcp = configured(tmp_path, it=hostile(), plain=plain(includeTools=["echo"]))
     for command in (["list"], ["search", "ok"], ["show", "it.ok"], ["list", "--json"]):
         _, shown = on_a_terminal("tools", *command, "--mcp-config", mcp, NO_COLOR="1")
@@ -295,7 +295,7 @@ EACH = [["list"], ["search", "add"], ["show", "plain.add"], ["stubs"], ["call", 
 
 
 @pytest.mark.parametrize("arguments", EACH, ids=" ".join)
-def test_a_reader_that_has_gone_ends_the_command_quietly(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_closed_pipe_ends_the_command_silently(tmp_path: Path, arguments: list[str]) -> None:
     mcp = configured(tmp_path, plain=plain())
     reading, writing = os.pipe()
     os.close(reading)
@@ -309,15 +309,13 @@ def test_a_reader_that_has_gone_ends_the_command_quietly(tmp_path: Path, argumen
 
 
 @pytest.mark.parametrize("arguments", EACH, ids=" ".join)
-def test_without_a_standard_output_the_command_does_its_work_and_is_silent(
-    tmp_path: Path, arguments: list[str]
-) -> None:
+def test_without_stdout_the_command_works_and_prints_nothing(tmp_path: Path, arguments: list[str]) -> None:
     asked = ["tools", *arguments, "--mcp-config", configured(tmp_path, plain=plain())]
     status, _, err = fork.run(["-m", "tests.cli.closed_output", *asked], cwd=EMPTY, env=environment(), seconds=SECONDS)
     assert (status, err) == (0, b"")
 
 
-def test_without_one_from_the_start_it_is_silent_too(tmp_path: Path) -> None:
+def test_stdout_that_is_closed_from_the_start_is_no_error(tmp_path: Path) -> None:
     asked = ["tools", "list", "--mcp-config", configured(tmp_path, plain=plain())]
     given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "cwd": EMPTY}
     shell = ["/bin/bash", "-c", 'exec "$@" >&-', "bash", *COMMAND, *asked]
@@ -325,7 +323,7 @@ def test_without_one_from_the_start_it_is_silent_too(tmp_path: Path) -> None:
     assert (closed.returncode, closed.stderr) == (0, b"")
 
 
-def test_a_terminal_shows_which_servers_are_waited_for(tmp_path: Path) -> None:
+def test_a_terminal_shows_which_servers_are_connecting(tmp_path: Path) -> None:
     mcp = configured(tmp_path, silent=hostile("hangs"))
     status, shown = on_a_terminal("tools", "list", "--mcp-config", mcp, PADDOCK_TOOLS__CONNECT_SECONDS="1.5")
     assert status == 1

@@ -27,7 +27,7 @@ LEAST = {"name": "mine", "title": "Mine", "face": "execute", "description": "Run
         ({"engin": "auto"}, "a definition has no 'engin'; did you mean 'engine'?"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_the_reason(values: dict[str, Any], message: str) -> None:
+def test_an_invalid_value_is_refused_with_the_reason(values: dict[str, Any], message: str) -> None:
     with pytest.raises(BadDefinition) as refused:
         parse_definition({**LEAST, **values})
     assert message in str(refused.value)

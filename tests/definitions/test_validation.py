@@ -1,4 +1,4 @@
-"""What a definition of a user may say, and why one is refused."""
+"""What a saved definition may contain, and why one is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def paddock() -> AsyncIterator[Paddock]:
         yield made
 
 
-def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked() -> None:
+def test_missing_values_come_from_the_shipped_definition_except_linked_tools() -> None:
     base, made = shipped("code_execution"), parse_saved(LEAST)
     assert (made.title, made.tools, made.code, made.inputs) == ("Totals", (), None, {})
     assert (made.face, made.caps, made.refused_modules) == (base.face, base.caps, base.refused_modules)
@@ -78,7 +78,7 @@ def test_what_is_not_said_is_as_the_shipped_one_has_it_but_no_tools_are_linked()
     ],
 )
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_definition_that_is_wrong_is_refused_with_the_reason(
+async def test_an_invalid_definition_is_refused_with_the_reason(
     paddock: Paddock, values: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(BadDefinition) as refused:
@@ -97,19 +97,19 @@ async def test_a_definition_that_is_wrong_is_refused_with_the_reason(
     ],
 )
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_definition_that_may_be_right_is_not(paddock: Paddock, values: dict[str, Any]) -> None:
+async def test_a_valid_definition_is_accepted(paddock: Paddock, values: dict[str, Any]) -> None:
     made = await validate({**LEAST, **values}, paddock, CONFIG)
     assert (made.definition, made.warnings) == (parse_saved({**LEAST, **values}), ())
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_what_cannot_be_looked_at_because_a_server_is_not_there_is_a_warning(paddock: Paddock) -> None:
+async def test_a_check_that_needs_an_unreachable_server_is_a_warning(paddock: Paddock) -> None:
     made = await validate({**LEAST, "code": "await thing({})", "tools": ["dead.thing"]}, paddock, CONFIG)
     assert len(made.warnings) == 1
     assert "the code was not checked against its tools: the tool 'dead.thing' cannot be linked" in made.warnings[0]
 
 
-async def test_where_full_python_cannot_run_the_code_is_saved_unchecked_with_a_warning() -> None:
+async def test_without_full_python_the_code_is_not_checked_and_that_is_a_warning() -> None:
     async with Paddock(Config(), engines={"monty": ENGINES["monty"]}) as light:
         made = await validate({**LEAST, "code": "class A(Exception): pass"}, light, Config())
     assert made.definition.code == "class A(Exception): pass"
@@ -118,7 +118,7 @@ async def test_where_full_python_cannot_run_the_code_is_saved_unchecked_with_a_w
     ]
 
 
-async def test_the_names_of_tools_beside_definitions_are_reserved() -> None:
+async def test_names_of_built_in_tools_are_reserved() -> None:
     from mcp import Client
 
     async with (
@@ -129,7 +129,7 @@ async def test_the_names_of_tools_beside_definitions_are_reserved() -> None:
     assert names - set(SHIPPED) <= RESERVED
 
 
-async def test_the_names_of_tools_that_set_context_or_choose_connections_are_too() -> None:
+async def test_names_of_context_setters_are_reserved() -> None:
     tenant = {"servers": ["shop"], "meta": "tenant"}
     config = Config(
         upstreams={"shop": SHOP}, context={"tenant": tenant}, connections={"shop": [{"id": "one", "meta": {"c": "1"}}]}

@@ -9,8 +9,8 @@ import pytest
 
 from paddock.jail.frames import FrameDecoder, OutlineFrame, ResultFrame
 from paddock.jail.wire import Kind, WireError, pack
-from paddock.model.deep_json import RESULT_DEPTH, TOO_DEEP
 from paddock.model.events import Outline
+from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP
 
 DEEP = 3000  # more than a decoder follows
 

@@ -29,6 +29,7 @@ VALUES: list[tuple[str, Any]] = [
     ("typeof module.exports + typeof exports", "objectobject"),
     ("import { sep } from 'node:path'\nexport default [sep, import.meta.url]", ["/", "file:///tmp/main.js"]),
     ("import 'node:fs'", None),
+    ("import x from 'data:text/javascript,export default 5'\nexport default x + 1", 6),
     ("export default await Promise.resolve(4)", 4),
     ("#!/usr/bin/env node\n5", 5),
     ("const { promise, resolve } = Promise.withResolvers(); setTimeout(resolve, 5, 'timer'); await promise", "timer"),

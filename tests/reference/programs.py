@@ -1,4 +1,4 @@
-"""Reference tools that run programs, met as their clients meet them."""
+"""Shared by the tests of the reference tools that run programs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ CHILDREN = (
     "import os, signal\nprint('so far', flush=True)\nfor _ in range(4):\n    if os.fork() == 0:\n"
     "        x = bytearray(40 << 20)\n        signal.pause()\nos.wait()"
 )
-"""A program whose children have, together, more memory than 100 MB."""
+"""A program whose children together use more than 100 MB."""
 Reach = Callable[[Services, str], AbstractAsyncContextManager[Any]]
 
 
 async def called(services: Services, name: str, arguments: dict[str, Any]) -> Any:
-    """What a client that is connected in memory gets."""
+    """The result for a client that is connected in memory."""
     async with Client(make_server(services, [shipped(name)])) as client:
         return await client.call_tool(name, arguments)
 
 
 def within(**limits: Any) -> Config:
-    """A configuration that allows no more than this, whatever a definition says."""
+    """A configuration with these limits, also as caps."""
     return Config(limits=replace(Limits(), **limits), caps=replace(CAPS, **limits))
 
 

@@ -1,4 +1,4 @@
-"""`code_execution` through real clients: what it takes, what comes back, each error and each limit of its contract."""
+"""`code_execution` through real clients: its arguments, results, errors and limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHIPPED = shipped("code_execution")
 SHOP = shop()
 CONFIG = Config(upstreams={"shop": SHOP})
 MARKED = Config(upstreams={name: plain(env={f"MARK_{name}": "1"}) for name in "ba"})
-"""Two servers with the same tools, that answer differently."""
+"""Two servers with the same tools and different answers."""
 FUNCTIONS = ["orders", "customer", "inventory", "refund", "shipping_quote"]
 NEVER = "while True:\n    pass"
 shared = SharedServices()
@@ -45,7 +45,7 @@ async def connected(definition: Definition = SHIPPED, config: Config | None = No
 
 
 async def called(client: Any, name: str = "code_execution", **arguments: Any) -> dict[str, Any]:
-    """What the tool gave: the same as an object and as text."""
+    """The result, checked to be the same as an object and as text."""
     result = await client.call_tool(name, arguments)
     values: dict[str, Any] = result.structured_content
     assert json.loads(result.content[0].text) == values
@@ -62,7 +62,7 @@ def failure(kind: str, message: str, stdout: str = "") -> dict[str, Any]:
 
 
 async def message_of(client: Any, kind: str, code: str, **arguments: Any) -> str:
-    """What an error of this type says; what was printed before it is kept."""
+    """The message of an error of this type, with the output before it."""
     values = await called(client, code=f"print('so far')\n{code}", **arguments)
     assert (values["success"], values["error"]["type"], values.keys()) == (False, kind, failure("", "").keys())
     assert values["stdout"] == ("" if kind in ("SyntaxError", "TypingError") else "so far\n")
@@ -143,14 +143,14 @@ async def test_a_definition_that_is_fixed_takes_no_arguments() -> None:
         ({"code": "1", "files": ["nothing.csv"]}, "there is no artifact 'nothing.csv'"),
     ],
 )
-async def test_wrong_arguments_are_told_as_a_run_that_failed(arguments: dict[str, Any], message: str) -> None:
+async def test_invalid_arguments_are_shown_as_a_failed_run(arguments: dict[str, Any], message: str) -> None:
     async with connected() as client:
         values = await called(client, **arguments)
     assert (values["error"]["type"], values["stdout"]) == ("ToolValidationError", "")
     assert message in values["error"]["message"]
 
 
-async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> None:
+async def test_each_exceeded_limit_is_a_runtime_error_that_names_the_limit() -> None:
     async with connected(replace(SHIPPED, limits={**SHIPPED.limits, "wall_seconds": 1})) as client:
         assert "wall_seconds = 1 " in await message_of(client, "RuntimeError", NEVER)
     small = replace(SHIPPED, limits={**SHIPPED.limits, "output_bytes": 4096, "calls": 2})
@@ -169,7 +169,7 @@ async def test_each_limit_is_a_runtime_error_that_names_it_and_its_value() -> No
         assert "the limit recursion = 50 was reached" in await message_of(client, "RuntimeError", f"{deep}down(90)")
 
 
-async def test_what_the_script_raises_has_its_own_name_and_line() -> None:
+async def test_an_exception_of_the_script_has_its_type_and_line() -> None:
     async with connected() as client:
         assert await message_of(client, "ValueError", "raise ValueError('x')") == "x (line 2)"
         assert await message_of(client, "KeyError", "{}['a']") == "'a' (line 2)"
@@ -180,7 +180,7 @@ async def test_what_the_script_raises_has_its_own_name_and_line() -> None:
 
 
 @pytest.mark.parametrize("module", [*SHIPPED.refused_modules, "no_such_module"])
-async def test_a_module_that_is_refused_or_absent_is_not_found(module: str) -> None:
+async def test_a_refused_or_missing_module_is_not_found(module: str) -> None:
     async with connected() as client:
         assert "No module named" in await message_of(client, "ModuleNotFoundError", f"import {module}")
         caught = f"try:\n    import {module}\nexcept ModuleNotFoundError:\n    x = 'caught'\nx"
@@ -192,7 +192,7 @@ async def test_the_refused_modules_are_those_that_reach_out_of_the_sandbox() -> 
     assert set(SHIPPED.refused_modules) == network | {"subprocess", "ctypes", "multiprocessing"}
 
 
-async def test_there_is_no_network_for_what_may_be_imported_either() -> None:
+async def test_allowed_modules_have_no_network_either() -> None:
     reached = []
 
     async def reach(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -248,7 +248,7 @@ async def test_only_linked_tools_can_be_called(patterns: tuple[str, ...], functi
         assert await message_of(client, "NameError", "await customer({})") == "name 'customer' is not defined (line 2)"
 
 
-async def test_tools_that_share_a_name_have_names_with_ids_too() -> None:
+async def test_tools_that_share_a_name_can_be_called_by_id() -> None:
     config = Config(upstreams={"shop": SHOP, "store": SHOP})
     async with connected(replace(SHIPPED, tools=("shop.refund", "store.orders", "shop.orders")), config) as client:
         names = (await called(client, code="1"))["available_functions"]
@@ -259,7 +259,7 @@ async def test_tools_that_share_a_name_have_names_with_ids_too() -> None:
 
 
 @pytest.mark.parametrize("order", [("a", "b"), ("b", "a")], ids="-".join)
-async def test_of_tools_that_share_a_name_the_bare_one_is_the_first_that_is_linked(order: tuple[str, ...]) -> None:
+async def test_a_shared_name_means_the_tool_that_is_linked_first(order: tuple[str, ...]) -> None:
     tools = tuple(f"{name}.environment" for name in order)
     async with connected(replace(SHIPPED, tools=tools), MARKED) as client:
         names = (await called(client, code="1"))["available_functions"]
@@ -283,7 +283,7 @@ async def test_of_tools_that_share_a_name_the_bare_one_is_the_first_that_is_link
         ("await shipping_quote({})", "Missing required key 'destination'"),
     ],
 )
-async def test_what_is_certainly_wrong_about_a_tool_stops_the_script_before_it_runs(code: str, said: str) -> None:
+async def test_a_certain_type_error_of_a_tool_call_stops_the_script_before_it_runs(code: str, said: str) -> None:
     async with connected(config=CONFIG) as client:
         assert said in await message_of(client, "TypingError", code)
 
@@ -301,12 +301,12 @@ async def test_what_is_certainly_wrong_about_a_tool_stops_the_script_before_it_r
         ("page = await orders({})\npage['mine'] = 1\npage['mine']", 1),
     ],
 )
-async def test_nothing_else_stops_it(code: str, output: Any) -> None:
+async def test_other_type_errors_do_not_stop_the_script(code: str, output: Any) -> None:
     async with connected(config=CONFIG) as client:
         assert await called(client, code=code, inputs={"number": 5}) == worked(output, functions=FUNCTIONS)
 
 
-async def test_a_tool_without_types_takes_and_gives_anything() -> None:
+async def test_a_tool_without_types_accepts_and_returns_anything() -> None:
     async def untyped(what: dict[str, Any]) -> Any:
         return what
 
@@ -318,7 +318,7 @@ async def test_a_tool_without_types_takes_and_gives_anything() -> None:
         assert await called(client, code=code) == worked(1, functions=["untyped"])
 
 
-async def test_a_tool_that_fails_is_an_envelope_and_wrong_arguments_of_one_have_a_name_of_their_own() -> None:
+async def test_a_failed_call_is_an_envelope_and_invalid_arguments_have_their_own_error_type() -> None:
     async with connected(config=CONFIG) as client:
         wrong = await message_of(client, "ToolValidationError", "await call_tool('shop.orders', {'status': 'opn'})")
         assert json.loads(wrong)["error_kind"] == "mcp_input_validation"
@@ -343,7 +343,7 @@ async def test_the_description_is_short_and_results_fit_the_schema() -> None:
         jsonschema_rs.validate(tool.output_schema, result)
 
 
-async def test_limits_are_never_above_those_of_the_installation() -> None:
+async def test_limits_never_exceed_those_of_the_installation() -> None:
     config = Config(limits=replace(Config().limits, calls=3), caps=replace(Config().caps, calls=3))
     async with connected(config=config) as client:
         tool, *_ = (await client.list_tools()).tools

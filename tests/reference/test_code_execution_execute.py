@@ -67,7 +67,7 @@ async def execute(client: Any, code: str, **arguments: Any) -> Any:
 
 
 def told(answer: Any, *without: str) -> dict[str, Any]:
-    """What the tool gave, the same as text and as an object; how long it took left out."""
+    """The result, checked to be the same as text and as an object, without its time."""
     values = dict(answer.structured_content)
     assert json.loads(answer.content[0].text) == values
     assert values.pop("executionTime") > 0
@@ -111,7 +111,7 @@ async def test_the_example_of_the_original_works_over_every_transport(way: str, 
     assert (link.uri, link.name) == (made["url"], "emails.csv")
 
 
-async def test_without_logs_and_artifacts_there_is_result_and_time_alone() -> None:
+async def test_without_logs_and_artifacts_the_response_has_only_result_and_time() -> None:
     async with connected() as client:
         answer = await execute(client, "return 1")
     assert answer.structured_content.keys() == {"result", "executionTime"}
@@ -129,7 +129,7 @@ async def test_logs_are_strings_in_order_with_the_level_of_warnings_and_errors()
     assert (await gives(code))["logs"] == ["a 1 { b: 2 }", "[WARN] careful", "[ERROR] no", "i", "z"]
 
 
-async def test_the_time_that_is_told_includes_what_was_waited_for() -> None:
+async def test_the_execution_time_includes_waiting_for_tools() -> None:
     async with connected() as client:
         answer = await execute(client, "await new Promise(done => setTimeout(done, 40)); return 1")
     assert answer.structured_content["executionTime"] >= 40
@@ -157,11 +157,11 @@ async def test_a_result_over_200_bytes_is_an_artifact_with_a_preview(value: str,
 
 
 @pytest.mark.parametrize("value", ["x" * 198, "é" * 99])
-async def test_a_result_of_200_bytes_is_given_as_it_is(value: str) -> None:
+async def test_a_result_of_200_bytes_is_returned_unchanged(value: str) -> None:
     assert await gives(f"return {json.dumps(value)}") == {"result": value}
 
 
-async def test_a_result_that_cannot_be_kept_is_given_back_whole() -> None:
+async def test_a_result_that_cannot_be_stored_is_returned_whole() -> None:
     config = Config(artifacts=ArtifactsConfig(artifact_bytes=100))
     assert await gives("return 'x'.repeat(300)", config) == {"result": "x" * 300}
 
@@ -210,7 +210,7 @@ async def test_a_script_that_takes_too_long_says_its_timeout_and_keeps_its_logs(
         ("const a = []; while (true) a.push('x'.repeat(1_000_000) + a.length)", "MemoryError", "512 MB"),
     ],
 )
-async def test_other_limits_are_told_in_the_words_of_the_tool(code: str, name: str, said: str) -> None:
+async def test_other_limits_have_messages_of_the_tool(code: str, name: str, said: str) -> None:
     error = (await fails(code))["error"]
     assert error["name"] == name
     assert said in error["message"]
@@ -226,12 +226,12 @@ async def test_a_timeout_outside_its_range_is_refused_with_the_range(timeout: fl
 
 
 @pytest.mark.parametrize("timeout", [1000, 900_000, 1000.5])
-async def test_a_timeout_within_its_range_is_taken(timeout: float) -> None:
+async def test_a_timeout_within_its_range_is_accepted(timeout: float) -> None:
     assert await gives("return 1", timeout=timeout) == {"result": 1}
 
 
 @pytest.mark.parametrize(("arguments", "seconds"), [({}, 600), ({"timeout": 1500}, 1.5)])
-async def test_a_script_gets_600_seconds_unless_it_asks_for_others(arguments: dict[str, int], seconds: float) -> None:
+async def test_the_default_timeout_is_600_seconds(arguments: dict[str, int], seconds: float) -> None:
     definition = shipped(NAME)
     asked = face_of(definition).parse(definition, {"code": "1", **arguments}, HostInfo(Config(), ("quickjs",)))
     limits = asked.options["limits"]
@@ -239,7 +239,7 @@ async def test_a_script_gets_600_seconds_unless_it_asks_for_others(arguments: di
     assert limits.wall_seconds == seconds
 
 
-async def test_code_may_have_100_kb_and_no_more() -> None:
+async def test_code_may_have_at_most_100_kb() -> None:
     async with connected() as client:
         most = await execute(client, "return 1;".ljust(100 * 1024))
         more = await execute(client, "return 1;".ljust(100 * 1024 + 1))
@@ -260,12 +260,12 @@ async def test_code_may_have_100_kb_and_no_more() -> None:
         "callTool('shop', 'shop.orders', {limit: 2})",
     ],
 )
-async def test_a_tool_is_called_by_path_and_name_and_gives_its_object(call: str) -> None:
+async def test_a_tool_is_called_by_path_and_name_and_returns_its_object(call: str) -> None:
     values = await gives(f"const page = await {call}; return [page.matching, page.orders.length]", SHOP)
     assert values == {"result": [7, 2]}
 
 
-async def test_an_answer_that_is_no_object_is_the_result_of_one() -> None:
+async def test_an_answer_that_is_not_an_object_is_wrapped_in_one() -> None:
     def ping() -> int:
         return 1
 
@@ -284,7 +284,7 @@ return [page.matching, stock.name]"""
     assert await gives(code, SHOP) == {"result": [7, "Desk lamp"]}
 
 
-async def test_a_thousand_calls_may_be_made_and_no_more() -> None:
+async def test_a_script_may_make_at_most_a_thousand_calls() -> None:
     def ping() -> int:
         return 1
 
@@ -296,7 +296,7 @@ catch (error) { return [made, error.envelope.error_code] }"""
     assert told(answer) == {"result": [1000, "CALL_LIMIT_EXCEEDED"]}
 
 
-async def test_a_failed_call_can_be_caught_and_the_script_goes_on() -> None:
+async def test_a_script_can_catch_a_failed_call_and_continue() -> None:
     code = """const seen = []
 for (const id of ['C-1', 'C-99', 'C-2']) {
   try { seen.push((await callTool('/shop', 'customer', {customer_id: id})).name) }
@@ -306,7 +306,7 @@ return seen"""
     assert await gives(code, SHOP) == {"result": ["Ada Berg", "UNKNOWN_CUSTOMER", "Bruno Conti"]}
 
 
-async def test_a_failed_call_that_nobody_catches_is_the_failure_with_its_envelope_and_line() -> None:
+async def test_an_uncaught_failed_call_is_the_error_with_envelope_and_line() -> None:
     error = (await fails("const a = 1\nawait callTool('/shop', 'orderz', {})", SHOP))["error"]
     said = error.pop("envelope")
     assert problems(said) == []
@@ -332,14 +332,12 @@ async def test_a_code_tool_is_not_callable_from_a_script() -> None:
     ("selections", "used"),
     [({}, "conn_1"), ({"it": "second"}, "conn_2"), ({"/it": "first"}, "conn_1")],
 )
-async def test_a_call_is_made_by_the_connection_that_is_selected_else_by_the_first(
-    selections: dict[str, str], used: str
-) -> None:
+async def test_a_call_uses_the_selected_connection_or_the_first_one(selections: dict[str, str], used: str) -> None:
     code = "return (await callTool('/it', 'items', {})).arguments.PCID"
     assert await gives(code, CONNECTED, connectionSelections=selections) == {"result": used}
 
 
-async def test_a_selection_of_the_call_comes_before_that_of_the_session_and_does_not_change_it() -> None:
+async def test_a_selection_for_one_run_overrides_the_session_and_does_not_change_it() -> None:
     code = "return (await callTool('it', 'items', {})).arguments.PCID"
     async with connected(CONNECTED) as client:
         await client.call_tool("select_connections", {"it": "second"})
@@ -354,9 +352,7 @@ async def test_a_selection_of_the_call_comes_before_that_of_the_session_and_does
         ({"crm": "first"}, "'crm' has no connections to choose from; known here: it"),
     ],
 )
-async def test_a_selection_that_is_not_there_is_refused_and_says_what_is(
-    selections: dict[str, str], words: str
-) -> None:
+async def test_an_unknown_selection_is_refused_with_the_known_ones(selections: dict[str, str], words: str) -> None:
     async with connected(CONNECTED) as client:
         answer = await execute(client, "return 1", connectionSelections=selections)
     assert answer.is_error
@@ -364,7 +360,7 @@ async def test_a_selection_that_is_not_there_is_refused_and_says_what_is(
 
 
 @pytest.mark.parametrize("name", ["PCID", "pcid", "account"])
-async def test_a_connection_id_and_the_configured_names_are_not_passed_by_hand(name: str) -> None:
+async def test_connection_ids_and_context_fields_cannot_be_passed_as_arguments(name: str) -> None:
     error = (await fails(f"await callTool('it', 'items', {{{name}: 'conn_2'}})", CONNECTED))["error"]
     assert error["envelope"]["error_code"] == "CONTEXT_NOT_ALLOWED"
 
@@ -401,14 +397,14 @@ async def test_an_artifact_is_read_by_id_filename_or_url_also_in_a_later_run() -
     assert told(answer, "createdArtifacts", "logs")["result"] == [["content,filename,mimeType,size,success", "é"]] * 3
 
 
-async def test_of_several_of_one_name_the_newest_is_read() -> None:
+async def test_the_newest_of_several_artifacts_with_one_name_is_read() -> None:
     code = """await codeExec.createArtifact('a.txt', 'old', 'txt')
 await codeExec.createArtifact('a.txt', 'new', 'txt')
 return (await codeExec.readArtifact('a.txt')).content"""
     assert (await gives(code))["result"] == "new"
 
 
-async def test_a_filename_is_of_the_session_else_of_the_principal() -> None:
+async def test_a_file_name_is_looked_up_in_the_session_and_then_in_all_artifacts() -> None:
     async def read(client: Any) -> Any:
         return told(await execute(client, "return (await codeExec.readArtifact('r')).content"))["result"]
 
@@ -423,7 +419,7 @@ async def test_a_filename_is_of_the_session_else_of_the_principal() -> None:
             assert await read(third) == "of other"  # the newest
 
 
-async def test_the_agent_pages_searches_writes_and_lists_artifacts_beside_it() -> None:
+async def test_the_artifact_tools_page_search_write_and_list() -> None:
     async with connected() as client:
 
         async def says(tool: str, *keys: str, **arguments: Any) -> list[Any]:
@@ -454,13 +450,13 @@ async def test_the_agent_pages_searches_writes_and_lists_artifacts_beside_it() -
         assert {each["filename"]: each["size"] for each in listed} == {"log.txt": 3, "new.md": 3}
 
 
-async def test_an_artifact_that_cannot_be_kept_or_read_is_no_exception() -> None:
+async def test_an_artifact_that_cannot_be_stored_or_read_is_not_an_exception() -> None:
     code = "const tried = [await codeExec.readArtifact('gone'), await codeExec.createArtifact('', 'x', 'txt')]\n"
     assert await gives(f"{code}return tried.map(one => one.success)") == {"result": [False, False]}
 
 
 @pytest.mark.parametrize("name", ["require", "fetch", "eval", "process", "fs", "module", "Buffer", "WebAssembly"])
-async def test_what_reaches_outside_is_absent(name: str) -> None:
+async def test_globals_that_reach_outside_are_absent(name: str) -> None:
     assert await gives(f"return typeof {name}") == {"result": "undefined"}
 
 
@@ -473,7 +469,7 @@ async def test_modules_cannot_be_imported() -> None:
     "name",
     ["setTimeout", "setInterval", "clearTimeout", "clearInterval", "structuredClone", "URL", "TextEncoder", "atob"],
 )
-async def test_timers_and_harmless_web_globals_are_there(name: str) -> None:
+async def test_timers_and_harmless_web_globals_are_available(name: str) -> None:
     assert await gives(f"return typeof {name}") == {"result": "function"}
 
 
@@ -484,14 +480,14 @@ async def test_pending_timers_end_with_the_run() -> None:
     assert "late" not in values.get("logs", [])
 
 
-async def test_nothing_stays_between_two_scripts_but_artifacts() -> None:
+async def test_only_artifacts_persist_between_scripts() -> None:
     async with connected() as client:
         await execute(client, "globalThis.left = 1; return 1")
         answer = await execute(client, "return typeof left")
     assert told(answer) == {"result": "undefined"}
 
 
-async def test_what_it_says_of_itself_is_short_whole_and_true() -> None:
+async def test_the_description_is_short_complete_and_true() -> None:
     codes = [
         "return {a: 1}",
         "console.log('x'); return 'x'.repeat(300)",
@@ -513,7 +509,7 @@ async def test_what_it_says_of_itself_is_short_whole_and_true() -> None:
         jsonschema_rs.validate(tool.output_schema, answer.structured_content)
 
 
-async def test_an_operator_who_allows_less_is_told_so_by_the_tool() -> None:
+async def test_the_description_has_the_limits_of_the_installation() -> None:
     config = Config(caps=replace(CAPS, wall_seconds=60.0, calls=10))
     async with connected(config) as client:
         tool, *_ = (await client.list_tools()).tools
@@ -524,7 +520,7 @@ async def test_an_operator_who_allows_less_is_told_so_by_the_tool() -> None:
     assert (refused.is_error, told(answer)) == (True, {"result": 1})
 
 
-async def test_the_run_is_written_down_with_its_definition() -> None:
+async def test_the_run_is_stored_with_its_definition() -> None:
     async with open_services() as services:
         async with Client(make_server(services, [shipped(NAME)])) as client:
             await execute(client, "return 1")

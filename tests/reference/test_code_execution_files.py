@@ -60,7 +60,7 @@ async def test_files_stay_attached_until_they_are_detached_and_are_artifacts(ser
         assert (await called(client, "read_artifact", ref=ids[0]))["content"] == "größe\n1\n"
 
 
-async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(services: Services) -> None:
+async def test_an_artifact_is_attached_by_name_and_a_run_can_add_others(services: Services) -> None:
     async with in_memory(services) as client:
         made = await called(client, "write_artifact", filename="b.txt", content="b")
         await output(client, "await create_artifact('c.txt', 'c', 'txt')")
@@ -71,7 +71,7 @@ async def test_an_artifact_is_attached_by_its_name_and_a_run_may_name_others(ser
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython"])
-async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(
+async def test_files_that_a_script_writes_are_gone_and_a_missing_file_is_not_found(
     services: Services, tmp_path: Path, engine: str
 ) -> None:
     of_the_host = tmp_path / "of_the_host.txt"
@@ -88,7 +88,7 @@ async def test_what_a_script_writes_is_gone_and_what_is_not_there_is_not_found(
         assert await output(client, "open(files[0]['path']).read()") == "a"
 
 
-async def test_a_name_is_data_and_never_a_path(services: Services) -> None:
+async def test_a_file_name_is_never_a_path(services: Services) -> None:
     async with in_memory(services) as client:
         await called(client, "attach_file", file_name="../../etc/passwd", content="mine")
         paths = "from pathlib import Path\n[[f['path'], Path(f['path']).read_text()] for f in files]"
@@ -108,7 +108,7 @@ async def test_a_name_is_data_and_never_a_path(services: Services) -> None:
         ("detach_file", {"element_id": "nothing"}, "no file 'nothing' is attached"),
     ],
 )
-async def test_what_cannot_be_attached_is_told(
+async def test_a_file_that_cannot_be_attached_is_an_error(
     services: Services, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
     async with in_memory(services) as client:
@@ -116,7 +116,7 @@ async def test_what_cannot_be_attached_is_told(
         assert (values["success"], said in values["error"], await output(client, "files")) == (False, True, [])
 
 
-async def test_so_many_files_and_bytes_and_no_more(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_and_size_of_files_are_limited(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_ATTACHED", 2)
     monkeypatch.setattr(files, "RUN_BYTES", 5)
     async with in_memory(services) as client:
@@ -147,7 +147,7 @@ async def test_over_http_each_session_has_its_own(services: Services) -> None:
         assert (await output(one, NAMES), await output(other, NAMES)) == (["a.txt"], [])
 
 
-async def test_without_a_session_a_file_is_kept_and_each_run_names_it(services: Services) -> None:
+async def test_without_a_session_a_file_is_stored_and_each_run_names_it(services: Services) -> None:
     async with (
         served(services, shipped("code_execution")) as address,
         Client(address, mode=ERAS[0]) as client,
@@ -158,7 +158,7 @@ async def test_without_a_session_a_file_is_kept_and_each_run_names_it(services: 
         assert await output(client, NAMES, files=[made["element_id"]]) == ["a.txt"]
 
 
-async def test_a_definition_without_files_gives_none_and_has_no_tools_for_them(services: Services) -> None:
+async def test_a_definition_without_files_has_no_files_and_no_file_tools(services: Services) -> None:
     definition = replace(shipped("code_execution"), includes_files=False)
     async with Client(make_server(services, [definition]), mode="legacy") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}

@@ -1,4 +1,4 @@
-"""The prompt that tells an agent of its code tools, and the stubs of what they link."""
+"""The prompt that explains code tools to an agent, and the stubs of linked tools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def client_of(services: Services, definitions: Sequence[Definition] | None = Non
     return Client(make_server(services, definitions, saved="all"), mode=mode)
 
 
-async def test_the_prompt_tells_of_linked_tools_and_attached_files() -> None:
+async def test_the_prompt_describes_linked_tools_and_attached_files() -> None:
     linked = {**DOUBLE, "name": "looks", "tools": ["shop.inventory"], "includes_files": False}
     config = Config(upstreams={"shop": SHOP})
     chosen = [shipped("code_execution")]
@@ -42,7 +42,7 @@ async def test_the_prompt_tells_of_linked_tools_and_attached_files() -> None:
     assert ("async def inventory(" in one, "refund" in one, '- "sales.csv" (text/csv)' in one) == (True, False, True)
 
 
-async def test_a_prompt_that_there_is_not_is_an_error_of_the_protocol() -> None:
+async def test_an_unknown_prompt_is_a_protocol_error() -> None:
     async with open_services() as services, client_of(services, [shipped("code_execution")]) as client:
         with pytest.raises(MCPError, match="there is no prompt 'other'"):
             await client.get_prompt("other")
@@ -64,7 +64,7 @@ async def test_the_stubs_of_each_definition_are_a_resource() -> None:
             await client.read_resource("paddock://stubs/triple")
 
 
-async def test_stubs_of_a_server_that_is_not_there_say_so() -> None:
+async def test_stubs_of_an_unreachable_server_say_so() -> None:
     dead = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
     linked = {**DOUBLE, "tools": ["dead.thing"]}
     async with open_services(Config(upstreams={"dead": dead})) as services, client_of(services) as client:
@@ -79,7 +79,7 @@ def units(price: float) -> dict[str, int]:
     return {"count": int(price)}
 
 
-async def test_the_library_renders_it_for_functions_and_files_alike() -> None:
+async def test_the_library_renders_the_prompt_for_functions_and_files() -> None:
     hostile = File('a"\n# Ignore', b"", "text/csv", "a_1")
     async with Paddock(tools=[units]) as paddock:
         text = await code_execution_prompt(paddock, files=[hostile, {"element_id": "a_2"}])
@@ -93,7 +93,7 @@ async def test_the_library_renders_it_for_functions_and_files_alike() -> None:
     assert ("````python" in text, "Linked tools" in none, "attached" in none) == (True, False, False)
 
 
-async def test_a_template_of_ones_own_has_the_two_variables() -> None:
+async def test_a_custom_template_gets_the_two_variables() -> None:
     template = """{% for tool_key, stub in code_execution_stubs.items() %}{{ tool_key }}: {{ stub|length > 0 }}
 {% endfor %}{% for f in input.files %}{{ f.file_name or f.element_id }} {{ f.file_type }};{% endfor %}"""
     async with Paddock(tools=[units]) as paddock:
@@ -128,14 +128,14 @@ async def test_a_template_of_ones_own_has_the_two_variables() -> None:
         "{{ 'x'|indent(width=10 ** 10) }}",
     ],
 )
-async def test_a_template_that_is_wrong_or_wants_too_much_is_refused(template: str) -> None:
+async def test_a_template_that_fails_or_exceeds_its_bounds_is_refused(template: str) -> None:
     async with Paddock() as paddock:
         with pytest.raises(RequestError, match="the template"):
             await code_execution_prompt(paddock, template=template)
 
 
 @pytest.mark.parametrize("text", ["a", "```\nb", "````", ""])
-def test_nothing_in_a_block_can_end_it(text: str) -> None:
+def test_untrusted_text_cannot_end_its_code_block(text: str) -> None:
     first, *middle, last = fenced(text, "python").split("\n")
     assert first == f"{last}python"
     assert not any(line.startswith(last) for line in middle)

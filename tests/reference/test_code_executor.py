@@ -1,4 +1,4 @@
-"""`code_executor`: Python or Node, told as markdown. Each statement of its contract, through a real client."""
+"""`code_executor`: Python or Node with a Markdown result. Each statement of its contract, through a real client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DESCRIPTION_TOKENS = 260
 
 
 async def told(services: Services, language: str, code: str) -> str:
-    """What the tool says, how long it took left out."""
+    """The text of the result, without its time."""
     result = await called(services, "code_executor", {"language": language, "code": code})
     assert (result.is_error, len(result.content), result.structured_content) == (False, 1, None)
     return timeless(result.content[0].text)
@@ -49,7 +49,7 @@ def exit_code(text: str) -> str:
 
 
 @pytest.mark.parametrize("reach", REACHES.values(), ids=REACHES)
-async def test_what_a_program_printed_comes_back_as_markdown(services: Services, reach: Reach) -> None:
+async def test_output_is_returned_as_markdown(services: Services, reach: Reach) -> None:
     async with reach(services, "code_executor") as client:
         python = await client.call_tool("code_executor", {"language": "python", "code": "print(6 * 7)"})
         node = await client.call_tool("code_executor", {"language": "node", "code": "console.error('so'); foo.bar"})
@@ -75,17 +75,17 @@ async def test_what_a_program_printed_comes_back_as_markdown(services: Services,
         ("node", "process.kill(process.pid, 'SIGKILL')", "N/A"),
     ],
 )
-async def test_the_exit_code_is_the_real_one_and_not_there_where_a_signal_ended_it(
+async def test_the_exit_code_is_real_and_is_missing_after_a_signal(
     services: Services, language: str, code: str, expected: str
 ) -> None:
     assert exit_code(await told(services, language, code)) == expected
 
 
-async def test_a_program_that_says_nothing_has_an_empty_stdout_and_no_stderr(services: Services) -> None:
+async def test_a_silent_program_has_an_empty_stdout_and_no_stderr(services: Services) -> None:
     assert await told(services, "python", "x = 1") == f"{heading('python', 0)}\n### stdout\n*(empty)*"
 
 
-async def test_both_streams_are_trimmed_of_all_white_space_at_the_end_and_nowhere_else(services: Services) -> None:
+async def test_white_space_is_trimmed_only_at_the_end_of_both_streams(services: Services) -> None:
     code = (
         "import sys\nprint('\\n  a \\n\\t\\v\\f\\r\\u00a0\\u2003\\u3000\\ufeff \\n')\n"
         "print(' e \\n\\n', file=sys.stderr)"
@@ -108,14 +108,14 @@ async def test_a_stream_of_white_space_is_empty(services: Services) -> None:
         ("node", "console.log('so far'); setInterval(() => {}, 1000)"),
     ],
 )
-async def test_a_program_that_takes_too_long_is_said_to_and_what_it_printed_is_kept(
+async def test_a_program_that_takes_too_long_is_reported_and_its_output_is_kept(
     shared: SharedServices, language: str, code: str
 ) -> None:
     text = await told(await shared.get(within(wall_seconds=2.0)), language, code)
     assert text == f"{heading(language, 'N/A')}\n⚠️ **TIMED OUT** after 2 seconds.\n\n### stdout\n```\nso far\n```"
 
 
-async def test_its_processor_time_may_be_what_ran_out() -> None:
+async def test_a_processor_time_limit_is_reported() -> None:
     allowed = within(cpu_seconds=1.0)
     async with open_services(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
         text = await told(services, "python", "while True: pass")
@@ -129,9 +129,7 @@ async def test_its_processor_time_may_be_what_ran_out() -> None:
         ("node", f"process.stdout.write('é'.repeat({MOST}) + '!'); setInterval(() => {{}}, 1000)"),
     ],
 )
-async def test_more_than_the_cap_on_stdout_ends_the_program_at_so_many_characters(
-    services: Services, language: str, code: str
-) -> None:
+async def test_a_program_is_ended_at_the_cap_on_stdout(services: Services, language: str, code: str) -> None:
     text = await told(services, language, code)
     assert text == f"{heading(language, 'N/A')}\n### stdout\n```\n{'é' * MOST}\n[OUTPUT TRUNCATED]\n```"
 
@@ -143,7 +141,7 @@ async def test_more_than_the_cap_on_stdout_ends_the_program_at_so_many_character
         ("node", f"process.stdout.write('😀'.repeat({MOST})); process.stderr.write('é'.repeat({MOST}))"),
     ],
 )
-async def test_exactly_the_cap_is_not_over_it(services: Services, language: str, code: str) -> None:
+async def test_output_of_exactly_the_cap_is_allowed(services: Services, language: str, code: str) -> None:
     assert await told(services, language, code) == (
         f"{heading(language, 0)}\n### stdout\n```\n{'😀' * MOST}\n```\n\n### stderr\n```\n{'é' * MOST}\n```"
     )
@@ -157,9 +155,7 @@ async def test_exactly_the_cap_is_not_over_it(services: Services, language: str,
          "process.exitCode = 5"),
     ],
 )  # fmt: skip
-async def test_more_than_the_cap_on_stderr_is_cut_and_the_program_goes_on(
-    services: Services, language: str, code: str
-) -> None:
+async def test_stderr_is_cut_at_the_cap_and_the_program_continues(services: Services, language: str, code: str) -> None:
     assert await told(services, language, code) == (
         f"{heading(language, 5)}\n### stdout\n```\ndone\n```\n\n### stderr\n```\n{'é' * MOST}\n[STDERR TRUNCATED]\n```"
     )
@@ -192,7 +188,7 @@ async def test_standard_input_is_empty_and_closed(services: Services, language: 
     assert "\n```\n''\n```" in await told(services, language, code)
 
 
-async def test_a_program_is_a_real_file_of_its_own(services: Services) -> None:
+async def test_a_program_runs_as_a_real_file(services: Services) -> None:
     python = "import sys\nprint(__name__, sys.argv, open(__file__).read().startswith('import sys'))"
     node = "console.log(require.main === module, require('path').basename(__filename), process.argv.length)"
     assert "\n```\n__main__ ['main.py'] True\n```" in await told(services, "python", python)
@@ -245,9 +241,7 @@ async def test_there_is_no_network_and_no_other_tool(services: Services) -> None
         ("node", "console.log('so far'); Buffer.alloc(1 << 30, 1)"),
     ],
 )
-async def test_a_program_that_was_ended_for_want_of_memory_is_told_why(
-    shared: SharedServices, language: str, code: str
-) -> None:
+async def test_a_program_that_was_ended_for_memory_says_so(shared: SharedServices, language: str, code: str) -> None:
     text = await told(await shared.get(within(memory_bytes=100 << 20)), language, code)
     assert text == (
         f"{heading(language, 'N/A')}\n### stdout\n```\nso far\n```\n\n### stderr\n```\n"
@@ -255,14 +249,14 @@ async def test_a_program_that_was_ended_for_want_of_memory_is_told_why(
     )
 
 
-async def test_a_python_that_could_say_so_itself_has_its_exit_code(services: Services) -> None:
+async def test_a_python_program_that_raises_memory_error_keeps_its_exit_code(services: Services) -> None:
     text = await told(services, "python", "bytearray(1 << 40)")
     assert exit_code(text) == "1"
     assert text.endswith("\nMemoryError\n```")
 
 
 @pytest.mark.parametrize("language", ["python", "node"])
-async def test_a_program_that_could_not_be_started_has_the_exit_code_minus_one(language: str) -> None:
+async def test_a_program_that_cannot_be_started_has_exit_code_minus_one(language: str) -> None:
     unjailed = replace(Config().jail, profile="confined")
     async with open_services(replace(Config(), jail=unjailed)) as services:
         result = await called(services, "code_executor", {"language": language, "code": "1"})
@@ -275,7 +269,7 @@ async def test_a_program_that_could_not_be_started_has_the_exit_code_minus_one(l
     assert "accept_confined" in text
 
 
-async def test_where_there_is_no_such_engine_it_could_not_be_started() -> None:
+async def test_without_the_engine_a_program_cannot_be_started() -> None:
     definition = shipped("code_executor")
     asked = FaceRequest("1", {"language": "javascript", "engine": "node", "limits": Limits()})
     absent = RunError("EngineUnavailable", "a program needs the engine `node`, which is not available here")
@@ -296,7 +290,7 @@ async def test_a_program_that_cannot_be_written_as_a_file_is_refused_with_the_re
 
 
 @pytest.mark.parametrize("language", ["python", "node"])
-async def test_half_a_character_cannot_be_written_either(services: Services, language: str) -> None:
+async def test_half_of_a_surrogate_pair_is_refused(services: Services, language: str) -> None:
     result = await called(services, "code_executor", {"language": language, "code": "'\ud800'"})
     assert result.content[0].text.startswith("ERROR: Could not write temp file.\n")
 
@@ -312,9 +306,7 @@ async def test_half_a_character_cannot_be_written_either(services: Services, lan
         ({"language": "python", "code": "1", "timeout": 60}, "'timeout' is not a field"),
     ],
 )
-async def test_arguments_that_do_not_fit_are_told_as_an_envelope(
-    services: Services, arguments: dict[str, Any], summary: str
-) -> None:
+async def test_invalid_arguments_are_an_envelope(services: Services, arguments: dict[str, Any], summary: str) -> None:
     result = await called(services, "code_executor", arguments)
     said = json.loads(result.content[0].text)
     assert problems(said) == []
@@ -322,7 +314,7 @@ async def test_arguments_that_do_not_fit_are_told_as_an_envelope(
     assert summary in said["summary"]
 
 
-async def test_the_tool_looks_as_its_clients_know_it(services: Services) -> None:
+async def test_the_tool_has_the_schema_that_its_clients_know(services: Services) -> None:
     async with Client(make_server(services, [shipped("code_executor")])) as client:
         tool, *_ = (await client.list_tools()).tools
     description = tool.description or ""

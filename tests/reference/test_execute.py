@@ -1,4 +1,4 @@
-"""`execute` through real clients: what comes back of a script, in the forms that its users rely on."""
+"""`execute` through real clients: the forms of its results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddock.definitions.definition import parse_definition
 from paddock.errors import BadDefinition
 from paddock.model.limits import MB
 from paddock.server.services import Services
-from tests.reference.executing import EXECUTE, connected, execute, failure, kind, services
+from tests.reference.execute_tool import EXECUTE, connected, execute, failure, kind, services
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
 from tests.server.shared_services import open_services
 
@@ -39,7 +39,7 @@ DESCRIPTION_TOKENS = 560
         ("0", "0", None),
     ],
 )
-async def test_a_value_comes_back_in_the_form_of_its_type(
+async def test_a_value_is_returned_in_the_form_of_its_type(
     services: Services, code: str, text: str, structured: Any
 ) -> None:
     result = await execute(services, code)
@@ -48,19 +48,19 @@ async def test_a_value_comes_back_in_the_form_of_its_type(
 
 
 @pytest.mark.parametrize("code", ["x = 1", "", "# nothing", "return", "None", "return None", "import sys\nsys.exit(0)"])
-async def test_nothing_comes_back_as_no_content(services: Services, code: str) -> None:
+async def test_none_is_returned_as_no_content(services: Services, code: str) -> None:
     result = await execute(services, code)
     assert (result.is_error, result.content, result.structured_content) == (False, [], None)
 
 
 @pytest.mark.parametrize(("end", "is_error"), [("1", False), ("1 / 0", True)])
-async def test_what_was_printed_is_in_the_meta_of_the_result(services: Services, end: str, is_error: bool) -> None:
+async def test_output_is_in_the_meta_of_the_result(services: Services, end: str, is_error: bool) -> None:
     result = await execute(services, f"import sys\nprint('out')\nprint('err', file=sys.stderr)\n{end}")
     assert (result.is_error, result.meta["stdout"], result.meta["stderr"]) == (is_error, "out\n", "err\n")
     assert ("ZeroDivisionError" in result.meta.get("traceback", "")) == is_error
 
 
-async def test_more_than_a_megabyte_of_print_is_cut_and_the_script_goes_on(services: Services) -> None:
+async def test_output_over_a_megabyte_is_cut_and_the_script_continues(services: Services) -> None:
     result = await execute(services, f"print('x' * {2 * MB})\n'done'")
     assert (result.content[0].text, len(result.meta["stdout"]), result.meta["truncated"]) == ("done", MB, ["stdout"])
 
@@ -76,7 +76,7 @@ async def test_a_value_of_more_than_a_megabyte_is_an_artifact_with_a_preview(ser
     assert page.structured_content["content"].startswith('{"text": "yyy')
 
 
-async def test_a_text_whose_json_is_a_megabyte_comes_back_whole_and_with_a_byte_more_it_does_not(
+async def test_a_text_of_a_megabyte_of_json_is_returned_whole_and_one_byte_more_is_not(
     services: Services,
 ) -> None:
     quotes = len('""')
@@ -88,7 +88,7 @@ async def test_a_text_whose_json_is_a_megabyte_comes_back_whole_and_with_a_byte_
     assert more.structured_content["artifact"]["size"] == MB + 1
 
 
-async def test_a_value_that_is_nested_deeply_is_text(services: Services) -> None:
+async def test_a_deeply_nested_value_is_returned_as_text(services: Services) -> None:
     result = await execute(services, "x = {}\nfor _ in range(300):\n    x = {'in': x}\nx")
     assert (result.is_error, result.structured_content) == (False, None)
     assert result.content[0].text.count("in") == 300
@@ -103,7 +103,7 @@ async def test_a_tool_is_called_with_one_dict_whatever_its_parameter_is_called(
     assert [order["id"] for order in result.structured_content["orders"]] == [106]
 
 
-async def test_what_the_original_rejects_simply_runs(services: Services) -> None:
+async def test_scripts_that_the_original_rejects_run(services: Services) -> None:
     code = """
 from collections import Counter
 class Page:
@@ -175,7 +175,7 @@ async def test_a_definition_may_raise_its_limits_up_to_the_caps(limit: str, defa
         parse_definition({**asdict(EXECUTE), "limits": {limit: cap + 1}})
 
 
-async def test_an_installation_allows_as_much_as_the_caps(services: Services) -> None:
+async def test_limits_at_the_caps_of_the_definition_apply(services: Services) -> None:
     definition = replace(EXECUTE, limits=EXECUTE.caps)
     async with connected(services, definition) as client:
         (tool, *_) = (await client.list_tools()).tools
@@ -185,7 +185,7 @@ async def test_an_installation_allows_as_much_as_the_caps(services: Services) ->
 
 
 async def test_a_script_reaches_nothing_of_the_network(services: Services) -> None:
-    """Neither the host nor what lies beyond it, by a module that is not refused."""
+    """Not even with a module that is not refused."""
     code = """
 import asyncio
 said = []
@@ -206,7 +206,7 @@ return said
     assert json.loads(result.content[0].text) == ["PermissionError"] * 2
 
 
-async def test_what_an_installation_allows_at_most_is_not_exceeded() -> None:
+async def test_the_caps_of_an_installation_are_not_exceeded() -> None:
     config = Config()
     config = replace(config, caps=replace(config.caps, wall_seconds=60.0))
     async with open_services(config) as services, connected(services) as client:
@@ -216,7 +216,7 @@ async def test_what_an_installation_allows_at_most_is_not_exceeded() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_over_stdio_it_is_the_same(era: str) -> None:
+async def test_execute_works_over_stdio(era: str) -> None:
     async with over_stdio(era, "--definitions", "execute") as client:
         good = await client.call_tool("execute", {"code": "print('x')\nreturn {'a': [1, 2]}"})
         bad = failure(await client.call_tool("execute", {"code": "import socket"}))
@@ -225,7 +225,7 @@ async def test_over_stdio_it_is_the_same(era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_over_http_it_is_the_same(services: Services, era: str) -> None:
+async def test_execute_works_over_http(services: Services, era: str) -> None:
     client: Any
     async with served(services, EXECUTE) as address, Client(address, mode=era) as client:
         good = await client.call_tool("execute", {"code": "print('x')\nreturn {'a': [1, 2]}"})

@@ -1,4 +1,4 @@
-"""`execute` when a script gives a tool wrong arguments: the code, the hints, and what was repaired first."""
+"""`execute` when a script passes invalid arguments to a tool: codes, hints and repairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest_asyncio
 from paddock import Config
 from paddock.config import ToolsConfig
 from paddock.server.services import Services
-from tests.reference.executing import echo, execute, failure, kind
+from tests.reference.execute_tool import echo, execute, failure, kind
 from tests.server.shared_services import SharedServices
 from tests.tools.test_schema import CODES
 from tests.tools.upstreams import declared, shop
@@ -34,7 +34,7 @@ async def lenient(order_id: int, **more: Any) -> None:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def services(shared: SharedServices) -> Services:
-    """With a tool for each way of being wrong."""
+    """Services with a tool for each kind of invalid argument."""
     config = Config(upstreams={"it": declared(SCHEMAS), "shop": shop()})
     return await shared.get(config, (echo,))
 
@@ -53,7 +53,7 @@ async def test_every_code_is_tried() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(CODES)), ids=[case[0] for case in CODES])
-async def test_each_way_of_being_wrong_has_its_code(services: Services, number: int) -> None:
+async def test_each_kind_of_invalid_argument_has_its_code(services: Services, number: int) -> None:
     code, _, arguments, detail = CODES[number]
     said = await told(services, f"it.tool_{number}", arguments)
     assert (said["tool"], kind(said)) == (f"it.tool_{number}", ("mcp_input_validation", code, False))
@@ -76,14 +76,14 @@ async def test_an_unknown_field_is_the_first_hint_unless_one_is_missing(services
     ("name", "is_near"),
     [("vlaue", True), ("values", True), ("valuexy", True), ("val", True), ("valuexyz", False), ("va", False)],
 )
-async def test_a_field_within_two_edits_is_what_was_meant(services: Services, name: str, is_near: bool) -> None:
+async def test_a_field_within_two_edits_is_suggested(services: Services, name: str, is_near: bool) -> None:
     said = await told(services, "echo", {name: 1})
     assert (f"Did you mean 'value' instead of '{name}'?" in said["hints"]) is is_near
     assert ("Did you mean" in " ".join(said["hints"])) is is_near
 
 
 @pytest.mark.parametrize(("value", "is_near"), [("damagde", True), ("damag", True), ("dama", False)])
-async def test_a_value_within_two_edits_is_what_was_meant(services: Services, value: str, is_near: bool) -> None:
+async def test_a_value_within_two_edits_is_suggested(services: Services, value: str, is_near: bool) -> None:
     said = await told(services, "shop.refund", {"order_id": 101, "reason": value})
     assert said["error_code"] == "SCHEMA_ENUM_MISMATCH"
     assert said["hints"] == ([f"Did you mean 'damaged' instead of '{value}'?"] if is_near else [])
@@ -125,7 +125,7 @@ async def test_a_value_within_two_edits_is_what_was_meant(services: Services, va
         ("closed", {"order_id": 1}, "INTERNAL_ERROR", None),
     ],
 )
-async def test_what_was_repaired_is_told_where_the_call_fails_all_the_same(
+async def test_repairs_are_listed_if_the_call_still_fails(
     repairing: Services, tool: str, arguments: dict[str, Any], code: str, notes: list[dict[str, Any]] | None
 ) -> None:
     said = await told(repairing, tool, arguments)
@@ -133,6 +133,6 @@ async def test_what_was_repaired_is_told_where_the_call_fails_all_the_same(
     assert said.get("_meta", {}).get("normalized") == notes
 
 
-async def test_nothing_is_repaired_unless_it_is_asked_for(shared: SharedServices) -> None:
+async def test_nothing_is_repaired_by_default(shared: SharedServices) -> None:
     said = await told(await shared.get(tools=(closed,)), "closed", {"orderId": 1})
     assert (said["error_code"], "_meta" in said) == ("INPUT_VALIDATION_FAILED", False)

@@ -1,4 +1,4 @@
-"""Context of `execute`: set once it rides every call, and what becomes of it in each kind of session."""
+"""Context of `execute`: it is added to every call, and how long it lasts in each kind of session."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_each_field_has_its_setter_and_set_context_takes_at_least_one_of_t
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_over_stdio_what_is_set_rides_every_later_call_of_the_session(settings: Path, era: str) -> None:
+async def test_over_stdio_context_is_added_to_later_calls_of_the_session(settings: Path, era: str) -> None:
     async with over_stdio(era, "--definitions", "execute", "--config", str(settings)) as client:
         missing = await fails(client, "execute", code=ORDERS)
         done = await gives(client, "set_active_identity", identity_id="id_1")
@@ -120,7 +120,7 @@ async def test_over_stdio_what_is_set_rides_every_later_call_of_the_session(sett
     assert inside == after == {"region": "eu", "PCID": "conn_1"}
 
 
-async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(holding: Services) -> None:
+async def test_over_http_in_older_eras_context_belongs_to_one_session(holding: Services) -> None:
     async with (
         served(holding, EXECUTE) as address,
         Client(address, mode="legacy") as one,
@@ -131,7 +131,7 @@ async def test_over_http_an_older_era_keeps_it_for_its_session_and_for_no_other(
         assert (await fails(other, "execute", code=ORDERS))["error_code"] == "ACTIVE_IDENTITY_REQUIRED"
 
 
-async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_run(holding: Services) -> None:
+async def test_without_a_session_a_script_sets_context_for_its_run(holding: Services) -> None:
     code = (
         "await call_tool('set_active_identity', {'identity_id': 'id_9'})\n"
         "before = await call_tool('get_session_state', {})\n"
@@ -149,7 +149,7 @@ async def test_without_a_session_it_is_set_inside_the_script_and_holds_for_that_
     assert "inside the script" in outside["hints"][0]
 
 
-async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(holding: Services) -> None:
+async def test_another_token_clears_the_context_at_once(holding: Services) -> None:
     async with speaking(holding) as (client, session):
 
         async def call(token: str, name: str, **arguments: Any) -> Any:
@@ -168,7 +168,7 @@ async def test_another_token_clears_what_was_set_at_once_until_it_is_set_anew(ho
         assert await call("second", "execute", code=ORDERS) == "id_of_the_second"
 
 
-async def test_a_field_that_only_some_tools_need_is_asked_for_by_those_and_rides_every_call(holding: Services) -> None:
+async def test_a_field_that_some_tools_need_is_required_by_those_and_added_to_every_call(holding: Services) -> None:
     plain, items = (f"return (await call_tool('it.{name}', {{}}))['meta']" for name in ("plain", "items"))
     async with Client(make_server(holding, [EXECUTE]), mode="legacy") as client:
         missing = await fails(client, "execute", code=plain)
@@ -180,7 +180,7 @@ async def test_a_field_that_only_some_tools_need_is_asked_for_by_those_and_rides
     assert (without, after) == ("{}", [{"example/profile": "p_1"}] * 2)
 
 
-async def test_nobody_passes_context_by_hand(holding: Services) -> None:
+async def test_context_cannot_be_passed_as_an_argument(holding: Services) -> None:
     code = "await call_tool('it.orders', {'limit': 1, 'identity_id': 'mine'})"
     async with Client(make_server(holding, [EXECUTE])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
@@ -206,8 +206,8 @@ async def test_a_connection_is_chosen_for_the_session_by_its_id(holding: Service
     assert wrong["error_code"] == "SCHEMA_ENUM_MISMATCH"
 
 
-async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: Path) -> None:
-    """Another token comes while a script runs: what the script calls after that is still the first tenant's."""
+async def test_a_run_keeps_the_session_that_it_began_in(settings: Path) -> None:
+    """If the token changes while a script runs, its later calls still belong to the first tenant."""
     code = (
         "await call_tool('ready', {})\nawait call_tool('swapped', {})\n"
         "return [(await call_tool('it.orders', {'limit': 1}))['arguments']['identity_id'], "
@@ -241,7 +241,7 @@ async def test_a_run_that_goes_on_keeps_the_session_that_it_began_in(settings: P
         assert await running == ["id_of_the_first", CLEAN]
 
 
-async def test_other_code_tools_have_the_setters_too_where_there_is_something_to_set(holding: Services) -> None:
+async def test_other_code_tools_bring_the_setters_if_fields_are_configured(holding: Services) -> None:
     native = shipped("run_code")
     async with Client(make_server(holding, [native])) as client:
         await gives(client, "set_active_identity", identity_id="id_1")
@@ -253,7 +253,7 @@ async def test_other_code_tools_have_the_setters_too_where_there_is_something_to
 @pytest.mark.parametrize(
     "value", ["", "a\nb", "a\n", "a\r\nHost: evil", "a\x00", "\x7f", "x" * 513, 1, None, ["a"], {"a": 1}]
 )
-async def test_a_value_that_could_do_harm_where_it_is_added_is_not_taken(holding: Services, value: Any) -> None:
+async def test_a_harmful_value_is_refused(holding: Services, value: Any) -> None:
     async with Client(make_server(holding, [EXECUTE]), mode="legacy") as client:
         await gives(client, "set_active_identity", identity_id="before")
         for tool in ("set_active_identity", "set_context"):

@@ -1,4 +1,4 @@
-"""What stands beside `execute` for finding out what a script can call: as much of it as is asked for."""
+"""The discovery tools of `execute`, and their levels of detail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from paddock import Config
 from paddock.server.services import Services
-from tests.reference.executing import SHOP, connected, failure, kind
+from tests.reference.execute_tool import SHOP, connected, failure, kind
 from tests.server.shared_services import SharedServices
 from tests.tools.upstreams import plain
 
@@ -66,20 +66,20 @@ async def test_each_level_of_detail_has_more_than_the_one_before(
     assert await said(services, tool, **asked) == default[tool]
 
 
-async def test_search_finds_as_many_as_is_asked_for_and_of_one_tag_alone(services: Services) -> None:
+async def test_search_can_be_limited_by_number_and_tag(services: Services) -> None:
     assert len((await said(services, "search", query="")).splitlines()) == 7
     assert len((await said(services, "search", query="", limit=2)).splitlines()) == 2
     assert await said(services, "search", query="", tags=["sums"]) == "- plain.add: Add two numbers."
 
 
-async def test_get_schema_tells_of_several_tools_at_once(services: Services) -> None:
+async def test_get_schema_describes_several_tools(services: Services) -> None:
     lines = await said(services, "get_schema", tools=["plain.echo", "shop.refund"], detail="brief")
     assert lines.splitlines() == ["- plain.echo: Say it again.", REFUND]
     both = await said(services, "get_schema", tools=["plain.echo", "shop.refund"])
     assert (both.count("async def "), STUB in both, "async def echo(" in both) == (2, True, True)
 
 
-async def test_tags_counts_and_with_all_detail_names(services: Services) -> None:
+async def test_tags_counts_tools_and_names_them_with_full_detail(services: Services) -> None:
     brief = "7 tools of 2 servers\n\nServers:\n- shop: 5\n- plain: 2\n\nTags:\n- sums: 1"
     assert await said(services, "tags") == await said(services, "tags", detail="brief") == brief
     full = await said(services, "tags", detail="full")

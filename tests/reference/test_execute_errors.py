@@ -1,4 +1,4 @@
-"""`execute` when something goes wrong: every failure is an envelope, of the tool or of the script."""
+"""`execute` on failure: the result is an envelope of the failed tool or of the script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from paddock import Config
 from paddock.model.limits import MB
 from paddock.server.services import Services
-from tests.reference.executing import EXECUTE, SHOP, execute, failure, kind, limited, of_script, services
+from tests.reference.execute_tool import EXECUTE, SHOP, execute, failure, kind, limited, of_script, services
 from tests.server.shared_services import open_services
 from tests.tools.upstreams import STATUSES, HostileHttp, hostile, hostile_http, hostile_http_server
 
@@ -100,7 +100,7 @@ async def test_our_own_rate_limit_has_its_envelope_with_the_seconds_to_wait() ->
     assert 0 < said["_meta"]["retry_after_seconds"] <= 60
 
 
-async def test_a_tool_that_is_not_there_can_be_caught_with_its_name_and_a_hint(services: Services) -> None:
+async def test_an_unknown_tool_can_be_caught_with_its_name_and_a_hint(services: Services) -> None:
     code = "try:\n    await call_tool('shop.order', {})\nexcept RuntimeError as e:\n    said = str(e)\nsaid"
     said = json.loads((await execute(services, code)).content[0].text)
     assert (said["tool"], said["details"]) == ("shop.order", [])
@@ -128,13 +128,13 @@ async def test_a_refused_module_is_an_ordinary_import_error(services: Services, 
     assert said["hints"]
 
 
-async def test_a_module_that_there_is_not_is_an_import_error_too(services: Services) -> None:
+async def test_an_unknown_module_is_an_import_error(services: Services) -> None:
     caught = "try:\n    import sqlite9\nexcept ImportError as e:\n    said = str(e)\nsaid"
     assert (await execute(services, caught)).content[0].text == "No module named 'sqlite9'"
     assert failure(await execute(services, "import sqlite9"))["error_code"] == "SANDBOX_MODULE_BLOCKED"
 
 
-async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(services: Services) -> None:
+async def test_an_unknown_name_in_a_module_is_an_import_error(services: Services) -> None:
     said = failure(await execute(services, "import os\nfrom json import nope"))
     code, summary, received_type, path = of_script(said)
     assert (code, received_type, path) == ("SANDBOX_MODULE_BLOCKED", "ImportError", "line 2")
@@ -150,32 +150,32 @@ async def test_a_name_that_a_module_does_not_have_is_an_import_error_too(service
         ("raise KeyError", "KeyError", "KeyError", "line 1"),
     ],
 )
-async def test_a_mistake_of_the_script_is_told_with_its_type_and_line(
+async def test_an_error_of_the_script_has_its_type_and_line(
     services: Services, code: str, summary: str, received_type: str, path: str
 ) -> None:
     said = failure(await execute(services, code))
     assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", summary, received_type, path)
 
 
-async def test_a_script_without_end_is_stopped_and_says_which_limit(services: Services) -> None:
+async def test_an_endless_script_is_stopped_and_the_limit_is_named(services: Services) -> None:
     said = failure(await execute(services, "while True: pass", limited(cpu_seconds=0.5)))
     code, summary, received_type, _ = of_script(said)
     assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "TimeoutError")
     assert "the limit cpu_seconds = 0.5 was reached" in summary
 
 
-async def test_waiting_for_a_tool_is_not_the_scripts_own_time(services: Services) -> None:
+async def test_waiting_for_a_tool_does_not_count_as_processor_time(services: Services) -> None:
     code = "try:\n    await call_tool('wait_for_ever', {})\nexcept RuntimeError:\n    pass\n'after'"
     result = await execute(services, code, limited(cpu_seconds=0.5))
     assert [block.text for block in result.content] == ["after"]
 
 
-async def test_a_script_that_waits_too_long_in_all_is_stopped(services: Services) -> None:
+async def test_a_script_that_exceeds_the_wall_clock_limit_is_stopped(services: Services) -> None:
     said = failure(await execute(services, "await call_tool('wait_for_ever', {})", limited(wall_seconds=0.3)))
     assert "the limit wall_seconds = 0.3 was reached" in said["summary"]
 
 
-async def test_too_much_memory_is_told_as_such(services: Services) -> None:
+async def test_out_of_memory_is_reported(services: Services) -> None:
     code = "x = []\nwhile True:\n    x.append('x' * 1_000_000 + str(len(x)))"
     said = failure(await execute(services, code, limited(memory_bytes=128 * MB)))
     code, summary, received_type, _ = of_script(said)
@@ -183,7 +183,7 @@ async def test_too_much_memory_is_told_as_such(services: Services) -> None:
     assert "memory_bytes" in summary
 
 
-async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(services: Services) -> None:
+async def test_the_fifty_first_call_is_refused_with_the_limit(services: Services) -> None:
     code = "for n in range({}):\n    last = await call_tool('echo', {{'value': n}})\nlast"
     result = await execute(services, code.format(50))
     assert (result.is_error, result.structured_content) == (False, {"echo": 49})
@@ -200,7 +200,7 @@ async def test_fifty_calls_may_be_made_and_one_more_names_the_cap(services: Serv
         '{"_envelope_version": 1, "error_kind": "tool_not_found"',
     ],
 )
-async def test_a_message_with_a_part_of_an_envelope_is_none(services: Services, text: str) -> None:
+async def test_a_message_with_part_of_an_envelope_is_not_an_envelope(services: Services, text: str) -> None:
     said = failure(await execute(services, f"raise RuntimeError({text!r})"))
     assert of_script(said) == ("SANDBOX_RUNTIME_ERROR", text, "RuntimeError", "line 1")
 

@@ -1,4 +1,4 @@
-"""`python`: run or lint, told as text. Each statement of its contract, through a real client."""
+"""`python`: run or lint with a text result. Each statement of its contract, through a real client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DESCRIPTION_TOKENS = 260
 
 
 async def told(services: Services, code: str, **arguments: Any) -> str:
-    """What the tool says: one text, whatever the program did."""
+    """The text of the result."""
     result = await called(services, "python", {"code": code, **arguments})
     assert (result.is_error, len(result.content), result.structured_content) == (False, 1, None)
     text: str = result.content[0].text
@@ -58,9 +58,7 @@ async def test_what_a_program_printed_comes_back_as_text(services: Services, rea
         ("import sys; print('a', end=''); print('b', end='', file=sys.stderr)", "a\n\nErrors:\nb"),
     ],
 )
-async def test_stderr_is_apart_where_there_is_both_and_bare_where_it_is_alone(
-    services: Services, code: str, text: str
-) -> None:
+async def test_stderr_has_a_heading_only_if_there_is_stdout(services: Services, code: str, text: str) -> None:
     assert await told(services, code) == text
 
 
@@ -94,7 +92,7 @@ async def test_errors_have_their_real_names(services: Services, code: str, line:
     assert (await told(services, code)).splitlines()[-2:] == [line, "Exit code: 1"]
 
 
-async def test_a_failing_program_is_told_whole(services: Services) -> None:
+async def test_a_failing_program_is_reported_completely(services: Services) -> None:
     assert await told(services, "print('so far')\n1 / 0") == (
         'so far\n\nErrors:\nTraceback (most recent call last):\n  File "main.py", line 2, in <module>\n'
         "    1 / 0\n    ~~^~~\nZeroDivisionError: division by zero\nExit code: 1"
@@ -113,32 +111,30 @@ async def test_a_failing_program_is_told_whole(services: Services) -> None:
         ),
     ],
 )
-async def test_a_program_that_takes_too_long_is_said_to_after_what_it_printed(
-    services: Services, code: str, text: str
-) -> None:
+async def test_a_timeout_is_reported_after_the_output(services: Services, code: str, text: str) -> None:
     assert await told(services, code, timeout=1) == text
 
 
-async def test_out_of_memory_is_a_line_of_its_own_where_python_said_so(services: Services) -> None:
+async def test_out_of_memory_is_reported_after_a_bare_memory_error(services: Services) -> None:
     text = await told(services, "print('so far')\nbytearray(3 << 30)")
     assert text.startswith("so far\n\nErrors:\nTraceback (most recent call last):\n")
     assert "\nMemoryError\nMemoryError: an allocation failed; the limit is memory_bytes = 2147483648: " in text
     assert text.endswith("\nExit code: 1")
 
 
-async def test_out_of_memory_is_told_once_where_python_told_it_with_a_message(services: Services) -> None:
+async def test_out_of_memory_is_not_repeated_after_a_memory_error_with_a_message(services: Services) -> None:
     text = await told(services, "raise MemoryError('of mine')")
     assert text.endswith("\nMemoryError: of mine\nExit code: 1")
     assert text.count("MemoryError") == 2  # and in the line of the program
 
 
-async def test_out_of_memory_is_told_where_the_kernel_ended_it() -> None:
+async def test_out_of_memory_is_reported_if_the_kernel_ended_the_program() -> None:
     allowed = within(memory_bytes=100 * MB)
     async with open_services(replace(allowed, environments=BARE.environments, cpython=BARE.cpython)) as services:
         assert await told(services, CHILDREN) == "so far\nMemoryError: the limit of 100 MB was reached"
 
 
-async def test_more_memory_than_other_tools_allow_is_there(services: Services) -> None:
+async def test_the_memory_limit_is_higher_than_that_of_other_tools(services: Services) -> None:
     assert await told(services, "print(len(bytes(1 << 30)))", timeout=60) == f"{1 << 30}\n"
 
 
@@ -147,7 +143,7 @@ async def test_output_that_is_not_utf_8_is_shown_with_replacement_characters(ser
     assert await told(services, code) == "a\ufffd\ufffd(b\ufffd\n\nErrors:\n\ufffd"
 
 
-async def test_half_a_character_at_the_end_of_a_process_that_just_ends_is_shown_too(services: Services) -> None:
+async def test_an_incomplete_character_at_the_end_is_shown(services: Services) -> None:
     assert await told(services, "import os\nos.write(1, b'a\\xc3')\nos._exit(0)") == "a\ufffd"
 
 
@@ -158,18 +154,18 @@ async def test_output_over_the_limit_ends_the_run_and_says_so(services: Services
     )
 
 
-async def test_the_packages_that_it_promises_are_there(services: Services) -> None:
+async def test_the_promised_packages_are_installed(services: Services) -> None:
     code = "import aiodns, aiohttp, bs4, numpy, pandas, requests, ruff\nprint(pandas.Series(numpy.arange(4)).sum())"
     assert await told(services, code, timeout=60) == "6\n"
 
 
 @pytest.mark.parametrize("module", ["mcp", "pytest", "sqlalchemy"])
-async def test_packages_of_the_host_are_not_there(services: Services, module: str) -> None:
+async def test_packages_of_the_host_are_not_available(services: Services, module: str) -> None:
     lines = (await told(services, f"import {module}")).splitlines()
     assert lines[-2:] == [f"ModuleNotFoundError: No module named '{module}'", "Exit code: 1"]
 
 
-async def test_html_is_parsed_and_ruff_is_a_program_too(services: Services) -> None:
+async def test_html_can_be_parsed_and_ruff_can_be_run(services: Services) -> None:
     code = (
         "import bs4, subprocess, sys\nprint(bs4.BeautifulSoup('<p>hi</p>', 'html.parser').p.text, flush=True)\n"
         "subprocess.run([sys.executable, '-m', 'ruff', 'version'], check=True)"
@@ -179,7 +175,7 @@ async def test_html_is_parsed_and_ruff_is_a_program_too(services: Services) -> N
     assert second.startswith("ruff ")
 
 
-async def test_only_variables_on_the_list_are_there(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_allowed_environment_variables_are_set(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "x")
     code = "import os, time\nprint(sorted(os.environ), os.environ['LANG'], os.environ['TZ'], time.tzname)"
     assert await told(services, code) == (
@@ -198,7 +194,7 @@ async def test_one_file_has_at_most_50_mb(services: Services) -> None:
     assert text.endswith("\nOSError: [Errno 27] File too large\nExit code: 1")
 
 
-async def test_there_are_at_most_64_processes_600_seconds_of_processor_time_and_no_core(services: Services) -> None:
+async def test_processes_processor_time_and_core_dumps_are_limited(services: Services) -> None:
     code = (
         "import os, resource, signal\nmade = []\ntry:\n    while len(made) < 200:\n"
         "        if (child := os.fork()) == 0:\n"
@@ -207,7 +203,7 @@ async def test_there_are_at_most_64_processes_600_seconds_of_processor_time_and_
         "print(len(made), [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)])"
     )
     count, limits = (await told(services, code, timeout=60)).split(" ", 1)
-    assert (60 <= int(count) < 64, limits) == (True, "[600, 0]\n"), count  # the first ones are the jail's
+    assert (60 <= int(count) < 64, limits) == (True, "[600, 0]\n"), count  # the first ones belong to the jail
 
 
 async def test_there_is_no_network_yet(services: Services) -> None:
@@ -232,7 +228,7 @@ async def test_nothing_is_kept_between_calls(services: Services) -> None:
         ("class A:\n    return 1", ["invalid-syntax"]),
     ],
 )
-async def test_lint_finds_what_is_wrong_with_a_program(services: Services, code: str, expected: list[str]) -> None:
+async def test_lint_reports_findings(services: Services, code: str, expected: list[str]) -> None:
     found = json.loads(await told(services, code, lint=True))
     assert sorted(each["code"] for each in found) == sorted(expected)
     assert [each.keys() for each in found] == [{"code", "message", "location"}] * len(found)
@@ -240,7 +236,7 @@ async def test_lint_finds_what_is_wrong_with_a_program(services: Services, code:
 
 
 @pytest.mark.parametrize("code", ["", "print('hi')\n", "def main():\n    print(1)\n\n\nmain()\n"])
-async def test_lint_says_so_where_nothing_is_wrong(services: Services, code: str) -> None:
+async def test_lint_says_if_there_are_no_findings(services: Services, code: str) -> None:
     assert await told(services, code, lint=True) == "No issues found!"
 
 
@@ -251,7 +247,7 @@ async def test_lint_never_runs_the_code_and_starts_no_guest() -> None:
 
 
 async def test_lint_is_not_bound_by_the_timeout(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Ruff is done within the second that is the shortest timeout, whatever it is given: what waits is put before it.
+    # Ruff never needs the shortest timeout of one second, so a program that waits is put before it.
     async def late(code: str, *, mode: str) -> list[Finding]:
         await asyncio.sleep(1.2)
         return await alint(code, mode=mode)
@@ -278,9 +274,7 @@ async def test_lint_takes_more_code_than_a_run(services: Services) -> None:
         ({"code": "x" * 200_000}, "larger than 131072 bytes"),
     ],
 )
-async def test_arguments_that_do_not_fit_are_told_as_an_envelope(
-    services: Services, arguments: dict[str, Any], summary: str
-) -> None:
+async def test_invalid_arguments_are_an_envelope(services: Services, arguments: dict[str, Any], summary: str) -> None:
     result = await called(services, "python", arguments)
     said = json.loads(result.content[0].text)
     assert problems(said) == []
@@ -294,7 +288,7 @@ async def test_a_timeout_may_be_from_1_to_600_seconds(services: Services, timeou
 
 
 @pytest.mark.parametrize(("arguments", "seconds"), [({}, 10), ({"timeout": 30}, 30)])
-async def test_a_run_gets_10_seconds_unless_it_asks_for_others(arguments: dict[str, int], seconds: int) -> None:
+async def test_the_default_timeout_is_10_seconds(arguments: dict[str, int], seconds: int) -> None:
     definition = shipped("python")
     asked = face_of(definition).parse(definition, {"code": "1", **arguments}, HostInfo(Config(), ("cpython",)))
     limits = asked.options["limits"]
@@ -302,11 +296,11 @@ async def test_a_run_gets_10_seconds_unless_it_asks_for_others(arguments: dict[s
     assert limits.wall_seconds == seconds
 
 
-async def test_code_that_has_no_encoding_is_refused_in_words(services: Services) -> None:
+async def test_code_that_cannot_be_encoded_is_refused_with_a_message(services: Services) -> None:
     assert (await told(services, "'\ud800'")).startswith("SyntaxError: ")
 
 
-async def test_the_tool_looks_as_its_clients_know_it(services: Services) -> None:
+async def test_the_tool_has_the_schema_that_its_clients_know(services: Services) -> None:
     async with Client(make_server(services, [shipped("python")])) as client:
         tool, *_ = (await client.list_tools()).tools
     description = tool.description or ""
@@ -330,7 +324,7 @@ async def test_the_tool_looks_as_its_clients_know_it(services: Services) -> None
     assert len(description) / 4 < DESCRIPTION_TOKENS
 
 
-async def test_what_an_installation_does_not_allow_is_neither_promised_nor_accepted() -> None:
+async def test_the_limits_of_the_installation_apply_to_description_and_schema() -> None:
     async with open_services(within(wall_seconds=5.0, memory_bytes=64 * MB)) as services:
         async with Client(make_server(services, [shipped("python")])) as client:
             tool, *_ = (await client.list_tools()).tools

@@ -1,4 +1,4 @@
-"""`get_session_state`, from outside and from inside a script: what there is of a session, and of whose."""
+"""`get_session_state`, called by a client and by a script."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INSIDE = "return await call_tool('get_session_state', {})"
 
 
 async def states(client: Any) -> list[Any]:
-    """What the probe returns to a client and to a script."""
+    """The results for a client and for a script."""
     outside = await client.call_tool("get_session_state", {})
     inside = await client.call_tool("execute", {"code": INSIDE})
     return [outside.structured_content, inside.structured_content]
@@ -42,12 +42,12 @@ async def test_a_connection_over_stdio_is_one_session(era: str) -> None:
 
 
 @pytest.mark.parametrize(("era", "state"), [("legacy", CLEAN), ("2026-07-28", NONE)])
-async def test_over_http_only_the_older_eras_have_one(services: Services, era: str, state: dict[str, Any]) -> None:
+async def test_over_http_only_older_eras_have_sessions(services: Services, era: str, state: dict[str, Any]) -> None:
     async with served(services, EXECUTE) as address, Client(address, mode=era) as client:
         assert await states(client) == [state] * 2
 
 
-async def test_a_header_of_the_clients_own_makes_no_session(services: Services) -> None:
+async def test_a_header_that_the_client_invents_creates_no_session(services: Services) -> None:
     headers = {"mcp-session-id": "made-up"}
     async with served(services, EXECUTE) as address, httpx.AsyncClient(headers=headers) as web:
         from mcp.client.streamable_http import streamable_http_client
@@ -57,7 +57,7 @@ async def test_a_header_of_the_clients_own_makes_no_session(services: Services) 
 
 
 class Speaking:
-    """A client of an older era that can change its token, which no client of an SDK does."""
+    """A client of an older era that can change its token, which the SDK's client cannot."""
 
     def __init__(self, web: httpx.AsyncClient, address: str) -> None:
         self._web, self._address, self._ids = web, address, count(1)
@@ -79,7 +79,7 @@ async def speaking(services: Services) -> AsyncIterator[tuple[Speaking, str]]:
         yield client, session
 
 
-async def test_another_token_in_the_middle_of_a_session_finds_nothing_of_the_old_ones(services: Services) -> None:
+async def test_another_token_in_a_session_sees_none_of_its_state(services: Services) -> None:
     async with speaking(services) as (client, session):
 
         async def call(token: str, name: str, **arguments: Any) -> Any:
@@ -106,13 +106,13 @@ async def test_it_takes_no_arguments_and_its_answer_fits_its_schema(services: Se
     schema = tools["get_session_state"].output_schema
     assert schema is not None
     jsonschema_rs.validate(schema, result.structured_content)
-    reasons = [None, "no_mcp_session", "token_swapped", "bridge_unavailable"]  # the last is reserved: none gives it yet
+    reasons = [None, "no_mcp_session", "token_swapped", "bridge_unavailable"]  # the last one is reserved
     assert schema["properties"]["state_reason"] == {"enum": reasons}
     assert set(schema["required"]) == set(CLEAN) == set(schema["properties"])
     assert json.loads(wrong.content[0].text)["error_code"] == "SCHEMA_ADDITIONAL_PROPERTIES"  # type: ignore[union-attr]
 
 
-async def test_no_servers_tool_answers_in_its_place_and_no_other_code_tool_has_it() -> None:
+async def test_a_function_cannot_replace_get_session_state_and_only_execute_offers_it() -> None:
     async def get_session_state() -> str:
         return "forged"
 

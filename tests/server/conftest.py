@@ -1,4 +1,4 @@
-"""A server as clients meet it: in memory, over stdio in a process of its own, over HTTP on a real socket."""
+"""Servers for tests: in memory, over stdio in a separate process, and over HTTP on a real socket."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ ERAS = ("2026-07-28", "legacy")
 
 
 def served(services: Services, *definitions: Definition) -> AbstractAsyncContextManager[str]:
-    """Where `services` is reached over HTTP."""
+    """The URL of a server with `services` over HTTP."""
     return at_a_port(make_app(make_server(services, definitions or None)))
 
 
 @asynccontextmanager
 async def at_a_port(application: Starlette) -> AsyncIterator[str]:
-    """Where the MCP server of that application is reached."""
+    """The URL of the MCP server of that application."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -63,7 +63,7 @@ def over_http(era: str) -> Connect:
 
 
 def over_stdio(era: str, *arguments: str, hear: Any = None) -> AbstractAsyncContextManager[Any]:
-    # The SDK hands on a few variables alone, and neither where the store is nor where the code is would be among them.
+    # The SDK passes only a few variables, and not those that name the store and the source.
     environment = dict(os.environ)
     empty.put(Path(environment["PADDOCK_STORE__PATH"]))
     command, *given = fork.command("-m", "paddock", "mcp", *arguments)
@@ -81,7 +81,7 @@ def connect(request: pytest.FixtureRequest) -> Connect:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared() -> AsyncIterator[SharedServices]:
-    """What servers of a module's tests stand on, where a store that others have written to will do."""
+    """Services that the tests of a module share, if their stores may be shared too."""
     made = SharedServices()
     yield made
     await made.aclose()
@@ -89,12 +89,12 @@ async def shared() -> AsyncIterator[SharedServices]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def services(shared: SharedServices) -> Services:
-    """The one with the default configuration."""
+    """Shared services with the default configuration."""
     return await shared.get()
 
 
 @pytest.fixture(autouse=True)
 def _stored_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers that are processes of their own have a store that is gone afterwards too."""
+    """Give servers in separate processes a temporary store too."""
     monkeypatch.setenv("PADDOCK_STORE__PATH", str(tmp_path / "paddock.db"))
     monkeypatch.setenv("PADDOCK_ARTIFACTS__URL", f"file://{tmp_path}/objects")

@@ -1,4 +1,4 @@
-"""The three tools of an agent: what they take, and what they answer."""
+"""The three artifact tools: their arguments and results."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from paddock.model.artifacts import URL
+from paddock.server import artifact_tools
 from paddock.server.artifact_tools import (
     BASE64_BYTES,
-    CALLS,
     list_artifact_tools,
     list_artifacts,
     read_artifact,
@@ -34,12 +34,12 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def shape(answer: dict[str, Any], *without: str) -> dict[str, Any]:
-    """An answer without what is different each time, after it was JSON."""
+    """An answer as JSON, without values that differ each time."""
     shown: dict[str, Any] = json.loads(json.dumps(answer))
     return {name: value for name, value in shown.items() if name not in {"id", "url", *without}}
 
 
-async def test_writing_answers_as_a_script_is_answered(place: Place) -> None:
+async def test_write_artifact_returns_the_same_fields_as_in_a_script(place: Place) -> None:
     answer = await write_artifact(place.of(), "a.csv", content="x,é\n")
     name = answer["id"]
     assert answer == {
@@ -53,7 +53,7 @@ async def test_writing_answers_as_a_script_is_answered(place: Place) -> None:
     }
 
 
-async def test_a_page_says_where_it_is_and_how_to_go_on(place: Place) -> None:
+async def test_a_page_has_its_position_and_the_next_offset(place: Place) -> None:
     own = place.of()
     await write_artifact(own, "a.txt", content="one\ntwo\nthree")
     about = {"success": True, "filename": "a.txt", "mimeType": "text/plain", "size": 13}
@@ -88,7 +88,7 @@ async def test_a_page_says_where_it_is_and_how_to_go_on(place: Place) -> None:
     }
 
 
-async def test_a_line_longer_than_a_page_goes_on_by_characters(place: Place) -> None:
+async def test_a_line_longer_than_a_page_continues_by_characters(place: Place) -> None:
     own = place.of()
     await write_artifact(own, "a.txt", content="x" * (PAGE_CHARACTERS + 5) + "\nend\n")
     answer = await read_artifact(own, "a.txt", unit="lines", limit=10)
@@ -100,10 +100,10 @@ async def test_a_line_longer_than_a_page_goes_on_by_characters(place: Place) -> 
 
 
 @pytest.mark.parametrize("argument", ["search", "smartGrepQuery"])
-async def test_a_search_shows_lines_and_what_is_around_them(place: Place, argument: str) -> None:
+async def test_a_search_returns_matching_lines_with_context(place: Place, argument: str) -> None:
     own = place.of()
     await write_artifact(own, "log", content="start\r\nERROR one\r\nmiddle\r\nerror two\r\nend\r\n")
-    answer = await CALLS["read_artifact"](own, **{"ref": "log", argument: "error", "context_lines": 1})
+    answer = await read_artifact(own, "log", context_lines=1, **{argument: "error"})  # type: ignore[arg-type]
     assert answer["matches"] == [
         {"line": 2, "offset": 7, "text": "ERROR one", "before": ["start"], "after": ["middle"]},
         {"line": 4, "offset": 26, "text": "error two", "after": ["end"]},
@@ -111,17 +111,17 @@ async def test_a_search_shows_lines_and_what_is_around_them(place: Place, argume
     assert (answer["more"], "next" in answer) == (False, False)
 
 
-async def test_a_search_that_found_enough_goes_on(place: Place) -> None:
+async def test_a_search_continues_after_its_limit(place: Place) -> None:
     own = place.of()
     await write_artifact(own, "log", content="".join(f"item {number}\n" for number in range(10)))
-    asked = {"ref": "log", "search": r"item [0-9]$", "is_regex": True, "limit": 4, "context_lines": 0}
-    first = await CALLS["read_artifact"](own, **asked)
+    asked: dict[str, Any] = {"ref": "log", "search": r"item [0-9]$", "is_regex": True, "limit": 4, "context_lines": 0}
+    first = await read_artifact(own, **asked)
     assert ([match["line"] for match in first["matches"]], first["more"]) == ([1, 2, 3, 4], True)
-    second = await CALLS["read_artifact"](own, **{**asked, **first["next"]})
+    second = await read_artifact(own, **{**asked, **first["next"]})
     assert [match["line"] for match in second["matches"]] == [5, 6, 7, 8]
 
 
-async def test_a_bad_pattern_is_an_answer_that_says_so(place: Place) -> None:
+async def test_a_bad_pattern_is_an_error_in_the_result(place: Place) -> None:
     await write_artifact(place.of(), "a", content="x")
     answer = await read_artifact(place.of(), "a", search="(?<=a)b", is_regex=True)
     assert answer["success"] is False
@@ -129,13 +129,13 @@ async def test_a_bad_pattern_is_an_answer_that_says_so(place: Place) -> None:
     assert answer["hint"]
 
 
-async def test_words_that_are_not_together_get_a_hint(place: Place) -> None:
+async def test_words_that_do_not_occur_together_get_a_hint(place: Place) -> None:
     await write_artifact(place.of(), "a", content="one two")
     answer = await read_artifact(place.of(), "a", search="two one")
     assert (answer["matches"], "is_regex" in answer["hint"]) == ([], True)
 
 
-async def test_a_small_binary_is_given_as_base64_and_a_large_one_refused(place: Place) -> None:
+async def test_a_small_binary_is_returned_as_base64_and_a_large_one_is_refused(place: Place) -> None:
     own = place.of()
     encoded = base64.b64encode(PNG).decode()
     await write_artifact(own, "a.png", base64=encoded)
@@ -164,7 +164,7 @@ async def test_a_small_binary_is_given_as_base64_and_a_large_one_refused(place: 
         ("text/plain", b"", True),
     ],
 )
-async def test_what_is_text_is_known_by_type_and_beginning(
+async def test_text_is_recognised_by_type_and_content(
     place: Place, kind: str, content: bytes, *, is_text: bool
 ) -> None:
     made = await place.of().create("x", kind, content)
@@ -174,7 +174,7 @@ async def test_what_is_text_is_known_by_type_and_beginning(
         assert answer["content"] == content.decode(errors="replace")
 
 
-async def test_replace_and_append_change_what_the_session_has(place: Place) -> None:
+async def test_replace_and_append_change_an_artifact_of_the_session(place: Place) -> None:
     own = place.of()
     made = await write_artifact(own, "a.txt", content="one")
     appended = await write_artifact(own, "a.txt", content=" two", mode="append")
@@ -191,7 +191,7 @@ async def test_replace_and_append_change_what_the_session_has(place: Place) -> N
 
 
 @pytest.mark.parametrize("mode", ["replace", "append"])
-async def test_a_name_that_only_another_session_has_is_made_here(place: Place, mode: Any) -> None:
+async def test_a_name_that_only_another_session_uses_creates_a_new_artifact(place: Place, mode: Any) -> None:
     await write_artifact(place.of(ANN_ELSEWHERE), "a.txt", content="theirs")
     answer = await write_artifact(place.of(ANN), "a.txt", content="mine", mode=mode)
     assert answer["created"] is True
@@ -199,7 +199,7 @@ async def test_a_name_that_only_another_session_has_is_made_here(place: Place, m
 
 
 @pytest.mark.parametrize("mode", ["replace", "append"])
-async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> None:
+async def test_an_unknown_id_is_not_created(place: Place, mode: Any) -> None:
     theirs = await write_artifact(place.of(BOB), "a.txt", content="theirs")
     for ref in (theirs["id"], theirs["url"]):
         answer = await write_artifact(place.of(ANN), ref, content="x", mode=mode)
@@ -208,7 +208,7 @@ async def test_an_id_that_is_not_there_is_not_made(place: Place, mode: Any) -> N
     assert await content_of(place.of(BOB), "a.txt") == b"theirs"
 
 
-async def test_what_is_not_there_has_a_hint_of_what_may_be_meant(place: Place) -> None:
+async def test_an_unknown_artifact_gets_a_suggestion(place: Place) -> None:
     await write_artifact(place.of(), "totals.csv", content="x")
     assert (await read_artifact(place.of(), "total.csv"))["hint"] == "Did you mean 'totals.csv'?"
     assert (await read_artifact(place.of(BOB), "total.csv"))["hint"] == "list_artifacts lists all artifacts."
@@ -226,7 +226,7 @@ async def test_what_is_not_there_has_a_hint_of_what_may_be_meant(place: Place) -
         ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; make several"),
     ],
 )
-async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
+async def test_content_that_cannot_be_stored_is_an_error_with_the_reason(
     tmp_path: Path, arguments: dict[str, Any], said: str
 ) -> None:
     async with opened(tmp_path, quota=Quota(100, 0, 0)) as place:
@@ -235,14 +235,14 @@ async def test_content_that_cannot_be_kept_is_an_answer_that_says_why(
         assert place.files() == []
 
 
-async def test_a_bad_name_is_an_answer_that_says_why(place: Place) -> None:
+async def test_a_bad_name_is_an_error_with_the_reason(place: Place) -> None:
     answer = await write_artifact(place.of(), "a\0b", content="x")
     assert answer["error"] == (
         "the artifact cannot have that name: a file name must have 1 to 255 characters and no control characters"
     )
 
 
-async def test_a_list_tells_times_and_no_session(place: Place) -> None:
+async def test_a_list_shows_times_and_no_session_id(place: Place) -> None:
     await write_artifact(place.of(ANN_ELSEWHERE), "a.csv", content="x")
     await write_artifact(place.of(ANN), "b.csv", content="x")
     answer = await list_artifacts(place.of(ANN), filename="*.csv", limit=1)
@@ -260,7 +260,7 @@ async def test_a_list_tells_times_and_no_session(place: Place) -> None:
     assert (rest["more"], "cursor" in rest, "s2" in json.dumps(rest)) == (False, False, False)
 
 
-async def test_the_schema_of_each_tool_is_what_it_takes(place: Place) -> None:
+async def test_each_tool_accepts_exactly_what_its_schema_says(place: Place) -> None:
     async with open_services() as services:
         tools = list_artifact_tools(services)
     for each in tools:
@@ -269,6 +269,7 @@ async def test_the_schema_of_each_tool_is_what_it_takes(place: Place) -> None:
         assert each.validator.problems(least, name) is None
         assert each.validator.problems({**least, "unheard": 1}, name) is not None
         defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
-        assert "success" in await CALLS[name](place.of(), **{**least, **defaults})
+        function = getattr(artifact_tools, name)
+        assert "success" in await function(place.of(), **{**least, **defaults})
         for bad in ({"offset": -1}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
             assert each.validator.problems({**least, **bad}, name) is not None

@@ -1,4 +1,4 @@
-"""What an agent does with artifacts beside its scripts: three tools, and each artifact as a resource."""
+"""Artifacts over MCP: three tools, and each artifact as a resource."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINES = "".join(f"line {number}: {'ERROR disk' if number % 40 == 7 else 'fine'}\
 
 
 def artifacts_of(page: Any) -> list[Any]:
-    """Of the resources on a page those that are artifacts."""
+    """The resources on a page that are artifacts."""
     return [each for each in page.resources if each.uri.startswith("paddock://artifacts/")]
 
 
@@ -37,7 +37,7 @@ async def called(client: Any, name: str, **arguments: Any) -> dict[str, Any]:
     return values
 
 
-async def test_what_is_written_is_read_by_id_name_and_url_in_pages(services: Services, connect: Connect) -> None:
+async def test_an_artifact_is_read_by_id_name_and_url_in_pages(services: Services, connect: Connect) -> None:
     async with connect(services) as client:
         made = await called(client, "write_artifact", filename="log.txt", content=LINES)
         for ref in (made["id"], made["url"], "log.txt"):
@@ -49,9 +49,7 @@ async def test_what_is_written_is_read_by_id_name_and_url_in_pages(services: Ser
 
 
 @pytest.mark.parametrize("search", [{"search": "error DISK"}, {"smartGrepQuery": "error disk"}])
-async def test_what_is_searched_for_is_shown_with_lines_around_it(
-    services: Services, connect: Connect, search: dict[str, str]
-) -> None:
+async def test_a_search_returns_context_lines(services: Services, connect: Connect, search: dict[str, str]) -> None:
     async with connect(services) as client:
         await called(client, "write_artifact", filename="log.txt", content=LINES)
         found = await called(client, "read_artifact", ref="log.txt", context_lines=1, **search)
@@ -74,7 +72,7 @@ async def test_a_file_of_the_session_is_replaced_and_appended_to_and_scripts_see
     assert answer.structured_content["output"] == "newer"
 
 
-async def test_what_is_kept_is_listed_the_newest_first_a_page_at_a_time(connect: Connect) -> None:
+async def test_artifacts_are_listed_newest_first_in_pages(connect: Connect) -> None:
     async with open_services() as services, connect(services) as client:
         for name in ("a.csv", "b.txt", "c.csv"):
             await called(client, "write_artifact", filename=name, content=name)
@@ -84,7 +82,7 @@ async def test_what_is_kept_is_listed_the_newest_first_a_page_at_a_time(connect:
     assert (shown, rest["more"]) == ([("c.csv", "text/csv"), ("a.csv", "text/csv")], False)
 
 
-async def test_each_answer_fits_the_schema_of_its_tool(services: Services, connect: Connect) -> None:
+async def test_each_result_fits_the_output_schema_of_its_tool(services: Services, connect: Connect) -> None:
     calls = [
         ("write_artifact", {"filename": "a.txt", "content": "x y"}),
         ("write_artifact", {"filename": "a.txt"}),
@@ -100,7 +98,7 @@ async def test_each_answer_fits_the_schema_of_its_tool(services: Services, conne
             jsonschema_rs.validate(schemas[name], await called(client, name, **arguments))
 
 
-async def test_an_artifact_is_a_resource_text_as_text_and_the_rest_in_base64(connect: Connect) -> None:
+async def test_an_artifact_is_a_resource_with_text_or_base64(connect: Connect) -> None:
     async with open_services() as services, connect(services) as client:
         text = await called(client, "write_artifact", filename="a.md", content="# é")
         binary = await called(
@@ -131,7 +129,7 @@ async def test_many_resources_are_listed_in_pages() -> None:
 
 
 @pytest.mark.parametrize("base_url", ["", "https://files.example/kept"])
-async def test_a_template_says_how_addresses_are_made(base_url: str) -> None:
+async def test_the_resource_template_shows_how_to_form_an_address(base_url: str) -> None:
     config = Config()
     config = replace(config, artifacts=replace(config.artifacts, base_url=base_url))
     async with open_services(config) as services, in_memory("auto")(services) as client:
@@ -155,7 +153,7 @@ async def test_a_large_artifact_is_refused_as_a_resource_before_it_is_read(tmp_p
         assert kept is not None
         page = await called(client, "read_artifact", ref=large.url, unit="lines", offset=2**20, limit=1)
         for part in kept.parts:
-            await services.artifacts.objects.delete(part.key)  # whoever reads any of it fails
+            await services.artifacts.objects.delete(part.key)  # so that reading any of it fails
         with pytest.raises(MCPError, match="page or search it with the tool read_artifact"):
             await client.read_resource(large.url)
     assert page["content"] == "x\n"
@@ -164,7 +162,7 @@ async def test_a_large_artifact_is_refused_as_a_resource_before_it_is_read(tmp_p
 @pytest.mark.parametrize(
     "uri", ["paddock://artifacts/a_AAAAAAAAAAAAAAAAAAAA", "a.txt", "file:///etc/passwd", "paddock://"]
 )
-async def test_a_resource_that_there_is_not_is_an_error_of_the_protocol(services: Services, uri: str) -> None:
+async def test_an_unknown_resource_is_a_protocol_error(services: Services, uri: str) -> None:
     async with in_memory("auto")(services) as client:
         await called(client, "write_artifact", filename="a.txt", content="x")
         with pytest.raises(MCPError, match="there is no resource"):

@@ -1,4 +1,4 @@
-"""Tools beside the code tools: discovery of what scripts can call, and detached runs."""
+"""Built-in tools: discovery of the tools that scripts can call, and detached runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def said(client: Any, tool: str, **arguments: Any) -> str:
     return text
 
 
-async def test_run_code_has_them_beside_it_only_where_there_is_something_to_find(shared: SharedServices) -> None:
+async def test_run_code_brings_discovery_tools_only_if_there_are_tools(shared: SharedServices) -> None:
     without, with_shop = await shared.get(), await shared.get(WITH_SHOP)
     async with connected(without, "run_code") as client:
         assert not DISCOVERY & await names(client)
@@ -59,7 +59,7 @@ async def test_run_code_has_them_beside_it_only_where_there_is_something_to_find
         assert await names(client) >= {*DISCOVERY, "get_envelope_contract"}
 
 
-async def test_search_gives_a_line_for_each_tool_the_best_first(shared: SharedServices, connect: Connect) -> None:
+async def test_search_lists_one_tool_per_line_best_first(shared: SharedServices, connect: Connect) -> None:
     async with connect(await shared.get(WITH_SHOP)) as client:
         assert await said(client, "search", query="give money back", limit=1) == (
             "- shop.refund: Give back what was paid for an order, in whole or in part."
@@ -74,7 +74,7 @@ async def test_search_gives_a_line_for_each_tool_the_best_first(shared: SharedSe
         )
 
 
-async def test_search_and_get_schema_say_as_much_as_is_asked_for(shared: SharedServices) -> None:
+async def test_search_and_get_schema_have_levels_of_detail(shared: SharedServices) -> None:
     async with connected(await shared.get(WITH_SHOP), "execute") as client:
         brief = await said(client, "get_schema", tools=["refund"], detail="brief")
         detailed = await said(client, "get_schema", tools=["shop.refund"])
@@ -88,7 +88,7 @@ async def test_search_and_get_schema_say_as_much_as_is_asked_for(shared: SharedS
     assert found == detailed
 
 
-async def test_get_schema_tells_which_tools_there_are_not(shared: SharedServices) -> None:
+async def test_get_schema_names_unknown_tools(shared: SharedServices) -> None:
     async with connected(await shared.get(WITH_SHOP), "execute") as client:
         some = await said(client, "get_schema", tools=["shop.orders", "shop.custmer"], detail="brief")
         none = await client.call_tool("get_schema", {"tools": ["shop.custmer"]})
@@ -99,7 +99,7 @@ async def test_get_schema_tells_which_tools_there_are_not(shared: SharedServices
     assert envelope["hints"][0] == "Did you mean 'shop.customer'?"
 
 
-async def test_tags_counts_what_each_server_has_and_names_it_where_asked(shared: SharedServices) -> None:
+async def test_tags_counts_the_tools_of_each_server_and_names_them_on_request(shared: SharedServices) -> None:
     async with connected(await shared.get(WITH_SHOP), "execute") as client:
         assert await said(client, "tags") == "5 tools of 1 server\n\nServers:\n- shop: 5"
         assert "shop.customer, shop.inventory" in await said(client, "tags", detail="full")
@@ -112,7 +112,7 @@ async def test_a_tag_of_a_servers_tools_is_counted_and_narrows_a_search(shared: 
         assert await said(client, "search", query="", tags=["sums"]) == "- plain.add: Add two numbers."
 
 
-async def test_a_server_that_is_not_there_is_named(shared: SharedServices) -> None:
+async def test_an_unreachable_server_is_named(shared: SharedServices) -> None:
     dead = {"command": sys.executable, "args": ["-c", ""]}
     config = Config(upstreams={"shop": SHOP, "dead": dead})
     async with connected(await shared.get(config), "execute") as client:
@@ -120,7 +120,7 @@ async def test_a_server_that_is_not_there_is_named(shared: SharedServices) -> No
         assert (await said(client, "search", query="refund", limit=1)).endswith("Not connected now: dead.")
 
 
-async def test_without_any_tool_they_say_so(shared: SharedServices) -> None:
+async def test_without_tools_the_discovery_tools_say_so(shared: SharedServices) -> None:
     async with connected(await shared.get(), "execute") as client:
         assert await said(client, "search", query="x") == "There are no tools that scripts can call here."
         assert await said(client, "tags") == "0 tools of 0 servers"
@@ -138,9 +138,7 @@ async def test_without_any_tool_they_say_so(shared: SharedServices) -> None:
         ("get_envelope_contract", {"x": 1}),
     ],
 )
-async def test_wrong_arguments_are_told_as_an_envelope(
-    shared: SharedServices, tool: str, arguments: dict[str, Any]
-) -> None:
+async def test_invalid_arguments_are_an_envelope(shared: SharedServices, tool: str, arguments: dict[str, Any]) -> None:
     async with connected(await shared.get(), "execute") as client:
         result = await client.call_tool(tool, arguments)
     envelope = json.loads(result.content[0].text)
@@ -148,7 +146,7 @@ async def test_wrong_arguments_are_told_as_an_envelope(
     assert (result.is_error, envelope["error_kind"]) == (True, "mcp_input_validation")
 
 
-async def test_the_contract_says_what_the_schema_and_the_page_say(shared: SharedServices) -> None:
+async def test_the_contract_agrees_with_the_schema_and_the_documentation(shared: SharedServices) -> None:
     async with connected(await shared.get(), "execute") as client:
         contract = (await client.call_tool("get_envelope_contract", {})).structured_content
     assert (contract["_envelope_version"], contract["error_kinds"]) == (1, list(KINDS))
@@ -172,7 +170,7 @@ TELLS = "print('begun')\nawait meet()\nprint('met')\n42"
 
 
 class Meeting:
-    """What a script and its test tell each other."""
+    """Signals between a script and its test."""
 
     def __init__(self) -> None:
         self.here, self.may_go, self.gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
@@ -213,7 +211,7 @@ async def begun(client: Any, code: str, **arguments: Any) -> str:
     return str(answer.structured_content["run_id"])
 
 
-async def test_a_detached_run_is_told_of_with_what_it_printed_so_far_and_then_as_any_run(
+async def test_get_run_shows_the_output_so_far_and_then_the_result(
     shared: SharedServices, meeting: Meeting, connect: Connect
 ) -> None:
     async with connect(await shared.get(tools=(meet,))) as client:
@@ -228,7 +226,7 @@ async def test_a_detached_run_is_told_of_with_what_it_printed_so_far_and_then_as
     assert (after["output"], after["stdout"]) == (42, "begun\nmet\n")
 
 
-async def test_a_run_that_is_cancelled_ends_and_keeps_what_it_printed(
+async def test_a_cancelled_run_ends_and_its_output_is_kept(
     shared: SharedServices, meeting: Meeting, connect: Connect
 ) -> None:
     services = await shared.get(tools=(meet,))
@@ -242,7 +240,7 @@ async def test_a_run_that_is_cancelled_ends_and_keeps_what_it_printed(
 
 
 @pytest.mark.parametrize("tool", ["get_run", "cancel_run"])
-async def test_a_run_that_is_not_ones_own_is_not_there_and_goes_on(
+async def test_a_run_of_another_caller_is_not_found_and_continues(
     services: Services, connect: Connect, tool: str
 ) -> None:
     async with connect(services) as client:
@@ -257,7 +255,7 @@ async def test_a_run_that_is_not_ones_own_is_not_there_and_goes_on(
             assert len(answer.content[0].text) < 1000
 
 
-async def test_many_who_come_at_once_with_one_key_get_one_run(
+async def test_concurrent_calls_with_one_key_share_one_run(
     shared: SharedServices, meeting: Meeting, connect: Connect
 ) -> None:
     meeting.may_go.set()
@@ -270,7 +268,7 @@ async def test_many_who_come_at_once_with_one_key_get_one_run(
 
 
 @pytest.mark.parametrize(("code", "is_error"), [("6 * 7", False), ("1 / 0", True)])
-async def test_a_retry_with_its_key_is_answered_as_the_first_time(
+async def test_a_retry_with_the_same_key_gets_the_same_result(
     services: Services, connect: Connect, code: str, is_error: bool
 ) -> None:
     asked = {"code": code, "idempotency_key": token_hex()}
@@ -294,9 +292,7 @@ async def test_a_large_value_of_a_detached_run_is_one_artifact_with_a_preview(
     assert content.structured_content["content"].startswith('"xxx')
 
 
-async def test_a_server_that_is_closed_ends_detached_runs_and_says_so_of_them(
-    meeting: Meeting, connect: Connect
-) -> None:
+async def test_closing_the_server_cancels_detached_runs(meeting: Meeting, connect: Connect) -> None:
     async with open_services(tools=[meet]) as services:
         async with connect(services) as client:
             run_id = await begun(client, TELLS, timeout=600)

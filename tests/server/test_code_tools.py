@@ -29,14 +29,14 @@ DESCRIPTION_TOKENS = 400
 
 
 def told(result: Any) -> dict[str, Any]:
-    """What the tool gave, the same as text and as an object; how long it took and which run it was left out."""
+    """The result, checked to be the same as text and as an object, without time and run id."""
     values = dict(result.structured_content)
     assert json.loads(result.content[0].text) == values
     assert values.pop("run_id").startswith("r_")
     return values
 
 
-async def test_a_script_comes_back_as_its_value_and_what_it_printed(services: Services, connect: Connect) -> None:
+async def test_a_script_returns_its_value_and_its_output(services: Services, connect: Connect) -> None:
     async with connect(services) as client:
         result = await client.call_tool("run_code", {"code": "print('hi')\nsum(xs)", "inputs": {"xs": [1, 2]}})
     assert (result.is_error, told(result)) == (
@@ -76,9 +76,7 @@ async def test_over_stdio_too_and_full_python_with_files(era: str) -> None:
         ({"code": "x" * 200_000}, "larger than 131072 bytes"),
     ],
 )
-async def test_wrong_arguments_are_told_as_an_envelope(
-    services: Services, arguments: dict[str, Any], summary: str
-) -> None:
+async def test_invalid_arguments_are_an_envelope(services: Services, arguments: dict[str, Any], summary: str) -> None:
     async with in_memory("auto")(services) as client:
         result = await client.call_tool("run_code", arguments)
     said = json.loads(result.content[0].text)
@@ -87,7 +85,7 @@ async def test_wrong_arguments_are_told_as_an_envelope(
     assert summary in said["summary"]
 
 
-async def test_a_tool_that_there_is_not_is_told_as_an_envelope(services: Services, connect: Connect) -> None:
+async def test_an_unknown_tool_is_an_envelope(services: Services, connect: Connect) -> None:
     async with connect(services) as client:
         result = await client.call_tool("run_cod", {"code": "1"})
     said = json.loads(result.content[0].text)
@@ -133,7 +131,7 @@ async def wait_for_ever() -> None:
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython", "quickjs", "node"])
-async def test_a_call_that_its_client_gives_up_ends_the_run(
+async def test_a_call_that_the_client_cancels_ends_the_run(
     shared: SharedServices, connect: Connect, engine: str
 ) -> None:
     begun.clear()
@@ -159,7 +157,7 @@ async def test_another_paddock_does_not_let_its_scripts_call_this_one() -> None:
     assert result.error.envelope["error_kind"] == "tool_not_found"
 
 
-async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_run_is_reported_as_still_running(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_tools, "STILL_RUNNING_SECONDS", 0.01)
     twice = asyncio.Event()
     heard: list[str | None] = []
@@ -177,7 +175,7 @@ async def test_a_run_that_says_nothing_is_told_to_be_still_running(monkeypatch: 
     assert heard[:2] == ["still running after 0.01 s", "still running after 0.02 s"]
 
 
-async def test_what_a_script_says_is_heard_in_order_and_before_the_end() -> None:
+async def test_progress_arrives_in_order_and_before_the_result() -> None:
     heard = []
 
     async def report(done: float, total: float | None, message: str) -> None:
@@ -192,7 +190,7 @@ async def test_what_a_script_says_is_heard_in_order_and_before_the_end() -> None
     assert heard == [0, 1, 2, 3, 4]
 
 
-async def test_a_caller_who_cannot_hear_does_not_end_the_run() -> None:
+async def test_a_failing_progress_report_does_not_end_the_run() -> None:
     async def report(done: float, total: float | None, message: str) -> None:
         raise ConnectionError
 
@@ -202,7 +200,7 @@ async def test_a_caller_who_cannot_hear_does_not_end_the_run() -> None:
     reporter.close()
 
 
-async def test_of_more_than_a_caller_can_hear_it_hears_the_newest() -> None:
+async def test_if_there_are_too_many_reports_the_newest_are_sent() -> None:
     heard: list[float] = []
     may_hear = asyncio.Event()
 
@@ -212,7 +210,7 @@ async def test_of_more_than_a_caller_can_hear_it_hears_the_newest() -> None:
 
     reporter = ProgressReporter(report, lambda stream, text: None)
     reporter(Progress(0, None, ""))
-    await asyncio.sleep(0)  # now it is being told
+    await asyncio.sleep(0)  # now the report is being sent
     for number in range(1, 10_001):
         reporter(Progress(number, None, ""))
     may_hear.set()
@@ -232,12 +230,12 @@ LARGE = [
 
 
 async def heard(progress: float, total: float | None, message: str | None) -> None:
-    """Who asks for progress gets a stream of events in the newest era too."""
+    """A request for progress makes the response a stream of events, in the newest era too."""
 
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("tool", "arguments"), LARGE)
-async def test_the_client_gets_the_beginning_and_the_whole_is_an_artifact(
+async def test_a_large_result_is_shortened_and_stored_as_an_artifact(
     services: Services, era: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     async with (
@@ -253,14 +251,14 @@ async def test_the_client_gets_the_beginning_and_the_whole_is_an_artifact(
     assert tool in {each.name for each in after.tools}
 
 
-async def test_a_client_that_takes_all_gets_all(services: Services) -> None:
+async def test_a_client_without_a_limit_gets_the_whole_result(services: Services) -> None:
     async with served(services) as address, Client(address, mode=ERAS[0]) as client:
         answer = await client.call_tool("run_code", {"code": "print('x' * 900_000)"})
     assert len(answer.structured_content["stdout"]) == 900_001
 
 
 @pytest.mark.parametrize("size", [EVENT_BYTES // 2, EVENT_BYTES // 2 + 1])
-async def test_a_resource_is_read_up_to_what_an_event_has_room_for(services: Services, size: int) -> None:
+async def test_a_resource_may_be_as_large_as_an_event_allows(services: Services, size: int) -> None:
     async with served(services) as address, Client(address, mode="legacy") as client:
         made = (
             await client.call_tool("write_artifact", {"filename": "a.txt", "content": "x" * size})

@@ -1,4 +1,4 @@
-"""The server over HTTP, on the wire: both protocol eras, who is refused, and clients that go away."""
+"""The server over HTTP on the wire: both protocol eras, refused requests, and clients that disconnect."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Wire:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def address(shared: SharedServices) -> AsyncIterator[str]:
-    """Where the server with the default configuration is reached."""
+    """The URL of a server with the default configuration."""
     async with served(await shared.get()) as found:
         yield found
 
@@ -84,7 +84,7 @@ def events(response: httpx.Response) -> list[dict[str, Any]]:
     ]
 
 
-async def test_the_newest_era_begins_with_any_request_and_knows_no_session(wire: Wire) -> None:
+async def test_the_newest_era_starts_with_any_request_and_has_no_sessions(wire: Wire) -> None:
     found = await wire.newest("server/discover")
     assert (found.json()["result"]["supportedVersions"], "mcp-session-id" in found.headers) == ([NEWEST], False)
     called = await wire.newest("tools/call", {"name": "run_code", "arguments": {"code": "1 + 1"}})
@@ -93,7 +93,7 @@ async def test_the_newest_era_begins_with_any_request_and_knows_no_session(wire:
     assert (listed["ttlMs"], listed["cacheScope"]) == (0, "private")
 
 
-async def test_progress_makes_the_answer_of_the_newest_era_a_stream(wire: Wire) -> None:
+async def test_a_progress_token_makes_the_response_a_stream_in_the_newest_era(wire: Wire) -> None:
     code = "await report_progress(1, 2, 'half')\n3"
     call = {"name": "run_code", "arguments": {"code": code}}
     told, answer = events(await wire.newest("tools/call", call, progressToken="t"))
@@ -104,14 +104,14 @@ async def test_progress_makes_the_answer_of_the_newest_era_a_stream(wire: Wire) 
 @pytest.mark.parametrize(
     "headers", [{"mcp-method": "tools/call"}, {"mcp-protocol-version": "2025-11-25"}, {"mcp-protocol-version": "1"}]
 )
-async def test_headers_of_the_newest_era_that_do_not_agree_with_the_body_are_refused(
+async def test_headers_that_contradict_the_body_are_refused_in_the_newest_era(
     wire: Wire, headers: dict[str, str]
 ) -> None:
     assert (await wire.newest("tools/list", headers=headers)).status_code == 400
 
 
 @pytest.mark.parametrize("version", [*OLDER, "2099-01-01"])
-async def test_the_older_eras_begin_with_initialize_and_have_a_session_until_it_is_deleted(
+async def test_older_eras_start_with_initialize_and_have_a_session_until_it_is_deleted(
     wire: Wire, version: str
 ) -> None:
     begun = await wire.initialize(version)
@@ -127,7 +127,7 @@ async def test_the_older_eras_begin_with_initialize_and_have_a_session_until_it_
 
 
 async def test_a_session_ends_after_thirty_minutes_without_a_request() -> None:
-    assert DEFAULT_SESSION_IDLE_TIMEOUT == 30 * 60  # the SDK's own, which the page promises
+    assert DEFAULT_SESSION_IDLE_TIMEOUT == 30 * 60  # the SDK's value, which the documentation promises
 
 
 async def test_an_unknown_resource_is_an_error_with_its_address_in_both_eras(wire: Wire) -> None:
@@ -139,7 +139,7 @@ async def test_an_unknown_resource_is_an_error_with_its_address_in_both_eras(wir
 
 
 @pytest.mark.parametrize("method", ["ping", "initialize", "logging/setLevel"])
-async def test_what_is_gone_from_the_newest_era_is_not_found(wire: Wire, method: str) -> None:
+async def test_methods_that_the_newest_era_removed_are_not_found(wire: Wire, method: str) -> None:
     answered = await wire.newest(method)
     assert (answered.status_code, answered.json()["error"]["code"]) == (404, -32601)
 
@@ -182,7 +182,7 @@ MEGABYTE = b" " * (1024 * 1024)
         ({"origin": "http://127.0.0.1"}, 200),
     ],
 )
-async def test_a_page_in_a_browser_cannot_reach_it_by_a_name_of_its_own(
+async def test_a_web_page_cannot_reach_the_server_through_dns_rebinding(
     address: str, headers: dict[str, str], status: int
 ) -> None:
     async with httpx.AsyncClient() as client:
@@ -190,7 +190,7 @@ async def test_a_page_in_a_browser_cannot_reach_it_by_a_name_of_its_own(
     assert answer.status_code == status
 
 
-async def test_whether_it_is_up_is_told_to_nobody_else_either(address: str) -> None:
+async def test_the_health_check_refuses_foreign_hosts_too(address: str) -> None:
     async with httpx.AsyncClient() as client:
         answer = await client.get(address.replace("/mcp", "/healthz"), headers={"host": "evil.example"})
     assert (answer.status_code, answer.text) == (421, "Invalid Host header")
@@ -274,7 +274,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_that_dies_ends_its_run(era: str) -> None:
+async def test_a_client_that_disconnects_ends_its_run(era: str) -> None:
     began, ended = asyncio.Event(), asyncio.Event()
 
     async def hang() -> None:
@@ -290,6 +290,6 @@ async def test_a_client_that_dies_ends_its_run(era: str) -> None:
             client.kill()
         await asyncio.wait_for(ended.wait(), 60)
         (run,) = await services.store.runs.list("local")
-        while run.verdict is None:  # it is written down off the path
+        while run.verdict is None:  # it is stored in the background
             (run,) = await services.store.runs.list("local")
     assert run.verdict == "cancelled"

@@ -1,4 +1,4 @@
-"""MCP Inspector's command line, as somebody who debugs a client would use it: it lists and calls every tool.
+"""MCP Inspector's command line, as a developer uses it: it lists and calls every tool.
 
 Each call is a process of Node, and over stdio a server too, which takes its time: over HTTP every tool is called, over
 stdio a few are, and each way is tried in another era.
@@ -48,9 +48,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "attach_file": {"file_name": "a.txt", "content": "hello"},
     "detach_file": {"element_id": "nothing.txt"},
 }
-"""Every tool, with arguments that it answers."""
+"""Every tool, with valid arguments."""
 NOT_THERE = {"read_artifact", "detach_file"}
-"""Those that are asked for what there is not, and say so: each call of Inspector is a client of its own."""
+"""Tools that return an error here: each call of Inspector is a new client without runs and files."""
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def options(tmp_path: Path) -> list[str]:
     return ["--definitions", "all", "--mcp-config", str(config)]
 
 
-async def test_inspector_lists_every_tool_over_stdio_in_the_older_eras_and_calls_some(
+async def test_inspector_lists_every_tool_over_stdio_in_older_eras_and_calls_some(
     options: list[str], installed_clients: InstalledClients, default_environment: Built, tmp_path: Path
 ) -> None:
     passed = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(("PADDOCK_", "PYTHONPATH"))]
@@ -80,7 +80,7 @@ async def test_inspector_lists_and_calls_every_tool_over_http_in_the_newest_era(
 
 @contextmanager
 def services(*options: str) -> Iterator[str]:
-    """Where `paddock serve` listens."""
+    """The URL of `paddock serve`."""
     command = fork.command("-m", "paddock", "serve", "--port", "0", *options)
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -100,7 +100,7 @@ async def list_all_and_call(
         async with at_once:
             return await ended([*command, "--method", method, *options, *target], folder)
 
-    status, listed = await inspect("tools/list", "--strict")  # fails where a schema would be refused by a client
+    status, listed = await inspect("tools/list", "--strict")  # fails if a client would refuse a schema
     assert status == 0
     assert {tool["name"] for tool in listed["tools"]} == CALLS.keys()
 
@@ -121,7 +121,7 @@ async def list_all_and_call(
 async def ended(command: list[str], folder: Path) -> tuple[int, dict[str, Any]]:
     """The exit code, and the result that was printed. Whatever its user has set up for Inspector is not used."""
     own = {"MCP_CATALOG_PATH": str(folder / "catalog.json"), "MCP_CLIENT_CONFIG_PATH": str(folder / "client.json")}
-    own |= {"NODE_COMPILE_CACHE": str(folder / "compiled")}  # the next one of the same program starts sooner
+    own |= {"NODE_COMPILE_CACHE": str(folder / "compiled")}  # so that the next call starts sooner
     process = await asyncio.create_subprocess_exec(
         *command, env=os.environ | environment() | own, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""How the tools of a server look to a client, every one of them, and what it hears of tools that scripts call."""
+"""How clients see the tools of a server, and progress of tools that scripts call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.tools.upstreams import plain
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 READING = {
     *("get_run", "read_artifact", "list_artifacts", "search", "get_schema", "tags"),
-    *("get_session_state", "get_envelope_contract", "code_executor"),  # which reaches nothing outside its jail
+    *("get_session_state", "get_envelope_contract", "code_executor"),  # the last one reaches nothing outside its jail
 }
 FULL = Config(
     upstreams={"plain": plain()},
@@ -32,7 +32,7 @@ FULL = Config(
 )
 
 
-async def test_every_tool_has_a_title_what_it_does_and_whether_it_only_reads() -> None:
+async def test_every_tool_has_a_title_a_description_and_hints() -> None:
     async with (
         open_services(FULL) as services,
         Client(make_server(services, [shipped(name) for name in SHIPPED])) as client,
@@ -73,7 +73,7 @@ async def test_the_list_is_short_and_does_not_grow_with_the_tools_that_scripts_c
     assert sizes[0] == sizes[1] <= 1500
 
 
-async def test_what_the_list_leaves_out_is_checked_all_the_same() -> None:
+async def test_bounds_that_the_list_leaves_out_are_checked() -> None:
     async with open_services() as services, Client(make_server(services)) as client:
         tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
         said = [

@@ -1,4 +1,4 @@
-"""The server as a process: where it listens, how it ends, and what is left when it is killed."""
+"""The server as a process: where it listens, how it ends, and what remains when it is killed."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
 def started(*arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
-    """A process that signals can be sent to."""
+    """A real process, for tests of signals."""
     return begun([sys.executable, "-m", "paddock", *arguments])
 
 
 def forked(*arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
-    """One that behaves alike, but for signals."""
+    """A forked process, for tests without signals."""
     return begun(fork.command("-m", "paddock", *arguments))
 
 
@@ -73,7 +73,7 @@ async def test_serve_takes_the_settings_of_a_file(tmp_path: Path, bare: str) -> 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_serve_says_where_it_is_and_a_signal_ends_it_with_all_its_processes(
+async def test_serve_prints_its_address_and_a_signal_ends_it_with_its_processes(
     number: signal.Signals, bare: str
 ) -> None:
     with started("serve", "--port", "0", "--config", bare) as process:
@@ -110,7 +110,7 @@ async def test_make_serve_serves() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_stdio_server_although_its_client_stays(number: signal.Signals) -> None:
+def test_a_signal_ends_the_stdio_server_while_its_client_is_connected(number: signal.Signals) -> None:
     with started("mcp") as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -128,14 +128,14 @@ def test_the_stdio_server_ends_with_its_input() -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.com", ""])  # noqa: S104
-def test_no_other_machine_may_reach_it(host: str) -> None:
+def test_only_loopback_addresses_are_accepted(host: str) -> None:
     with forked("serve", "--host", host) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
     assert err.startswith(f"Error: refusing to listen on {host!r}: without authentication")
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_in_use_is_an_error() -> None:
     with forked("serve", "--port", "0") as first:
         assert first.stdout is not None
         port = first.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0]
@@ -156,12 +156,12 @@ async def test_any_address_of_loopback_can_be_served() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_answers_are_sent_at_once(host: str) -> None:
+def test_answers_are_not_delayed_by_nagles_algorithm(host: str) -> None:
     with listen(host, 0) as listening:
-        assert listening.proto == socket.IPPROTO_TCP  # by which asyncio knows to turn Nagle's algorithm off
+        assert listening.proto == socket.IPPROTO_TCP  # with this asyncio disables Nagle's algorithm
 
 
-async def test_a_run_that_went_on_is_lost_at_the_next_start_and_its_calls_are_known(tmp_path: Path) -> None:
+async def test_a_run_of_a_killed_server_is_lost_at_the_next_start_with_its_calls(tmp_path: Path) -> None:
     servers, begun = tmp_path / "mcp.json", tmp_path / "begun"
     servers.write_text(json.dumps({"mcpServers": {"plain": plain()}}))
     arguments = json.dumps({"started": str(begun), "cancelled": str(tmp_path / "ended")})

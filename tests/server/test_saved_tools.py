@@ -1,4 +1,4 @@
-"""Definitions that users save, as a server offers them, and how clients hear of a change."""
+"""Saved definitions as tools of a server, and notifications of changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TRIPLE = {"name": "triple", "description": "Thrice a number.", "code": "n * 3", 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def services(shared: SharedServices) -> AsyncIterator[Services]:
-    """Without definitions: those of a test are removed after it."""
+    """Services without saved definitions: those of a test are removed after it."""
     made = await shared.get()
     yield made
     for name in await made.store.definitions.versions(LOCAL):
@@ -57,7 +57,7 @@ async def output(client: Any, name: str, **arguments: Any) -> Any:
     ("wanted", "offered"),
     [((), set()), ("all", {"double", "triple"}), (["triple"], {"triple"}), (["later"], set())],
 )
-async def test_those_that_are_asked_for_are_tools_beside_the_shipped_ones(
+async def test_the_named_definitions_are_offered_with_the_shipped_ones(
     services: Services, wanted: SavedNames, offered: set[str]
 ) -> None:
     async with client_of(services, wanted) as client:
@@ -67,7 +67,7 @@ async def test_those_that_are_asked_for_are_tools_beside_the_shipped_ones(
             assert await output(client, name, inputs={"n": 5}) == {"double": 10, "triple": 15}[name]
 
 
-async def test_a_call_is_of_the_version_that_is_current_when_it_comes(services: Services) -> None:
+async def test_a_call_uses_the_current_version(services: Services) -> None:
     async with client_of(services) as client:
         await save(services, DOUBLE)
         assert await output(client, "double") == 4
@@ -78,13 +78,13 @@ async def test_a_call_is_of_the_version_that_is_current_when_it_comes(services: 
         assert (result.is_error, "TOOL_NOT_FOUND" in result.content[0].text) == (True, True)
 
 
-async def test_what_another_version_of_paddock_saved_and_this_one_cannot_read_is_left_out(services: Services) -> None:
+async def test_a_definition_that_cannot_be_parsed_is_not_offered(services: Services) -> None:
     async with client_of(services) as client:
         await save(services, DOUBLE, {"name": "odd", "description": "x", "colour": "green"})
         assert await names(client) & {"double", "odd"} == {"double"}
 
 
-async def test_one_that_is_named_like_another_tool_does_not_take_its_place(services: Services) -> None:
+async def test_a_definition_with_the_name_of_another_tool_does_not_replace_it(services: Services) -> None:
     async with client_of(services) as client:
         before = {tool.name: tool.description for tool in (await client.list_tools()).tools}
         await save(services, {**DOUBLE, "name": "get_run"})
@@ -92,7 +92,7 @@ async def test_one_that_is_named_like_another_tool_does_not_take_its_place(servi
     assert after == before
 
 
-async def test_one_with_files_brings_the_tools_for_files(services: Services) -> None:
+async def test_a_definition_with_files_brings_the_file_tools(services: Services) -> None:
     async with client_of(services, mode="legacy") as client:
         assert "attach_file" not in await names(client)
         await save(services, {**DOUBLE, "includes_files": False})
@@ -103,7 +103,7 @@ async def test_one_with_files_brings_the_tools_for_files(services: Services) -> 
         assert await output(client, "double") == ["a.txt"]
 
 
-async def test_one_alone_has_the_tools_beside_it_that_find_what_scripts_can_call(services: Services) -> None:
+async def test_a_saved_definition_brings_the_discovery_tools(services: Services) -> None:
     async def orders() -> list[int]:
         """What was ordered."""
         return [1]
@@ -173,7 +173,7 @@ async def test_a_client_of_the_older_era_is_told_at_first_that_tools_may_change(
         assert client.server_capabilities.tools.list_changed is True
 
 
-async def test_one_that_another_process_applies_is_offered_by_a_server_that_runs(tmp_path: Path) -> None:
+async def test_a_running_server_offers_a_definition_that_another_process_saves(tmp_path: Path) -> None:
     file = tmp_path / "double.toml"
     file.write_text('name = "double"\ndescription = "Twice."\ncode = "n * 2"\n[inputs]\nn = 2\n')
     store = str(tmp_path / "paddock.db")  # as _stored_apart has it
@@ -194,7 +194,7 @@ async def test_one_that_another_process_applies_is_offered_by_a_server_that_runs
         assert {"run_code", "code_execution", "double"} & await names(client) == {"code_execution", "double"}
 
 
-async def test_a_name_that_is_neither_shipped_nor_saved_is_refused_with_the_nearest(tmp_path: Path) -> None:
+async def test_an_unknown_definition_is_refused_with_a_suggestion(tmp_path: Path) -> None:
     store = str(tmp_path / "paddock.db")
     ended = await asyncio.to_thread(lambda: paddock("mcp", "--definitions", "run_cod", PADDOCK_STORE__PATH=store))
     said = "Error: --definitions: there is no definition 'run_cod'; did you mean 'run_code'?\n"

@@ -1,4 +1,4 @@
-"""A server whose store fails for a while: it goes on, and looks after what is stored when it can again."""
+"""A server whose store fails for a while: it continues, and retries maintenance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.server.shared_services import open_services
 
 
 def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None:
-    """Have a method fail the first time that it is called."""
+    """Make a method fail on its first call."""
     real = getattr(on, name)
     faults: Iterator[Exception] = iter([StoreError("the store is locked")])
 
@@ -50,7 +50,7 @@ async def until_lost(services: Services, run_id: str) -> None:
             await asyncio.sleep(0)
 
 
-async def test_what_is_stored_is_looked_after_again_after_a_failure(
+async def test_maintenance_is_retried_after_a_failure(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = Config(store=StoreConfig(sweep_seconds=0.01))
@@ -63,7 +63,7 @@ async def test_what_is_stored_is_looked_after_again_after_a_failure(
     assert "the store's clean-up failed and will be tried again: the store is locked" in caplog.text
 
 
-async def test_saved_definitions_are_watched_again_after_a_failure(
+async def test_watching_saved_definitions_is_retried_after_a_failure(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(code_tools, "WATCH_SECONDS", 0)
@@ -88,7 +88,7 @@ async def test_saved_definitions_are_watched_again_after_a_failure(
     assert caplog.text.count("saved definitions are not watched for now") == 1
 
 
-async def test_a_run_whose_end_cannot_be_stored_is_answered_all_the_same(
+async def test_a_run_whose_result_cannot_be_stored_is_answered(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):

@@ -1,4 +1,4 @@
-"""What a server holds for clients, and for how long."""
+"""Sessions: what a server keeps for clients, and for how long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.server.shared_services import open_services
 from tests.tools.upstreams import plain
 
 
-def test_a_session_that_nobody_used_for_long_is_forgotten_and_others_stay() -> None:
+def test_an_idle_session_is_forgotten_and_others_stay() -> None:
     time = [0.0]
     sessions = Sessions(idle_seconds=100, now=lambda: time[0])
     first, lasting = sessions.get("first"), sessions.get("second")
@@ -24,7 +24,7 @@ def test_a_session_that_nobody_used_for_long_is_forgotten_and_others_stay() -> N
     assert sessions.get("first") is not first
 
 
-def test_the_one_over_stdio_lasts_as_long_as_the_process() -> None:
+def test_the_session_over_stdio_is_never_forgotten() -> None:
     time = [0.0]
     sessions = Sessions(idle_seconds=100, now=lambda: time[0])
     only = sessions.get(CONNECTION)
@@ -32,7 +32,7 @@ def test_the_one_over_stdio_lasts_as_long_as_the_process() -> None:
     assert sessions.get(CONNECTION) is only
 
 
-async def test_the_store_knows_a_session_that_is_used_and_what_it_holds_now() -> None:
+async def test_the_store_has_the_last_use_and_the_state_of_a_session() -> None:
     fields = {"region": {"argument": "region", "servers": ["it"]}}
     accounts = {"it": [{"id": "first"}, {"id": "second"}]}
     config = Config(upstreams={"it": plain()}, context=fields, connections=accounts)

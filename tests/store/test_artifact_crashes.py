@@ -33,7 +33,7 @@ def crash(folder: Path, moment: str) -> None:
 
 
 @pytest.mark.parametrize("moment", ["within bytes", "create", "replace", "append"])
-async def test_a_write_that_a_crash_cuts_off_has_not_happened_and_its_bytes_are_swept(
+async def test_a_write_interrupted_by_a_crash_has_no_effect_and_its_bytes_are_swept(
     tmp_path: Path, moment: str
 ) -> None:
     await asyncio.to_thread(crash, tmp_path, moment)
@@ -47,7 +47,7 @@ async def test_a_write_that_a_crash_cuts_off_has_not_happened_and_its_bytes_are_
         assert await content_of(own, "a") == b"old"
 
 
-async def test_bytes_that_are_refused_are_swept_soon(tmp_path: Path) -> None:
+async def test_refused_bytes_are_swept_soon(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(0, 5, 0)) as place:
         with pytest.raises(BadArtifact):
             await place.of().create("a", "text/plain", b"x" * 6)
@@ -55,7 +55,7 @@ async def test_bytes_that_are_refused_are_swept_soon(tmp_path: Path) -> None:
         assert (await place.stored.sweep(), place.files()) == (1, [])
 
 
-async def test_a_stream_that_fails_leaves_nothing(place: Place) -> None:
+async def test_a_failed_stream_leaves_nothing(place: Place) -> None:
     async def broken() -> AsyncIterator[bytes]:
         yield bytes(10 * MB)
         raise ConnectionResetError("the client has left")
@@ -67,7 +67,7 @@ async def test_a_stream_that_fails_leaves_nothing(place: Place) -> None:
     assert (await place.stored.sweep(), place.files()) == (1, [])
 
 
-async def test_a_write_that_is_cancelled_leaves_nothing(place: Place) -> None:
+async def test_a_cancelled_write_leaves_nothing(place: Place) -> None:
     has_begun = asyncio.Event()
 
     async def endless() -> AsyncIterator[bytes]:
@@ -86,7 +86,7 @@ async def test_a_write_that_is_cancelled_leaves_nothing(place: Place) -> None:
     assert place.files() == []
 
 
-async def test_bytes_that_are_being_deleted_get_no_record(place: Place) -> None:
+async def test_no_record_can_use_bytes_that_are_being_deleted(place: Place) -> None:
     """An upload that takes longer than a day loses its bytes and raises."""
 
     class Slow(Objects):
@@ -101,7 +101,7 @@ async def test_bytes_that_are_being_deleted_get_no_record(place: Place) -> None:
     assert ((await place.of().list()).artifacts, place.files()) == ((), [])
 
 
-async def test_a_sweep_that_a_crash_cuts_off_is_done_by_the_next(place: Place) -> None:
+async def test_a_sweep_interrupted_by_a_crash_is_completed_by_the_next(place: Place) -> None:
     class DiesBeforeDelete(Objects):
         async def delete(self, key: str) -> None:
             raise StoreError("gone")
@@ -116,7 +116,7 @@ async def test_a_sweep_that_a_crash_cuts_off_is_done_by_the_next(place: Place) -
     assert (await place.stored.sweep(), place.files()) == (1, [])
 
 
-async def test_two_may_sweep_at_the_same_time(place: Place) -> None:
+async def test_two_processes_may_sweep_at_the_same_time(place: Place) -> None:
     for _ in range(5):
         await place.of().remove(await _made(place))
     place.clock.now += UPLOAD_SECONDS
@@ -124,7 +124,7 @@ async def test_two_may_sweep_at_the_same_time(place: Place) -> None:
     assert place.files() == []
 
 
-async def test_bytes_that_someone_else_has_cut_are_not_passed_off_as_the_artifact(place: Place) -> None:
+async def test_truncated_bytes_are_not_returned_as_the_artifact(place: Place) -> None:
     await place.of().create("a", "text/plain", b"x" * 1000)
     (file,) = place.files()
     file.write_bytes(b"x" * 10)
@@ -132,25 +132,25 @@ async def test_bytes_that_someone_else_has_cut_are_not_passed_off_as_the_artifac
         await content_of(place.of(), "a")
 
 
-async def test_the_folder_and_what_is_in_it_are_this_users(place: Place) -> None:
+async def test_the_folder_and_its_files_are_readable_by_this_user_alone(place: Place) -> None:
     await place.of().create("a", "text/plain", b"x")
     assert place.folder.stat().st_mode & 0o077 == 0
 
 
-async def test_a_folder_that_cannot_be_made_is_an_error_of_the_store(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_created_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "artifacts").write_text("a file")
     async with opened(tmp_path) as place:
         with pytest.raises(StoreError, match=r"the artifacts' folder .* cannot be used"):
             await place.of().create("a", "text/plain", b"x")
 
 
-async def test_a_bucket_that_cannot_be_reached_by_its_url_is_an_error_of_the_configuration(tmp_path: Path) -> None:
+async def test_an_invalid_bucket_url_is_a_config_error(tmp_path: Path) -> None:
     objects = Objects("az://container/path", tmp_path)
     with pytest.raises(ConfigError, match=r"artifacts.url 'az://container/path' cannot be used: .*[Aa]ccount"):
         await objects.put("ab/a_x.1", b"x")
 
 
-async def test_a_folder_may_be_named_by_a_url(tmp_path: Path) -> None:
+async def test_a_file_url_names_a_folder(tmp_path: Path) -> None:
     content: Content = chunks(b"x")
     await Objects(f"file://{tmp_path}/with%20space", "unused").put("ab/a_x.1", content)
     assert (tmp_path / "with space" / "ab" / "a_x.1").read_bytes() == b"x"

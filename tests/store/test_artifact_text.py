@@ -86,14 +86,14 @@ def test_pages_put_together_are_the_text(reader: TextReader, text: str, limit: i
 
 
 @given(st.binary(max_size=60), st.integers(1, 9))
-def test_what_is_not_utf_8_is_shown_as_replacement_characters_wherever_it_is_cut(
+def test_invalid_utf_8_becomes_replacement_characters_wherever_it_is_split(
     reader: TextReader, content: bytes, size: int
 ) -> None:
     assert paged(reader, content, "characters", 0, 100, size=size).text == content.decode(errors="replace")
 
 
 @given(st.binary(max_size=60), st.integers(1, 9), st.integers(0, 60))
-def test_reading_may_begin_at_any_place_that_was_passed(content: bytes, size: int, offset: int) -> None:
+def test_reading_may_start_at_any_recorded_position(content: bytes, size: int, offset: int) -> None:
     async def from_a_landmark() -> str:
         reader = TextReader()
         await reader.page((), cut(content, size), Position(), "characters", 100, 1)
@@ -113,20 +113,20 @@ def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_pages")
-def test_lines_that_are_too_long_together_are_fewer(reader: TextReader) -> None:
+def test_a_page_of_long_lines_has_fewer_lines(reader: TextReader) -> None:
     page = paged(reader, b"aaa\nbbb\nccc\n", "lines", 0, 3)
     assert (page.text, page.end.line, page.is_last, page.is_cut) == ("aaa\nbbb\n", 2, False, False)
 
 
 @pytest.mark.usefixtures("short_pages")
-def test_a_line_that_is_too_long_alone_is_cut_and_goes_on_by_characters(reader: TextReader) -> None:
+def test_a_line_longer_than_a_page_is_cut_and_continues_by_characters(reader: TextReader) -> None:
     content = b"x\n" + b"a" * 20 + b"\nend"
     page = paged(reader, content, "lines", 1, 1)
     assert (page.text, page.end.character, page.is_cut) == ("a" * 9, 11, True)
     assert paged(reader, content, "characters", page.end.character, 9).text == "a" * 9
 
 
-def test_behind_the_end_is_nothing_and_the_total_is_told(reader: TextReader) -> None:
+def test_a_page_after_the_end_is_empty_and_has_the_total(reader: TextReader) -> None:
     page = paged(reader, b"a\nb", "lines", 9, 5)
     assert (page.text, page.is_last, page.end.character, page.total_lines) == ("", True, 3, 2)
 
@@ -136,20 +136,20 @@ def test_an_empty_text_has_no_lines(reader: TextReader) -> None:
     assert (page.text, page.is_last, page.end.character, page.total_lines) == ("", True, 0, 0)
 
 
-def test_the_nearest_landmark_before_is_where_reading_begins(reader: TextReader) -> None:
+def test_reading_starts_at_the_nearest_landmark_before_the_offset(reader: TextReader) -> None:
     places = [Position(LANDMARK_BYTES * n, LANDMARK_BYTES * n // 2, 100 * n) for n in (1, 2, 3)]
     for place in places:
         reader._record_landmark(("x.1",), place)
         reader._record_landmark(
             ("x.1",), Position(place.byte + 1, place.character + 1, place.line)
-        )  # too near to be worth it
+        )  # too close to the start to be recorded
     assert reader.start(("x.1",), "lines", 250) == places[1]
-    assert reader.start(("x.1",), "lines", 200) == places[0]  # what comes before the line must be seen
+    assert reader.start(("x.1",), "lines", 200) == places[0]  # the search needs the text before the line
     assert reader.start(("x.1",), "characters", 10**9) == places[2]
     assert reader.start(("x.2",), "lines", 250) == Position()
 
 
-def test_landmarks_of_the_texts_that_were_read_last_are_kept(reader: TextReader) -> None:
+def test_landmarks_of_the_most_recent_texts_are_kept(reader: TextReader) -> None:
     for number in range(300):
         reader._record_landmark((str(number),), Position(LANDMARK_BYTES, 1, 1))
     known = [number for number in range(300) if reader.start((str(number),), "lines", 9) != Position()]
@@ -200,7 +200,7 @@ LINES = st.lists(st.text(st.sampled_from("abc é漢"), max_size=7), max_size=12)
 
 @pytest.mark.usefixtures("short_stretches")
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_what_is_found_is_what_a_search_of_each_line_finds(pattern: str) -> None:
+def test_a_search_finds_what_searching_each_line_finds(pattern: str) -> None:
     @settings(max_examples=examples(40))
     @given(LINES, st.integers(1, 20))
     def check(text: str, size: int) -> None:
@@ -213,7 +213,7 @@ def test_what_is_found_is_what_a_search_of_each_line_finds(pattern: str) -> None
 
 @pytest.mark.usefixtures("short_stretches")
 @given(LINES, st.integers(1, 20), st.integers(1, 3))
-def test_each_line_around_a_match_is_shown_once_and_in_order(text: str, size: int, context: int) -> None:
+def test_each_context_line_is_shown_once_and_in_order(text: str, size: int, context: int) -> None:
     found, all_lines = search(text, "a", size=size, context_lines=context), shown_lines(text)
     shown = [line for match in found.matches for line in (*match.before, match.text, *match.after)]
     near = {at for number, _ in naive(text, "a") for at in range(number - 1 - context, number + context)}
@@ -222,7 +222,7 @@ def test_each_line_around_a_match_is_shown_once_and_in_order(text: str, size: in
 
 @pytest.mark.usefixtures("short_stretches")
 @given(LINES, st.integers(1, 20), st.integers(1, 3))
-def test_going_on_where_a_search_ended_finds_each_match_once(text: str, size: int, limit: int) -> None:
+def test_continuing_a_search_finds_each_match_once(text: str, size: int, limit: int) -> None:
     found: list[tuple[int, str]] = []
     offset: int | None = 0
     while offset is not None:
@@ -236,29 +236,29 @@ def test_going_on_where_a_search_ended_finds_each_match_once(text: str, size: in
 
 @pytest.mark.usefixtures("short_stretches")
 @given(LINES, st.integers(1, 20))
-def test_the_offset_of_a_match_is_where_it_is(text: str, size: int) -> None:
+def test_the_offset_of_a_match_is_its_position(text: str, size: int) -> None:
     for match in search(text, "[ac]", size=size).matches:
         assert text[match.offset] in "ac"
 
 
 @given(LINES, st.integers(0, 14))
-def test_a_search_may_begin_at_a_line(text: str, offset: int) -> None:
+def test_a_search_may_start_at_a_line(text: str, offset: int) -> None:
     wanted = [each for each in naive(text, "b") if each[0] > offset]
     found = search(text, "b", unit="lines", offset=offset)
     assert [(match.line, match.text) for match in found.matches] == wanted
 
 
-def test_words_are_looked_for_as_they_stand_in_capitals_or_not() -> None:
+def test_a_literal_search_ignores_case() -> None:
     found = search("No (Total): 5\nno total: 6\nÉCOLE\n", "(TOTAL)", is_regex=False)
     assert [match.text for match in found.matches] == ["No (Total): 5"]
     assert [match.line for match in search("x\nÉCOLE\n", "école", is_regex=False).matches] == [2]
 
 
-def test_a_line_does_not_begin_where_a_search_does() -> None:
+def test_a_search_that_starts_within_a_line_does_not_match_its_start() -> None:
     assert [match.offset for match in search("ab\nab", "^b|^a", offset=1).matches] == [3]
 
 
-def test_every_place_in_a_very_long_line_is_found() -> None:
+def test_every_match_in_a_very_long_line_is_found() -> None:
     places = [0, 70_000, 70_300, 131_072, 131_073, 200_000, 500_000]
     text = "".join("X" if at in places else "-" for at in range(500_001))
     found = search(f"first\n{text}\nlast X\n", "X", context_lines=1)
@@ -269,7 +269,7 @@ def test_every_place_in_a_very_long_line_is_found() -> None:
     assert (found.matches[0].before, found.matches[-1].text) == (["first"], "last X")
 
 
-def test_words_across_the_border_of_two_stretches_of_a_long_line_are_found() -> None:
+def test_a_match_across_two_stretches_of_a_long_line_is_found() -> None:
     borders = (module.STRETCH_CHARACTERS - module.OVERLAP_CHARACTERS, module.STRETCH_CHARACTERS)
     places = {*range(borders[0] - 8, borders[1] + 8, 61)}.union(*(range(at - 8, at + 8) for at in borders))
     for at in sorted(places):
@@ -277,25 +277,25 @@ def test_words_across_the_border_of_two_stretches_of_a_long_line_are_found() -> 
         assert [match.offset for match in search(text, "needle", is_regex=False).matches] == [at]
 
 
-def test_a_long_line_begins_and_ends_once() -> None:
+def test_anchors_match_once_in_a_long_line() -> None:
     text = "ab" * 100_000
     assert [match.offset for match in search(text, "^a").matches] == [0]
     assert [match.offset for match in search(text, "b$").matches] == [199_999]
 
 
-def test_a_long_line_beside_a_match_is_cut() -> None:
+def test_a_long_context_line_is_cut() -> None:
     found = search(f"{'y' * 200_000}\nneedle\n{'z' * 200_000}\n", "needle", context_lines=1)
     shown = module.SHOWN_CHARACTERS
     assert found.matches == [Match(2, 200_001, "needle", [f"{'y' * shown}…"], [f"{'z' * shown}…"])]
 
 
-def test_what_is_found_ends_at_a_number_of_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends_at_its_limit_of_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FOUND_CHARACTERS", 40)
     found = search("word\n" * 1000, "word")
     assert (len(found.matches), found.next_character) == (10, 50)
 
 
-def test_a_search_that_takes_too_long_says_where_it_was() -> None:
+def test_a_search_that_times_out_says_where_to_continue() -> None:
     found = search("word\n" * 100_000, "nothing", seconds=-1)
     assert (found.matches, found.is_timeout, found.next_character) == ([], True, 0)
 
@@ -321,11 +321,11 @@ def test_a_search_that_nobody_waits_for_stops() -> None:
         ("\ud800", "the search is not Unicode"),
     ],
 )
-def test_what_cannot_be_searched_for_is_refused_with_the_reason(pattern: str, said: str) -> None:
+def test_an_invalid_search_is_refused_with_the_reason(pattern: str, said: str) -> None:
     with pytest.raises(BadArtifact) as refused:
         compile_pattern(pattern, is_regex=True)
     assert str(refused.value).startswith(said)
 
 
-def test_an_expression_that_others_take_for_ever_to_match_is_matched() -> None:
+def test_an_expression_that_backtracking_engines_cannot_match_is_matched() -> None:
     assert search("a" * 100_000 + "!", r"^(a+)+$").matches == []

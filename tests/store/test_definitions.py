@@ -23,7 +23,7 @@ async def test_each_change_of_a_definition_is_a_new_version(store: Store) -> Non
     ]
 
 
-async def test_a_definition_that_is_removed_is_out_of_use_and_goes_on_counting_when_it_returns(store: Store) -> None:
+async def test_a_removed_definition_continues_its_version_numbers_when_saved_again(store: Store) -> None:
     definitions = store.definitions
     await definitions.save("ada", "report", {"a": 1})
     assert (await definitions.remove("ada", "report"), await definitions.remove("ada", "report")) == (True, False)
@@ -33,7 +33,7 @@ async def test_a_definition_that_is_removed_is_out_of_use_and_goes_on_counting_w
     assert (await definitions.save("ada", "report", {"a": 1})).version == 2
 
 
-async def test_definitions_of_another_principal_are_not_there(store: Store) -> None:
+async def test_definitions_of_another_principal_are_invisible(store: Store) -> None:
     definitions = store.definitions
     saved = await definitions.save("ada", "report", {})
     assert (await definitions.list("eve"), await definitions.history("eve", "report")) == ([], [])
@@ -42,14 +42,14 @@ async def test_definitions_of_another_principal_are_not_there(store: Store) -> N
     assert (await definitions.list("ada"), await definitions.list("eve")) == ([saved], [hers])
 
 
-async def test_the_current_ones_are_listed_by_name(store: Store) -> None:
+async def test_current_definitions_are_listed_by_name(store: Store) -> None:
     for name in ("b", "a", "c"):
         await store.definitions.save("ada", name, {})
     await store.definitions.save("ada", "a", {"new": True})
     assert [(each.name, each.version) for each in await store.definitions.list("ada")] == [("a", 2), ("b", 1), ("c", 1)]
 
 
-async def test_of_those_who_save_at_once_each_makes_a_version_and_one_is_current(path: Path) -> None:
+async def test_concurrent_saves_each_create_a_version_and_one_is_current(path: Path) -> None:
     async with Store(path) as one, Store(path) as two:
         saves = [(one, two)[number % 2].definitions.save("ada", "report", {"a": number}) for number in range(10)]
         assert sorted(saved.version for saved in await asyncio.gather(*saves)) == list(range(1, 11))
@@ -57,7 +57,7 @@ async def test_of_those_who_save_at_once_each_makes_a_version_and_one_is_current
     assert [saved.is_current for saved in history] == [True] + [False] * 9
 
 
-async def test_which_versions_are_current_is_known_without_the_store(store: Store, tmp_path: Path) -> None:
+async def test_current_versions_can_be_read_without_opening_the_store(store: Store, tmp_path: Path) -> None:
     await store.definitions.save("ada", "report", {"a": 1})
     await store.definitions.save("ada", "report", {"a": 2})
     await store.definitions.save("ada", "gone", {})

@@ -22,7 +22,7 @@ from tests.store.working import adding, locked, stored
 WRITING = Intent("r_1", 1, "shop.buy", "{}", False, 0.0)
 
 
-async def test_a_locked_store_refuses_the_intent_of_a_writing_call_and_can_be_read(path: Path) -> None:
+async def test_a_locked_store_refuses_the_intent_of_a_writing_call_and_stays_readable(path: Path) -> None:
     async with Store(path, busy_seconds=0.05) as store:
         await store.writer.write(adding("before"))
         with locked(path):
@@ -33,9 +33,7 @@ async def test_a_locked_store_refuses_the_intent_of_a_writing_call_and_can_be_re
         assert await store.journal.calls("r_1") == [(WRITING, None)]
 
 
-async def test_what_nobody_waits_for_is_kept_until_the_lock_is_gone(
-    path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_background_work_is_kept_until_the_lock_is_released(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with Store(path, busy_seconds=0.05) as store:
         with locked(path):
             store.writer.put_nowait(adding("kept"))
@@ -44,12 +42,10 @@ async def test_what_nobody_waits_for_is_kept_until_the_lock_is_gone(
                     await store.writer.flush()
         await store.writer.flush()
         assert (await stored(store), store.writer.lost, store.writer.problem) == (["kept"], 0, None)
-    assert len(caplog.records) == 1  # one line for the whole time
+    assert len(caplog.records) == 1  # logged once, however long it lasts
 
 
-async def test_a_store_that_is_locked_when_it_is_closed_says_what_was_lost(
-    path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_closing_a_locked_store_logs_what_was_lost(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = Store(path, busy_seconds=0.05)
     await store.start()
     with locked(path):
@@ -60,7 +56,7 @@ async def test_a_store_that_is_locked_when_it_is_closed_says_what_was_lost(
     assert caplog.messages[-1].startswith("3 entries were not written: the store ")
 
 
-async def test_those_who_wait_are_told_however_much_is_kept_before_them(path: Path) -> None:
+async def test_waiting_callers_get_an_error_however_much_work_is_queued_before_theirs(path: Path) -> None:
     async with Store(path, busy_seconds=0.05) as store:
         with locked(path):
             for number in range(3000):
@@ -71,7 +67,7 @@ async def test_those_who_wait_are_told_however_much_is_kept_before_them(path: Pa
         assert await stored(store) == [str(number) for number in range(3000)]
 
 
-async def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_refused_and_unchanged(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"This is a letter, not a database. " * 100)
     with pytest.raises(StoreError, match="is not a database; move it away"):
@@ -80,7 +76,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) 
     assert path.read_bytes().startswith(b"This is a letter")
 
 
-async def test_a_damaged_database_is_an_error_and_not_a_wrong_answer(path: Path) -> None:
+async def test_a_damaged_database_is_an_error_and_never_a_wrong_answer(path: Path) -> None:
     async with Store(path) as store:
         for number in range(300):
             store.writer.put_nowait(adding(str(number)))
@@ -96,7 +92,7 @@ async def test_a_damaged_database_is_an_error_and_not_a_wrong_answer(path: Path)
     await store.close()
 
 
-async def test_a_database_of_a_newer_paddock_is_refused_and_left_alone(path: Path) -> None:
+async def test_a_database_of_a_newer_paddock_is_refused_and_unchanged(path: Path) -> None:
     async with Store(path):
         pass
     with closing(sqlite3.connect(path)) as raw, raw:
@@ -108,7 +104,7 @@ async def test_a_database_of_a_newer_paddock_is_refused_and_left_alone(path: Pat
         assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
 
 
-async def test_a_path_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+async def test_a_path_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = Store(tmp_path / "file" / "paddock.db")
     with pytest.raises(StoreError, match=f"cannot be used: {tmp_path}/file: File exists"):
@@ -163,14 +159,14 @@ asyncio.run(main())
 """
 
 
-async def test_a_limit_on_the_size_of_files_is_an_error_and_what_was_kept_stays(path: Path) -> None:
+async def test_a_file_size_limit_is_an_error_and_stored_data_survives(path: Path) -> None:
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))"
     said, counts = (await in_a_process(FILLING.format(limit=limit), str(path))).splitlines()
     assert said.startswith(f"the store {path} cannot ")
     assert await kept(path) == [int(count) for count in counts.split()]
 
 
-async def test_a_full_disk_is_an_error_and_what_was_kept_stays(tmp_path: Path) -> None:
+async def test_a_full_disk_is_an_error_and_stored_data_survives(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     path = disk / "paddock.db"

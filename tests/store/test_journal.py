@@ -26,7 +26,7 @@ LOOK = Intent("r_1", 2, "shop.look", "{}", is_read_only=True, at=6.0)
 BOUGHT = Outcome("r_1", 1, "ok", 2.5, '{"done": true}')
 
 
-async def test_calls_come_back_in_the_order_of_the_program_with_what_they_came_to(store: Store) -> None:
+async def test_calls_are_returned_in_program_order_with_their_outcomes(store: Store) -> None:
     await store.journal.intend(LOOK)
     await store.journal.intend(BUY)
     await store.journal.conclude(BOUGHT)
@@ -35,7 +35,7 @@ async def test_calls_come_back_in_the_order_of_the_program_with_what_they_came_t
     assert await store.journal.calls("r_3") == []
 
 
-async def test_a_number_that_comes_again_is_a_new_call(store: Store) -> None:
+async def test_a_repeated_number_is_a_new_call(store: Store) -> None:
     await store.journal.intend(BUY)
     await store.journal.conclude(BOUGHT)
     again = replace(BUY, arguments_json="{}")
@@ -43,12 +43,12 @@ async def test_a_number_that_comes_again_is_a_new_call(store: Store) -> None:
     assert await store.journal.calls("r_1") == [(again, None)]
 
 
-async def test_an_outcome_without_an_intent_is_nothing(store: Store) -> None:
+async def test_an_outcome_without_an_intent_is_ignored(store: Store) -> None:
     await store.journal.conclude(BOUGHT)
     assert await store.journal.calls("r_1") == []
 
 
-async def test_only_the_intent_of_a_call_that_may_change_something_is_waited_for(store: Store) -> None:
+async def test_only_the_intent_of_a_call_that_may_change_something_waits_for_the_disk(store: Store) -> None:
     with held_up(store.writer):
         async with asyncio.timeout(60):
             await store.journal.intend(LOOK)
@@ -60,9 +60,7 @@ async def test_only_the_intent_of_a_call_that_may_change_something_is_waited_for
     assert [intent for intent, _ in await store.journal.calls("r_1")] == [BUY, LOOK]
 
 
-async def test_answers_that_are_too_long_or_too_many_are_not_kept(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_answers_beyond_the_limits_are_not_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_journal, "ANSWER_CHARACTERS", 100)
     monkeypatch.setattr(stored_journal, "RUN_CHARACTERS", 250)
     for number, size in enumerate((100, 101, 100, 51, 50)):
@@ -93,7 +91,7 @@ asyncio.run(main())
 """
 
 
-async def test_every_call_that_was_made_is_known_after_its_process_was_killed(path: Path) -> None:
+async def test_every_call_that_was_made_is_journalled_when_the_process_is_killed(path: Path) -> None:
     process = start(CALLING.format(path=str(path)))
     assert process.stdout is not None
     for _ in range(200):
@@ -133,7 +131,7 @@ asyncio.run(main())
 """
 
 
-async def test_runs_of_a_process_that_lives_are_not_lost(path: Path) -> None:
+async def test_runs_of_a_live_process_are_not_marked_lost(path: Path) -> None:
     alive, killed = [start(GOING.format(path=str(path))) for _ in range(2)]
     for name, process in (("alive", alive), ("killed", killed)):
         assert process.stdin is not None
@@ -152,7 +150,7 @@ async def test_runs_of_a_process_that_lives_are_not_lost(path: Path) -> None:
     assert list(path.with_name("paddock.db.owners").iterdir()) == []
 
 
-async def test_own_runs_are_not_lost_and_neither_are_those_of_another_store_of_this_process(path: Path) -> None:
+async def test_runs_of_this_process_are_not_marked_lost_by_any_of_its_stores(path: Path) -> None:
     from tests.store.test_runs import RUN
 
     async with Store(path) as one, Store(path) as two:
@@ -163,7 +161,7 @@ async def test_own_runs_are_not_lost_and_neither_are_those_of_another_store_of_t
         assert await again.runs.mark_lost() == ["r_1"]
 
 
-async def test_read_only_calls_that_lie_in_memory_are_one_piece_of_work(store: Store) -> None:
+async def test_queued_read_only_calls_are_one_item_of_work(store: Store) -> None:
     looks = [replace(LOOK, number=number) for number in range(50)]
     outcomes = [Outcome("r_1", number, "ok", 1.0, f"[{number}]") for number in range(49)]
     with held_up(store.writer):
@@ -175,7 +173,7 @@ async def test_read_only_calls_that_lie_in_memory_are_one_piece_of_work(store: S
     assert await store.journal.calls("r_1") == [*zip(looks, outcomes, strict=False), (looks[49], None)]
 
 
-async def test_what_has_no_room_beside_the_others_is_written_all_the_same(
+async def test_a_call_that_does_not_fit_into_a_batch_is_written_too(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored_journal, "BATCH_CHARACTERS", 100)
@@ -190,7 +188,7 @@ async def test_what_has_no_room_beside_the_others_is_written_all_the_same(
     assert await store.journal.calls("r_1") == list(zip(looks, outcomes, strict=True))
 
 
-async def test_a_call_is_not_taken_for_written_where_the_store_is_closed(path: Path) -> None:
+async def test_a_closed_store_refuses_calls(path: Path) -> None:
     empty.put(path)
     store = Store(path)
     await store.journal.intend(LOOK)
@@ -223,7 +221,7 @@ class Shop:
         return {"bought": item}
 
 
-async def test_a_call_that_a_script_makes_is_in_the_journal_without_its_secrets(path: Path) -> None:
+async def test_a_call_is_journalled_without_its_secrets(path: Path) -> None:
     shop = Shop()
     async with Store(path) as store, Paddock(tools=[shop.buy], journal=store.journal) as paddock:
         result = await paddock.run(SCRIPT, engine="monty")
@@ -235,7 +233,7 @@ async def test_a_call_that_a_script_makes_is_in_the_journal_without_its_secrets(
     assert b"hunter2" not in path.read_bytes()
 
 
-async def test_a_call_whose_intent_cannot_be_kept_is_not_made_and_the_run_goes_on(path: Path) -> None:
+async def test_a_call_whose_intent_cannot_be_stored_is_not_made_and_the_run_continues(path: Path) -> None:
     shop = Shop()
     async with Store(path, busy_seconds=0.05) as store, Paddock(tools=[shop.buy], journal=store.journal) as paddock:
         with locked(path):

@@ -29,12 +29,12 @@ def versions() -> list[str]:
     return [script.revision for script in walked][::-1]
 
 
-def test_versions_are_numbered_and_the_newest_is_the_one_that_is_named() -> None:
+def test_versions_are_numbered_and_the_constant_names_the_newest() -> None:
     assert versions() == [f"{number:04}" for number in range(1, len(versions()) + 1)]
     assert versions()[-1] == database.VERSION
 
 
-async def test_the_migrations_make_the_tables_that_are_named(store: Store) -> None:
+async def test_the_migrations_create_the_declared_tables(store: Store) -> None:
     def differences(connection: sqlalchemy.Connection) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection), metadata))
 
@@ -47,7 +47,7 @@ def schema_of(path: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("version", versions())
-async def test_each_version_can_be_migrated_from_and_keeps_what_is_in_it(path: Path, version: str) -> None:
+async def test_each_version_can_be_migrated_and_keeps_its_rows(path: Path, version: str) -> None:
     make_file(path)
     with closing(connect(path)) as connection:
         database.migrate(connection, path, version=version)
@@ -88,7 +88,7 @@ async def test_a_later_release_changes_a_table_and_keeps_its_rows(path: Path, tm
         assert raw.execute("SELECT id, colour FROM sessions").fetchall() == [("from before", "red")]
 
 
-async def test_a_migration_that_fails_leaves_the_database_as_it_was(path: Path, tmp_path: Path) -> None:
+async def test_a_failed_migration_leaves_the_database_unchanged(path: Path, tmp_path: Path) -> None:
     async with Store(path) as store:
         await store.writer.write(adding("from before"))
     before = schema_of(path)
@@ -115,7 +115,7 @@ asyncio.run(main())
 """
 
 
-async def test_processes_that_make_the_database_at_once_all_write_to_it(path: Path, tmp_path: Path) -> None:
+async def test_processes_that_create_the_database_at_once_all_write_to_it(path: Path, tmp_path: Path) -> None:
     processes = []
     for number in range(4):
         program = tmp_path / f"opening{number}.py"

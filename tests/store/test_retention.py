@@ -53,7 +53,7 @@ async def kept(store: Store) -> tuple[list[str], list[str]]:
         (replace(KEEP_ALL, run_days=4.5, run_count=5), 4),
     ],
 )
-async def test_runs_over_a_limit_go_with_their_calls(path: Path, settings: StoreConfig, left: int) -> None:
+async def test_runs_over_a_limit_are_removed_with_their_calls(path: Path, settings: StoreConfig, left: int) -> None:
     async with Store(path, settings) as store:
         await fill(store, path, 9)
         assert await store.sweep() == SweepCounts(runs=9 - left)
@@ -68,9 +68,7 @@ async def test_the_bytes_of_a_run_are_those_of_its_code_its_result_and_its_calls
         assert (await kept(store))[0] == ["r_0", "r_1", "r_4"]
 
 
-async def test_a_sweep_takes_many_small_steps_and_gives_the_disk_back(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_sweep_takes_many_small_steps_and_shrinks_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "STEP_RUNS", 7)
     monkeypatch.setattr(retention, "STEP_PAGES", 50)
     async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
@@ -81,7 +79,7 @@ async def test_a_sweep_takes_many_small_steps_and_gives_the_disk_back(
     assert before > 300 * 5000 > 5 * path.stat().st_size
 
 
-async def test_what_was_removed_is_no_longer_in_the_file(path: Path) -> None:
+async def test_removed_data_is_no_longer_in_the_file(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
         for number in range(200):
             await store.runs.begin(replace(RUN, id=f"r_{number}", code=f"secret_of_{number}_"))
@@ -93,7 +91,7 @@ async def test_what_was_removed_is_no_longer_in_the_file(path: Path) -> None:
         assert set(re.findall(text, path.read_bytes())) == {kept_run}
 
 
-async def test_calls_outside_a_run_go_when_they_are_old(path: Path) -> None:
+async def test_old_calls_outside_a_run_are_removed(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, run_days=1)) as store:
         await store.runs.begin(RUN)
         for run_id in ("r_1", "r_gone"):
@@ -103,7 +101,7 @@ async def test_calls_outside_a_run_go_when_they_are_old(path: Path) -> None:
         assert [len(await store.journal.calls(run_id)) for run_id in ("r_1", "r_gone", "r_new")] == [1, 0, 1]
 
 
-async def test_sessions_that_nobody_uses_go(path: Path) -> None:
+async def test_unused_sessions_are_removed(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, session_days=1)) as store:
         for name in ("s_used", "s_old"):
             await store.sessions.save("ada", name, {})
@@ -115,7 +113,7 @@ async def test_sessions_that_nobody_uses_go(path: Path) -> None:
         assert await store.sessions.get("ada", "s_old") is None
 
 
-async def test_old_versions_of_definitions_go_and_the_current_one_stays(path: Path) -> None:
+async def test_old_versions_of_definitions_are_removed_except_the_current_one(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, definition_versions=2)) as store:
         for number in range(6):
             await store.definitions.save("ada", "a", {"n": number})

@@ -31,7 +31,7 @@ from tests.store.working import held_up, result
 RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
 
 
-async def test_a_run_is_there_from_its_beginning_and_has_its_result_at_its_end(store: Store) -> None:
+async def test_a_run_is_stored_when_it_begins_and_gets_its_result_at_the_end(store: Store) -> None:
     assert await store.runs.begin(RUN) is None
     going_on = await store.runs.get("ada", "r_1")
     assert going_on is not None
@@ -62,7 +62,7 @@ async def test_a_run_is_there_from_its_beginning_and_has_its_result_at_its_end(s
     assert found.ended_at >= found.started_at
 
 
-async def test_a_run_of_another_principal_is_not_there(store: Store) -> None:
+async def test_a_run_of_another_principal_is_invisible(store: Store) -> None:
     await store.runs.begin(RUN)
     assert await store.runs.get("eve", "r_1") is None
     assert await store.runs.list("eve") == []
@@ -71,9 +71,7 @@ async def test_a_run_of_another_principal_is_not_there(store: Store) -> None:
     assert [run.id for run in await store.runs.list(EVERYONE)] == ["r_1"]
 
 
-async def test_calls_of_a_stored_result_are_those_of_the_journal_which_have_no_secrets(
-    store: Store, path: Path
-) -> None:
+async def test_a_stored_result_has_the_calls_of_the_journal_without_secrets(store: Store, path: Path) -> None:
     await store.runs.begin(RUN)
     await store.journal.intend(Intent("r_1", 1, "shop.login", '{"password": "[redacted]"}', False, 5.0))
     await store.journal.conclude(Outcome("r_1", 1, "ok", 1.5, "{}"))
@@ -140,9 +138,7 @@ async def test_a_value_that_cannot_be_searched_for_secrets_is_not_stored(store: 
     assert (found.verdict, found.to_dict()["result"]["output"]) == ("ok", None)
 
 
-async def test_what_a_run_printed_so_far_is_read_and_only_its_end_is_kept(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_live_output_can_be_read_and_only_its_end_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_runs, "LIVE_CHARACTERS", 10)
     await store.runs.begin(RUN)
     store.runs.add_output("r_1", "stdout", "a line that is long\n")
@@ -152,9 +148,7 @@ async def test_what_a_run_printed_so_far_is_read_and_only_its_end_is_kept(
     assert (found.live_stdout, found.live_stderr) == (" is long\n"[-10:].rjust(10, "t"), "oh\n")
 
 
-async def test_what_is_printed_is_written_now_and_then_without_being_asked_for(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_live_output_is_written_periodically(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_runs, "LIVE_SECONDS", 0.01)
     async with Store(path) as store, Store(path) as other, asyncio.timeout(60):
         await store.runs.begin(RUN)
@@ -167,7 +161,7 @@ async def test_what_is_printed_is_written_now_and_then_without_being_asked_for(
         assert found.live_stdout == "one two three"
 
 
-async def test_output_of_a_run_that_is_not_known_or_over_is_ignored(store: Store) -> None:
+async def test_output_of_an_unknown_or_finished_run_is_ignored(store: Store) -> None:
     await store.runs.begin(RUN)
     store.runs.add_output("r_1", "stdout", "before")
     await store.runs.finish("r_1", result("r_1", stdout="before"))
@@ -185,7 +179,7 @@ async def test_the_same_key_and_request_is_the_same_run(store: Store) -> None:
     again = await store.runs.begin(replace(run, id="r_2"))
     assert again is not None
     assert again.id == "r_1"
-    assert await store.runs.begin(replace(run, id="r_3", principal="eve")) is None  # her keys are her own
+    assert await store.runs.begin(replace(run, id="r_3", principal="eve")) is None  # each principal has its own keys
     other = replace(run, id="r_4", fingerprint=fingerprint(Request("1", inputs={"a": 2})))
     with pytest.raises(RequestError, match="the idempotency_key 'k' was used for another request"):
         await store.runs.begin(other)
@@ -195,7 +189,7 @@ async def test_the_same_key_and_request_is_the_same_run(store: Store) -> None:
     assert {run.id for run in await store.runs.list(EVERYONE)} == {"r_1", "r_3"}
 
 
-async def test_of_many_who_come_with_one_key_at_once_one_begins(path: Path) -> None:
+async def test_of_many_concurrent_requests_with_one_key_one_begins(path: Path) -> None:
     async with Store(path) as one, Store(path) as two:
         runs = [replace(RUN, id=f"r_{number}", idempotency_key="k") for number in range(20)]
         begun = await asyncio.gather(*((one, two)[number % 2].runs.begin(run) for number, run in enumerate(runs)))
@@ -212,7 +206,7 @@ def test_a_request_that_is_not_json_has_no_fingerprint() -> None:
             fingerprint(Request("1", inputs=inputs))
 
 
-def test_requests_that_are_the_same_have_one_fingerprint() -> None:
+def test_equal_requests_have_equal_fingerprints() -> None:
     same = Request("1", inputs={"a": 1}, files=[File("a", b"1")], limits={"calls": 1})
     assert fingerprint(REQUEST) == fingerprint(same)
 
@@ -233,7 +227,7 @@ def test_requests_that_are_the_same_have_one_fingerprint() -> None:
         replace(REQUEST, argv=["x"]),
     ],
 )
-def test_requests_that_differ_have_different_fingerprints(other: Request) -> None:
+def test_different_requests_have_different_fingerprints(other: Request) -> None:
     assert fingerprint(REQUEST) != fingerprint(other)
 
 
@@ -252,7 +246,7 @@ async def ids(store: Store, **wanted: Any) -> list[str]:
     return [run.id for run in await store.runs.list("ada", **wanted)]
 
 
-async def test_runs_are_listed_the_newest_first_by_pages_and_by_what_they_are(store: Store) -> None:
+async def test_runs_are_listed_newest_first_with_pages_and_filters(store: Store) -> None:
     newest_first = await seven_runs(store)
     assert await ids(store) == newest_first
     pages = [await ids(store, limit=3), await ids(store, limit=3, before="r_4"), await ids(store, before="r_1")]
@@ -265,7 +259,7 @@ async def test_runs_are_listed_the_newest_first_by_pages_and_by_what_they_are(st
     assert await ids(store, limit=-1) == []
 
 
-async def test_a_line_of_a_list_has_how_the_code_begins_and_no_more(store: Store) -> None:
+async def test_a_listed_run_has_only_the_beginning_of_its_code(store: Store) -> None:
     await store.runs.begin(replace(RUN, code="x" * 1000))
     (line,) = await store.runs.list("ada")
     assert line == RunSummary(
@@ -273,7 +267,7 @@ async def test_a_line_of_a_list_has_how_the_code_begins_and_no_more(store: Store
     )
 
 
-async def test_lists_and_sweeps_read_indexes(store: Store) -> None:
+async def test_lists_and_sweeps_read_only_indexes(store: Store) -> None:
     def plans(connection: sqlalchemy.Connection) -> list[str]:
         asked: list[str] = []
         event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
@@ -294,7 +288,7 @@ async def test_lists_and_sweeps_read_indexes(store: Store) -> None:
     assert [text for text in found if text == "SCAN runs"] == []
 
 
-async def test_runs_that_began_at_one_moment_are_all_on_some_page(store: Store, path: Path) -> None:
+async def test_runs_that_began_at_the_same_moment_are_all_listed(store: Store, path: Path) -> None:
     newest_first = await seven_runs(store)
     await store.writer.flush()
     with closing(sqlite3.connect(path)) as raw, raw:
@@ -304,7 +298,7 @@ async def test_runs_that_began_at_one_moment_are_all_on_some_page(store: Store, 
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "half of a pair: \ud83d", "ünï", "'; DROP TABLE runs; --"])
-async def test_any_text_of_a_script_can_be_kept(store: Store, text: str) -> None:
+async def test_any_text_of_a_script_can_be_stored(store: Store, text: str) -> None:
     await store.runs.begin(replace(RUN, code=text))
     store.runs.add_output("r_1", "stdout", text)
     going_on = await store.runs.get("ada", "r_1")
@@ -318,7 +312,7 @@ async def test_any_text_of_a_script_can_be_kept(store: Store, text: str) -> None
     assert store.writer.lost == 0
 
 
-async def test_beginning_and_ending_a_run_waits_for_nothing(store: Store) -> None:
+async def test_beginning_and_ending_a_run_does_not_wait_for_the_store(store: Store) -> None:
     with held_up(store.writer):
         async with asyncio.timeout(60):
             await store.runs.begin(RUN)
@@ -326,7 +320,7 @@ async def test_beginning_and_ending_a_run_waits_for_nothing(store: Store) -> Non
     assert await ids(store, verdict="ok") == ["r_1"]
 
 
-async def test_a_run_that_ends_before_it_is_written_is_stored_as_any_other(store: Store) -> None:
+async def test_a_run_that_ends_before_it_is_written_is_stored_too(store: Store) -> None:
     new = replace(RUN, code="x\0ä = 1")  # of which a text counts one character, and the store seven bytes
     ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
     rows = []

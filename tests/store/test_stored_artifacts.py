@@ -44,7 +44,7 @@ async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         yield made
 
 
-async def test_what_is_created_is_read_by_id_url_and_name(place: Place) -> None:
+async def test_an_artifact_is_read_by_id_url_and_name(place: Place) -> None:
     own = place.of()
     made = await own.create("totals.csv", "text/csv", b"city,total\n")
     assert made == Artifact(made.id, "totals.csv", "text/csv", 11, f"{URL}{made.id}")
@@ -52,7 +52,7 @@ async def test_what_is_created_is_read_by_id_url_and_name(place: Place) -> None:
     assert await own.read("totals") is None
 
 
-async def test_a_url_is_the_servers_where_it_has_one(tmp_path: Path) -> None:
+async def test_a_url_has_the_base_url_of_the_server(tmp_path: Path) -> None:
     async with opened(tmp_path, base_url="https://paddock.example/v1/artifacts") as place:
         made = await place.of().create("a", "text/plain", b"x")
         assert made.url == f"https://paddock.example/v1/artifacts/{made.id}"
@@ -69,7 +69,7 @@ async def test_an_artifact_may_be_empty_or_come_in_pieces(place: Place) -> None:
     assert (made.size, await content_of(own, made.id)) == (6, b"onetwo")
 
 
-async def test_a_stream_is_read_from_and_to_anywhere(place: Place) -> None:
+async def test_any_range_of_an_artifact_can_be_streamed(place: Place) -> None:
     own = place.of()
     made = await own.create("a", "text/plain", bytes(9 * MB))
     for _ in range(2):
@@ -83,7 +83,7 @@ async def test_a_stream_is_read_from_and_to_anywhere(place: Place) -> None:
         assert b"".join([piece async for piece in own.stream(kept, start, end)]) == wanted[start:end]
 
 
-async def test_a_name_finds_the_newest_of_the_session_else_of_the_principal(place: Place) -> None:
+async def test_a_name_finds_the_newest_in_the_session_else_of_the_principal(place: Place) -> None:
     here, there = place.of(ANN), place.of(ANN_ELSEWHERE)
     await here.create("r", "text/plain", b"older here")
     await here.create("r", "text/plain", b"here")
@@ -93,13 +93,13 @@ async def test_a_name_finds_the_newest_of_the_session_else_of_the_principal(plac
         assert await content_of(place.of(owner), "r") == b"there"
 
 
-async def test_an_id_comes_before_a_name_that_looks_like_it(place: Place) -> None:
+async def test_an_id_takes_precedence_over_a_name_that_looks_like_it(place: Place) -> None:
     made = await place.of().create("first", "text/plain", b"first")
     await place.of().create(made.id, "text/plain", b"second")
     assert await content_of(place.of(), made.id) == b"first"
 
 
-async def test_another_principal_finds_nothing_by_any_name(place: Place) -> None:
+async def test_another_principal_finds_nothing_by_any_reference(place: Place) -> None:
     made = await place.of(ANN).create("secret.txt", "text/plain", b"x")
     kept = await place.of(ANN).find(made.id)
     other = place.of(BOB)
@@ -130,7 +130,7 @@ async def test_a_hostile_name_is_only_a_name(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-async def test_a_name_that_nobody_could_read_is_refused_and_found_nowhere(tmp_path: Path, name: str) -> None:
+async def test_an_unprintable_name_is_refused_and_never_found(tmp_path: Path, name: str) -> None:
     async with opened(tmp_path) as place:
         with pytest.raises(BadArtifact, match="a file name must have 1 to 255 characters and no control characters"):
             await place.of().create(name, "text/plain", b"x")
@@ -147,7 +147,7 @@ async def test_a_replaced_artifact_keeps_its_id_and_has_only_its_new_bytes(place
     replaced = await own.replace(before, "text/csv", b"new")
     assert replaced == Artifact(made.id, "a.txt", "text/csv", 3, made.url)
     assert await own.read("a.txt") == (replaced, b"new")
-    # Whoever found it before reads what it was then, all of it.
+    # A reader that found it before the change reads all of the old bytes.
     assert b"".join([piece async for piece in own.stream(before)]) == b"old" * 1000
 
 
@@ -180,7 +180,7 @@ async def test_appends_at_the_same_time_lose_nothing(place: Place) -> None:
     content = await content_of(own, made.id)
     lines = content.splitlines(keepends=True)
     assert sorted(lines) == sorted(b"".join(pieces).splitlines(keepends=True))
-    # Each piece is whole: its lines are together.
+    # Each append is in one piece.
     assert len([line for line, before in zip(lines, [b"", *lines], strict=False) if line != before]) == len(pieces)
     found = await own.find(made.id)
     assert found is not None
@@ -200,7 +200,7 @@ async def test_many_small_appends_leave_few_objects(place: Place) -> None:
     assert (await content_of(own, made.id), len(kept.parts) < 12) == (wanted, True)
 
 
-async def test_one_artifact_may_be_only_so_large(tmp_path: Path) -> None:
+async def test_one_artifact_has_a_size_limit(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(10, 0, 0)) as place:
         own = place.of()
         for content in (b"x" * 11, chunks(b"x" * 6, b"x" * 5)):
@@ -215,7 +215,7 @@ async def test_one_artifact_may_be_only_so_large(tmp_path: Path) -> None:
         assert await content_of(own, "a") == b"x" * 10
 
 
-async def test_one_principal_may_keep_only_so_much(tmp_path: Path) -> None:
+async def test_one_principal_has_a_quota(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(0, 10, 3)) as place:
         own = place.of()
         await own.create("a", "text/plain", b"x" * 6)
@@ -236,7 +236,7 @@ async def test_one_principal_may_keep_only_so_much(tmp_path: Path) -> None:
         await own.create("e", "text/plain", b"x" * 10)
 
 
-async def test_many_at_once_do_not_get_past_the_limit(tmp_path: Path) -> None:
+async def test_concurrent_writers_cannot_exceed_the_quota(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(0, 100, 0)) as place:
         made = await asyncio.gather(
             *(place.of().create("a", "text/plain", chunks(b"x" * 30)) for _ in range(10)), return_exceptions=True
@@ -245,7 +245,7 @@ async def test_many_at_once_do_not_get_past_the_limit(tmp_path: Path) -> None:
         assert {type(each) for each in made} == {Artifact, BadArtifact}
 
 
-async def test_what_has_expired_is_gone_at_once_and_its_bytes_later(tmp_path: Path) -> None:
+async def test_an_expired_artifact_disappears_at_once_and_its_bytes_later(tmp_path: Path) -> None:
     async with opened(tmp_path, days=2) as place:
         own = place.of()
         made = await own.create("a", "text/plain", b"x")
@@ -259,7 +259,7 @@ async def test_what_has_expired_is_gone_at_once_and_its_bytes_later(tmp_path: Pa
         assert (await place.stored.sweep(), place.files()) == (1, [])
 
 
-async def test_writing_to_an_artifact_makes_it_last_longer(tmp_path: Path) -> None:
+async def test_writing_to_an_artifact_extends_its_life(tmp_path: Path) -> None:
     async with opened(tmp_path, days=2) as place:
         own = place.of()
         for name in ("a", "b", "c"):
@@ -274,7 +274,7 @@ async def test_writing_to_an_artifact_makes_it_last_longer(tmp_path: Path) -> No
         assert sorted(kept.artifact.filename for kept in (await own.list()).artifacts) == ["a", "b"]
 
 
-async def test_artifacts_may_last_for_ever(tmp_path: Path) -> None:
+async def test_artifacts_may_never_expire(tmp_path: Path) -> None:
     async with opened(tmp_path, days=0) as place:
         await place.of().create("a", "text/plain", b"x")
         place.clock.now += 10_000 * DAY_SECONDS
@@ -282,7 +282,7 @@ async def test_artifacts_may_last_for_ever(tmp_path: Path) -> None:
         assert await content_of(place.of(), "a") == b"x"
 
 
-async def test_the_bytes_of_what_is_removed_or_replaced_are_swept(tmp_path: Path) -> None:
+async def test_the_bytes_of_removed_and_replaced_artifacts_are_swept(tmp_path: Path) -> None:
     async with opened(tmp_path) as place:
         own = place.of()
         for name in ("a", "b"):
@@ -300,7 +300,7 @@ async def test_the_bytes_of_what_is_removed_or_replaced_are_swept(tmp_path: Path
         assert await content_of(own, "b") == b"new"
 
 
-async def test_a_list_is_newest_first_and_goes_on_where_it_ended(place: Place) -> None:
+async def test_a_list_is_newest_first_and_continues_with_its_cursor(place: Place) -> None:
     own = place.of()
     for number in range(7):
         await own.create(f"{number}.txt", "text/plain", b"")
@@ -308,7 +308,7 @@ async def test_a_list_is_newest_first_and_goes_on_where_it_ended(place: Place) -
     while True:
         listing = await own.list(limit=3, cursor=cursor)
         names.append([kept.artifact.filename for kept in listing.artifacts])
-        await own.create("meanwhile", "text/plain", b"")  # shifts nothing
+        await own.create("meanwhile", "text/plain", b"")  # does not shift the next page
         cursor = listing.cursor
         if cursor is None:
             break
@@ -329,7 +329,7 @@ async def test_a_list_is_newest_first_and_goes_on_where_it_ended(place: Place) -
         (Filters(filename="*" * 255), ["100%.md", "B.CSV", "a.csv"]),
     ],
 )
-async def test_a_list_has_what_fits(tmp_path: Path, filters: Filters, names: list[str]) -> None:
+async def test_a_list_is_filtered(tmp_path: Path, filters: Filters, names: list[str]) -> None:
     async with opened(tmp_path) as place:
         await place.of(ANN).create("a.csv", "text/csv", b"")
         await place.of(ANN).create("B.CSV", "application/x", b"")
@@ -339,12 +339,12 @@ async def test_a_list_has_what_fits(tmp_path: Path, filters: Filters, names: lis
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1~a_", "nan~a_AAAAAAAAAAAAAAAAAAAA", "1~" + "a" * 22, "\ud800"])
-async def test_a_cursor_that_no_list_gave_is_refused(place: Place, cursor: str) -> None:
+async def test_an_invalid_cursor_is_refused(place: Place, cursor: str) -> None:
     with pytest.raises(BadArtifact, match="the cursor is not valid"):
         await place.of().list(cursor=cursor)
 
 
-async def test_a_run_keeps_its_artifacts_here(place: Place) -> None:
+async def test_a_run_stores_its_artifacts_here(place: Place) -> None:
     artifacts_of_run = RunArtifacts(place.of(ANN, "r_1"))
     _, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
     answer, _ = await artifacts_of_run.answer(ArtifactCall(2, "read", "a.txt"))
@@ -356,7 +356,7 @@ async def test_a_run_keeps_its_artifacts_here(place: Place) -> None:
     assert (kept.run_id, kept.session) == ("r_1", "s1")
 
 
-async def test_a_run_that_may_keep_no_more_is_told(tmp_path: Path) -> None:
+async def test_a_run_over_its_quota_gets_an_error(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(0, 2, 0)) as place:
         artifacts_of_run = RunArtifacts(place.of())
         answer, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
@@ -368,14 +368,14 @@ async def test_a_run_that_may_keep_no_more_is_told(tmp_path: Path) -> None:
         )
 
 
-async def test_a_run_that_reads_one_too_large_for_it_is_told(place: Place) -> None:
+async def test_a_run_that_reads_too_large_an_artifact_gets_an_error(place: Place) -> None:
     await place.of().create("large", "text/plain", chunks(bytes(ARTIFACT_BYTES), b"x"))
     answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "large"))
     assert answer.values["success"] is False
     assert "a script reads at most 16 MB at once" in answer.values["error"]
 
 
-async def test_a_run_is_told_that_the_store_fails_and_not_where_it_is(tmp_path: Path) -> None:
+async def test_a_run_learns_that_the_store_failed_but_not_its_path(tmp_path: Path) -> None:
     async with opened(tmp_path) as place:
         await place.of().create("a", "text/plain", b"x")
         for file in place.files():
@@ -394,7 +394,7 @@ async def test_memory_and_store_behave_alike_for_a_run(place: Place) -> None:
         assert await store.read("b") is None
 
 
-async def test_the_event_loop_goes_on_while_the_slowest_search_is_made(tmp_path: Path) -> None:
+async def test_the_event_loop_is_not_blocked_by_the_slowest_search(tmp_path: Path) -> None:
     async with opened(tmp_path) as place:
         own = place.of()
         await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=STRETCH_CHARACTERS + 1)))  # noqa: S311
@@ -408,7 +408,7 @@ async def test_the_event_loop_goes_on_while_the_slowest_search_is_made(tmp_path:
         assert ((await searching).matches, turns > 2) == ([], True)
 
 
-async def test_a_search_that_is_cancelled_is_given_up(tmp_path: Path) -> None:
+async def test_a_cancelled_search_stops(tmp_path: Path) -> None:
     async with opened(tmp_path) as place:
         own = place.of()
         await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=8 * MB)))  # noqa: S311
@@ -420,4 +420,4 @@ async def test_a_search_that_is_cancelled_is_given_up(tmp_path: Path) -> None:
         searching.cancel()
         with pytest.raises(asyncio.CancelledError):
             await searching
-        # Leaving the block waits for the thread, which is at its first step and not going to make the next.
+        # Leaving the block waits for the thread, which stops after its current step.

@@ -12,7 +12,7 @@ from paddock.store.database import Store
 from paddock.store.sessions import STATE_BYTES
 
 
-async def test_one_that_is_kept_is_made_then_changed_and_is_nobody_elses(store: Store) -> None:
+async def test_a_session_is_created_then_changed_and_belongs_to_its_principal(store: Store) -> None:
     await store.sessions.save("ada", "s_1", {"region": "eu"})
     made = await store.sessions.get("ada", "s_1")
     await store.sessions.save("ada", "s_1", {"region": "us"})
@@ -26,7 +26,7 @@ async def test_one_that_is_kept_is_made_then_changed_and_is_nobody_elses(store: 
     assert store.writer.lost == 0
 
 
-async def test_a_session_that_is_used_is_noted_as_seen_now_and_then(
+async def test_a_used_session_is_recorded_as_seen_at_most_once_a_minute(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.sessions.save("ada", "s_1", {})
@@ -44,7 +44,7 @@ async def test_a_session_that_is_used_is_noted_as_seen_now_and_then(
 @pytest.mark.parametrize(
     ("state", "said"), [({"a": object()}, "must be JSON"), ({"a": "x" * STATE_BYTES}, "keep less")]
 )
-async def test_a_state_that_cannot_be_kept_is_refused_and_the_old_one_stays(
+async def test_an_invalid_state_is_refused_and_the_old_one_stays(
     store: Store, state: dict[str, Any], said: str
 ) -> None:
     await store.sessions.save("ada", "s_1", {"a": 1})

@@ -1,4 +1,4 @@
-"""The writer: work in order, many pieces in one transaction, and one that fails undoes itself alone."""
+"""The writer does work in order, many items in one transaction, and rolls back a failed item alone."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from tests.anomaly.processes import start
 from tests.store.working import PATIENCE_SECONDS, adding, held_up, names, stored
 
 
-async def test_what_is_written_is_returned_and_read(store: Store) -> None:
+async def test_written_values_are_returned_and_can_be_read(store: Store) -> None:
     assert await store.writer.write(adding("a")) == "a"
     assert await stored(store) == ["a"]
 
 
-async def test_the_file_and_its_folder_are_for_this_user_alone(store: Store, path: Path) -> None:
+async def test_the_file_and_its_folder_are_readable_by_this_user_alone(store: Store, path: Path) -> None:
     await store.writer.write(adding("a"))
     modes = {name.name: stat.S_IMODE(name.stat().st_mode) for name in path.parent.iterdir()}
     assert modes == {"paddock.db": 0o600, "paddock.db-wal": 0o600, "paddock.db-shm": 0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-async def test_a_file_that_others_could_read_is_closed_to_them(path: Path) -> None:
+async def test_an_existing_file_loses_its_permissions_for_others(path: Path) -> None:
     path.parent.mkdir()
     path.touch(0o644)
     async with Store(path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-async def test_all_that_is_queued_when_the_thread_wakes_is_one_transaction(store: Store) -> None:
+async def test_everything_queued_when_the_thread_wakes_is_one_transaction(store: Store) -> None:
     commits: list[object] = []
 
     def watch(connection: sqlalchemy.Connection) -> None:
@@ -54,10 +54,10 @@ async def test_all_that_is_queued_when_the_thread_wakes_is_one_transaction(store
         waiting = [asyncio.ensure_future(store.writer.write(adding(str(number)))) for number in range(100)]
         await asyncio.sleep(0)
     assert await asyncio.gather(*waiting) == [str(number) for number in range(100)]
-    assert len(commits) == before + 2  # that which held it up, and all the others
+    assert len(commits) == before + 2  # the blocking item, then all others together
 
 
-async def test_work_that_fails_undoes_itself_alone(store: Store) -> None:
+async def test_failed_work_is_rolled_back_alone(store: Store) -> None:
     def half_done(connection: sqlalchemy.Connection) -> None:
         adding("half")(connection)
         raise ZeroDivisionError("in the middle")
@@ -71,9 +71,7 @@ async def test_work_that_fails_undoes_itself_alone(store: Store) -> None:
     assert await stored(store) == ["a", "b"]
 
 
-async def test_work_that_nobody_waits_for_and_that_fails_is_logged(
-    store: Store, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_failed_background_work_is_logged(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(2):
         store.writer.put_nowait(adding("twice"))
     await store.writer.flush()
@@ -81,7 +79,7 @@ async def test_work_that_nobody_waits_for_and_that_fails_is_logged(
     assert [(record.name, record.levelno) for record in caplog.records] == [("paddock.store", logging.ERROR)]
 
 
-async def test_work_is_done_in_its_order_whether_or_not_someone_waits(store: Store) -> None:
+async def test_work_is_done_in_order_whether_or_not_someone_waits(store: Store) -> None:
     with held_up(store.writer):
         store.writer.put_nowait(adding("a"))
         waiting = asyncio.ensure_future(store.writer.write(adding("b")))
@@ -92,7 +90,7 @@ async def test_work_is_done_in_its_order_whether_or_not_someone_waits(store: Sto
     assert await stored(store) == ["a", "b", "c", "d"]
 
 
-async def test_whoever_stops_waiting_does_not_stop_the_work(store: Store) -> None:
+async def test_a_caller_that_stops_waiting_does_not_cancel_the_work(store: Store) -> None:
     with held_up(store.writer):
         waiting = asyncio.ensure_future(store.writer.write(adding("a")))
         await asyncio.sleep(0)
@@ -102,7 +100,7 @@ async def test_whoever_stops_waiting_does_not_stop_the_work(store: Store) -> Non
     assert await stored(store) == ["a"]
 
 
-async def test_a_disk_that_hangs_is_an_error_to_whoever_waits(path: Path) -> None:
+async def test_a_hanging_disk_is_an_error_for_waiting_callers(path: Path) -> None:
     async with Store(path) as store:
         hasty = Writer(lambda: connect(path), name=path, wait_seconds=0.05)
         hasty.submit(lambda connection: None).result(PATIENCE_SECONDS)
@@ -113,7 +111,7 @@ async def test_a_disk_that_hangs_is_an_error_to_whoever_waits(path: Path) -> Non
 
 
 @pytest.mark.parametrize(("size_bytes", "fitting"), [(0, 3), (40, 2), (1000, 1)])
-async def test_only_so_much_waits_in_memory(path: Path, size_bytes: int, fitting: int) -> None:
+async def test_the_queue_is_bounded(path: Path, size_bytes: int, fitting: int) -> None:
     async with Store(path) as store:
         writer = Writer(lambda: connect(path), name=path, queue_items=3, queue_bytes=100)
         with held_up(writer):
@@ -146,7 +144,7 @@ async def test_several_event_loops_and_threads_write_through_one_writer(store: S
     assert len(await stored(store)) == 80
 
 
-async def test_closing_loses_nothing_and_refuses_what_comes_after(path: Path) -> None:
+async def test_closing_loses_nothing_and_refuses_later_work(path: Path) -> None:
     store = Store(path)
     for number in range(5000):  # more than one transaction takes
         store.writer.put_nowait(adding(str(number)))
@@ -157,7 +155,7 @@ async def test_closing_loses_nothing_and_refuses_what_comes_after(path: Path) ->
         assert await stored(again) == [str(number) for number in range(5000)]
 
 
-async def test_a_process_that_forgets_to_close_the_store_writes_all_the_same(path: Path) -> None:
+async def test_a_process_that_forgets_to_close_the_store_still_writes_everything(path: Path) -> None:
     program = (
         "from paddock.store.database import Store\nfrom tests.store.working import adding\n"
         f"store = Store({str(path)!r})\nfor number in range(300): store.writer.put_nowait(adding(str(number)))\n"
@@ -168,7 +166,7 @@ async def test_a_process_that_forgets_to_close_the_store_writes_all_the_same(pat
         assert await stored(store) == [str(number) for number in range(300)]
 
 
-async def test_a_store_that_is_not_used_opens_nothing(path: Path) -> None:
+async def test_an_unused_store_opens_nothing(path: Path) -> None:
     before = {thread for thread in threading.enumerate() if thread.name.startswith("paddock")}
     store = Store(path)
     after = {thread for thread in threading.enumerate() if thread.name.startswith("paddock")}
@@ -176,7 +174,7 @@ async def test_a_store_that_is_not_used_opens_nothing(path: Path) -> None:
     assert (after, path.parent.exists()) == (before, False)
 
 
-async def test_only_the_commit_that_is_asked_to_waits_for_the_disk(store: Store) -> None:
+async def test_only_a_synced_commit_waits_for_the_disk(store: Store) -> None:
     def how(connection: sqlalchemy.Connection) -> int:
         return int(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
 
@@ -200,14 +198,14 @@ def seeing(seen: threading.Event) -> Callable[[sqlalchemy.Connection], None]:
     return work
 
 
-async def test_what_nobody_waits_for_is_written_all_the_same_after_a_moment(path: Path) -> None:
+async def test_background_work_is_written_after_a_moment(path: Path) -> None:
     store, seen = Store(path), threading.Event()
     await store.writer.put(seeing(seen))
     assert await asyncio.to_thread(seen.wait, PATIENCE_SECONDS)
     await store.close()
 
 
-async def test_it_gathers_until_someone_waits_or_reads_or_until_it_is_much(
+async def test_background_work_gathers_until_someone_waits_or_reads_or_a_batch_is_full(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "GATHER_SECONDS", 10 * PATIENCE_SECONDS)
@@ -226,7 +224,7 @@ async def test_it_gathers_until_someone_waits_or_reads_or_until_it_is_much(
     assert time.monotonic() - began < 10 * PATIENCE_SECONDS
 
 
-def test_an_event_loop_that_ended_does_not_keep_what_it_queued(path: Path) -> None:
+def test_work_queued_by_an_event_loop_that_ended_is_written(path: Path) -> None:
     store = Store(path)
     asyncio.run(store.writer.put(adding("first")))
 
@@ -238,7 +236,7 @@ def test_an_event_loop_that_ended_does_not_keep_what_it_queued(path: Path) -> No
     asyncio.run(another())
 
 
-async def test_what_was_queued_when_its_process_ends_is_written(path: Path) -> None:
+async def test_queued_work_is_written_when_the_process_ends(path: Path) -> None:
     program = (
         "import asyncio\nfrom paddock.store.database import Store\nfrom tests.store.working import adding\n"
         f"asyncio.run(Store({str(path)!r}).writer.put(adding('soon')))\n"

@@ -131,7 +131,7 @@ async def _apply(
     from paddock.run import Paddock
     from paddock.store.database import Store
 
-    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.of(config) as store:
+    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.from_config(config) as store:
         others = [each.name for each in await store.definitions.list(LOCAL)]
         with build_progress():  # checking the code may build the default environment
             checked = await validate(values, paddock, config, others)

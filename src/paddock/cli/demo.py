@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddock.cli.options import language_of
@@ -14,8 +16,6 @@ from paddock.errors import HostError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
 
     from paddock.model.result import RunResult
     from paddock.run import Paddock
@@ -40,8 +40,6 @@ def demo() -> int:
 
 def folder() -> Path:
     """Return the folder of the examples: inside an installed package, or next to the sources."""
-    from pathlib import Path
-
     package = Path(__file__).resolve().parents[1]
     for candidate in (package / "examples", package.parents[1] / "examples"):
         if (candidate / "demo.toml").is_file():
@@ -55,7 +53,7 @@ def shop() -> dict[str, Any]:
 
 
 def load() -> dict[str, list[Example]]:
-    """Return the examples: those under `script` run in a library, those under `tool` through a server."""
+    """Return the examples: those under `script` run through the library, those under `tool` through a server."""
     import tomllib
 
     loaded: dict[str, list[Example]] = tomllib.loads((folder() / "demo.toml").read_text(encoding="utf-8"))
@@ -84,7 +82,7 @@ def mismatch(expected: Mapping[str, Any], result: RunResult) -> str | None:
 
 
 async def weather(city: str) -> dict[str, Any]:
-    """Return the weather after a while, like a tool behind a network."""
+    """Return the weather after 0.1 s, like a tool that uses a network."""
     from asyncio import sleep
 
     await sleep(0.1)
@@ -104,12 +102,12 @@ async def _demo(page: _Page) -> int:
             await _run(page, paddock, example)
     await _lint(page)
     await _serve(page, tools)
-    seconds, left_out = time.perf_counter() - started, sum(map(len, examples.values())) - len(scripts) - len(tools)
-    verdict = "each ended as it should" if not page.failed else f"{page.failed} did not end as it should"
+    seconds, skipped = time.perf_counter() - started, sum(map(len, examples.values())) - len(scripts) - len(tools)
+    verdict = "all ended as expected" if not page.failed else f"{page.failed} did not end as expected"
     page.line("")
     page.line(f"{page.count} examples in {seconds:.1f} s: {verdict}.", "red" if page.failed else "green")
-    if left_out:
-        page.line(f"Left out: {left_out} that need an engine that does not run here.", "yellow")
+    if skipped:
+        page.line(f"Skipped {skipped} that need an engine that does not run here.", "yellow")
     return 1 if page.failed else 0
 
 
@@ -191,33 +189,29 @@ async def _serve(page: _Page, examples: list[Example]) -> None:
         for example in examples:  # so that the start of an engine is not part of any example's time
             code = "true" if example["file"].endswith(".js") else "True"
             await client.call_tool(example["name"], {"code": code, **example.get("arguments", {})})
-        page.line(f"Every engine that they need was ready in {_milliseconds(time.perf_counter() - started)}.")
+        page.line(f"Every engine that the examples need was ready in {_milliseconds(time.perf_counter() - started)}.")
         for example in examples:
             await _call(page, client, example)
 
 
-def _start_server() -> AbstractAsyncContextManager[Any]:
-    """Return a client of a server that runs in a separate process and leaves no files behind."""
+@asynccontextmanager
+async def _start_server() -> AsyncIterator[Any]:
+    """Yield a client of a server that runs in a separate process and leaves no files behind."""
     import os
     import tempfile
-    from contextlib import asynccontextmanager
 
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    @asynccontextmanager
-    async def connected() -> AsyncIterator[Any]:
-        with tempfile.TemporaryDirectory(prefix="paddock-demo-") as place:
-            stored = {"PADDOCK_STORE__PATH": f"{place}/paddock.db", "PADDOCK_ARTIFACTS__URL": f"file://{place}/files"}
-            command = StdioServerParameters(
-                command=sys.executable,
-                args=["-m", "paddock", "mcp", "--definitions", "all"],
-                env={**os.environ, **stored, "PADDOCK_UPSTREAMS": json.dumps({"shop": shop()})},
-            )
-            async with Client(stdio_client(command)) as client:
-                yield client
-
-    return connected()
+    with tempfile.TemporaryDirectory(prefix="paddock-demo-") as place:
+        stored = {"PADDOCK_STORE__PATH": f"{place}/paddock.db", "PADDOCK_ARTIFACTS__URL": f"file://{place}/files"}
+        command = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "paddock", "mcp", "--definitions", "all"],
+            env={**os.environ, **stored, "PADDOCK_UPSTREAMS": json.dumps({"shop": shop()})},
+        )
+        async with Client(stdio_client(command)) as client:
+            yield client
 
 
 async def _call(page: _Page, client: Any, example: Example) -> None:
@@ -289,7 +283,7 @@ class _Page:
     def end(self, summary: str, problem: str | None) -> None:
         """Finish the example; a problem counts as a failure."""
         self.part("ended", summary, "bold")
-        self.part("BUT", problem or "", "red")
+        self.part("problem", problem or "", "red")
         self.failed += problem is not None
 
     def _spans(self, *parts: tuple[str, str]) -> None:

@@ -33,7 +33,8 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     rows, out = _rows(load_config(config)), stdout()
     if as_json:
         out.document(to_json(rows))
-    for row in () if as_json else rows:
+        return 0
+    for row in rows:
         out.spans((row["name"], "bold"), (": ", ""), _STATES[row["state"]])
         out.line(f"  packages  {', '.join(row['packages']) or 'none'}")
         out.line(f"  preload   {', '.join(row['preload']) or 'none'}")

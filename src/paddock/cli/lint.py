@@ -35,6 +35,7 @@ def lint(
         out.document(to_json([finding.to_dict() for finding in findings]))
     elif not findings:
         out.line("No issues found!", "green")
-    for each in () if as_json else findings:
-        out.spans((f"{each.line}:{each.column}", "cyan"), (f" {each.code} ", "red"), (each.message, ""))
+    else:
+        for each in findings:
+            out.spans((f"{each.line}:{each.column}", "cyan"), (f" {each.code} ", "red"), (each.message, ""))
     return 1 if findings else 0

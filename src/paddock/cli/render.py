@@ -100,9 +100,8 @@ class Screen:
         remaining = memoryview(data if self._fd is not None else b"")
         while remaining and self._fd is not None:
             try:
-                if select.select([], [self._fd], [], SIGNAL_SECONDS)[
-                    1
-                ]:  # a writable pipe accepts PIPE_BUF bytes without blocking
+                # A writable pipe accepts PIPE_BUF bytes without blocking.
+                if select.select([], [self._fd], [], SIGNAL_SECONDS)[1]:
                     remaining = remaining[os.write(self._fd, remaining[: select.PIPE_BUF]) :]
             except BlockingIOError:
                 continue

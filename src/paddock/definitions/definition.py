@@ -35,6 +35,13 @@ the session's context.
 """
 
 
+_TYPES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
+    (bool, "true or false", ("includes_files", "is_fixed", "type_check")),
+    (Mapping, "a table", ("inputs", "limits", "caps")),
+    (str | None, "a string", ("code",)),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A code tool: its description for models, the defaults of its runs, and its face."""
@@ -94,16 +101,11 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
     choices_of = {"face": FACES, "language": (*LANGUAGES, None), "engine": (*ENGINES, None), "mode": MODES}
     for name, choices in choices_of.items():
         if values.get(name, known[name].default) not in choices:
-            names = ", ".join(choice for choice in choices if choice)
-            raise BadDefinition(f"{name} must be one of {names}, not {values[name]!r}")
-    for name in ("includes_files", "is_fixed", "type_check"):
-        if not isinstance(values.get(name, False), bool):
-            raise BadDefinition(f"{name} must be true or false, not {values[name]!r}")
-    if not isinstance(values.get("code"), str | None):
-        raise BadDefinition("code must be a string")
-    for name in ("inputs", "limits", "caps"):
-        if not isinstance(values.get(name, {}), Mapping):
-            raise BadDefinition(f"{name} must be a table, not {values[name]!r}")
+            raise BadDefinition(f"{name} must be one of {', '.join(filter(None, choices))}, not {values[name]!r}")
+    for kind, expected, names in _TYPES:
+        for name in names:
+            if name in values and not isinstance(values[name], kind):
+                raise BadDefinition(f"{name} must be {expected}, not {values[name]!r}")
     lists = {
         name: _strings(name, values[name])
         for name in ("tools", "refused_modules", "companions")

@@ -13,7 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from importlib import resources
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -67,11 +67,13 @@ async def linked_stubs(paddock: Paddock, definition: Definition) -> str:
 
 def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], template: str | None = None) -> str:
     """Render a template with these values. Call it in a separate thread: see `_render_bounded`."""
-    source = _shipped_template() if template is None else template
+    source = template
+    if source is None:
+        source = (resources.files("paddock.definitions") / "prompt.jinja").read_text(encoding="utf-8")
     if len(source) > TEMPLATE_BYTES:
         raise RequestError(f"the template is larger than {TEMPLATE_BYTES} bytes; make it shorter")
     environment = _Environment()
-    environment.filters |= {"fenced": fenced, "quoted": _quoted}
+    environment.filters |= {"fenced": fenced, "quoted": partial(json.dumps, ensure_ascii=False)}
     values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}
     try:
         return _render_bounded(environment, source, values)
@@ -145,15 +147,6 @@ def _check_numbers(arguments: list[Any]) -> None:
     for each in arguments:
         if isinstance(each, int | float) and abs(each) > MAX_NUMBER:
             raise TemplateRuntimeError(f"a number may be at most {MAX_NUMBER} there, not {each:g}")
-
-
-def _quoted(text: str) -> str:
-    """An untrusted name, on one line and in quotes."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _shipped_template() -> str:
-    return (resources.files("paddock.definitions") / "prompt.jinja").read_text(encoding="utf-8")
 
 
 def _entry(file: File | Mapping[str, Any]) -> dict[str, str]:

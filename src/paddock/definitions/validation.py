@@ -1,4 +1,4 @@
-"""Definitions that users save: their values over the shipped base, validated before they are stored."""
+"""Definitions that users save: what they leave out comes from a shipped one, and they are validated before storing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paddock.errors import (
     UnknownTool,
 )
 from paddock.model import limits as limits_model
-from paddock.tools.catalogue import is_pattern
+from paddock.tools.catalogue import is_pattern, servers_of
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -150,10 +150,8 @@ def _check_links(definition: Definition, code_tools: Collection[str]) -> None:
 def _all_ready(definition: Definition, paddock: Paddock) -> bool:
     """Whether every server that the linked tools may belong to has listed its tools."""
     health = paddock.upstreams()
-    links = {name: [server for server in health if name.startswith(f"{server}.")] for name in definition.tools or ()}
-    has_bare_name = any(not servers for servers in links.values())
-    servers_needed = health if has_bare_name else {server for servers in links.values() for server in servers}
-    return all(health[server].state == "ready" for server in servers_needed)
+    servers = servers_of(definition.tools or (), health) or health  # a name without a server may belong to any
+    return all(health[server].state == "ready" for server in servers)
 
 
 @cache

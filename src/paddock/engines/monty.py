@@ -33,7 +33,6 @@ from pydantic_monty import (
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
-from paddock.model.deep_json import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -47,6 +46,7 @@ from paddock.model.events import (
     Stream,
     ToolCall,
 )
+from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, Plan
@@ -305,7 +305,7 @@ class MontyExecution:
             future.set_result(answer)
 
     def _print(self, stream: Stream, text: str) -> None:
-        """Called in a thread of Monty's. Output far beyond the limit is dropped, so that the queue is bounded."""
+        """Called in one of Monty's threads. Output far beyond the limit is dropped, so that the queue is bounded."""
         if self._output_left[stream] > 0:
             self._output_left[stream] -= len(text)
             with suppress(RuntimeError):  # the loop is closed
@@ -346,7 +346,10 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
     kind, text = type(cause).__name__, _cut(str(cause))
     frames = _frames(error)
     script_frames = [frame for frame in frames if script is not None and frame.filename == script.feed]
-    line = script_frames[-1].line if script_frames else None
+    line = column = None
+    if script is not None and script_frames:
+        line = script_frames[-1].line
+        column = script.instrumented.column(line, script_frames[-1].column)
     # A script cannot catch a limit. An error from a limit has no traceback; an exception raised by a script has one.
     if kind == "TimeoutError" and not frames:
         return Finished(Verdict.TIMEOUT, limit=time_limit)
@@ -354,11 +357,6 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
     if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
         return Finished(Verdict.OUTPUT_LIMIT)  # a frame between worker and host was too large
-    column = (
-        script.instrumented.column(script_frames[-1].line, script_frames[-1].column)
-        if script is not None and script_frames
-        else None
-    )
     if _is_rejected(error):
         return Finished(Verdict.REJECTED, error_type=kind, error_message=text, line=line, column=column)
     traceback = script.traceback(script_frames, f"{kind}: {text}" if text else kind) if script is not None else ""

@@ -1,7 +1,7 @@
 """The static type check of a Python script, done by the type checker in Monty's workers. The script does not run.
 
-The types of tools come from JSON schemas, so a correct script may still violate them: a dict built key by key is no
-TypedDict, and a field that may be null rarely is. Findings that are not certain are dropped. This module matches the
+The types of tools come from JSON schemas, so a correct script may still violate them: a dict built key by key is not a
+TypedDict, and a nullable field is rarely null. Findings that are not certain are dropped. This module matches the
 messages of the pinned version of Monty.
 """
 

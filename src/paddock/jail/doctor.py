@@ -29,7 +29,7 @@ from paddock.jail.walls.cleanup import Cleanup
 if TYPE_CHECKING:
     from paddock.config import Config
 
-NOTHING = GuestSetup("paddock.guest.nothing:serve", system=())
+NOTHING = GuestSetup("paddock.guest.idle:serve", system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
 UNLIMITED = "nothing limits the memory of guests here"

@@ -31,12 +31,12 @@ def main() -> None:
 
         exec_jailed.main(sys.argv[2:])
     elif sys.argv[1] == "compile":
-        from paddock.guest.python import compile_check
+        from paddock.guest.python import script
         from paddock.jail import exec_jailed
 
         if sys.platform == "linux":
             exec_jailed.wall_in(())
-        compile_check.main(sys.argv[2])
+        script.check(sys.argv[2])
     elif sys.argv[1] == "cleanup":
         from paddock.jail.walls import cleanup
 

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from paddock.jail.wire import ARTIFACT_BYTES, CHUNK_BYTES, PREFIX, Kind, WireError, prefix
-from paddock.model.deep_json import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.events import Level, Outline, Stream
+from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024

@@ -94,6 +94,20 @@ def receive(sock: socket.socket) -> Frame | None:
     return Frame(kind, frame_id, header, body)
 
 
+def take_frames(received: bytearray) -> list[Frame]:
+    """Remove the complete frames from the start of `received`, and return them."""
+    frames = []
+    while len(received) >= PREFIX.size:
+        kind, frame_id, header_bytes, body_bytes = prefix(received)
+        middle = PREFIX.size + header_bytes
+        end = middle + body_bytes
+        if len(received) < end:
+            break
+        frames.append(Frame(kind, frame_id, bytes(received[PREFIX.size : middle]), bytes(received[middle:end])))
+        del received[:end]
+    return frames
+
+
 def _exactly(sock: socket.socket, count: int) -> bytes | None:
     data = bytearray(count)
     view = memoryview(data)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from paddock.model.deep_json import is_deeper
+from paddock.model.json_depth import is_deeper
 
 KINDS = (
     "mcp_input_validation",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -190,9 +190,7 @@ def _bytes(content: str | None, encoded: str | None) -> bytes:
     if (content is None) == (encoded is None):
         raise BadArtifact("pass either content, which is text, or base64")
     try:
-        if content is not None:
-            return content.encode()
-        return base64.b64decode(encoded or "", validate=True)
+        return base64.b64decode(encoded or "", validate=True) if content is None else content.encode()
     except UnicodeEncodeError:
         raise BadArtifact("the content is not Unicode: it has half of a surrogate pair; pass base64") from None
     except (binascii.Error, ValueError) as problem:
@@ -213,62 +211,67 @@ def _number(description: str, minimum: int, maximum: int | None = None, default:
 
 
 _TEXT = {"type": "string"}
-_READ = {
-    "ref": {**_TEXT, "description": "Id, URL or file name (the newest)."},
-    "offset": _number("In `unit`.", 0),
-    "limit": _number("In `unit`, or in matches.", 1),
-    "unit": {"enum": ["characters", "lines"], "default": "characters"},
-    "search": {**_TEXT, "description": "Lines with these words, in any case."},
-    "smartGrepQuery": {**_TEXT, "deprecated": True},  # another name for `search` that some agents use
-    "is_regex": {"type": "boolean", "description": "search is RE2."},
-    "context_lines": _number("", 0, MAX_CONTEXT, 2),
-}
-_WRITE = {
-    "filename": _TEXT,
-    "content": _TEXT,
-    "base64": {**_TEXT, "description": "Instead of content."},
-    "file_type": {**_TEXT, "description": "csv, json, … or a mime type; else by name."},
-    "mode": {
-        "enum": ["create", "replace", "append"],
-        "default": "create",
-        "description": "replace, append: this session's newest file of that name, or by id or URL.",
+_READ = object_schema(
+    {
+        "ref": {**_TEXT, "description": "Id, URL or file name (the newest)."},
+        "offset": _number("In `unit`.", 0),
+        "limit": _number("In `unit`, or in matches.", 1),
+        "unit": {"enum": ["characters", "lines"], "default": "characters"},
+        "search": {**_TEXT, "description": "Lines with these words, in any case."},
+        "smartGrepQuery": {**_TEXT, "deprecated": True},  # another name for `search` that some agents use
+        "is_regex": {"type": "boolean", "description": "search is RE2."},
+        "context_lines": _number("", 0, MAX_CONTEXT, 2),
     },
-}
-_LIST = {
-    "session_only": {"type": "boolean"},
-    "filename": {**_TEXT, "description": "As *.csv."},
-    "mime_type": {**_TEXT, "description": "As text/*."},
-    "limit": _number("", 1, MAX_LISTED, 50),
-    "cursor": {**_TEXT, "description": "From the previous page."},
-}
-CALLS: Mapping[str, Callable[..., Awaitable[Answer]]] = {
-    "read_artifact": read_artifact,
-    "write_artifact": write_artifact,
-    "list_artifacts": list_artifacts,
-}
+    ["ref"],
+)
+_WRITE = object_schema(
+    {
+        "filename": _TEXT,
+        "content": _TEXT,
+        "base64": {**_TEXT, "description": "Instead of content."},
+        "file_type": {**_TEXT, "description": "csv, json, … or a mime type; else by name."},
+        "mode": {
+            "enum": ["create", "replace", "append"],
+            "default": "create",
+            "description": "replace, append: this session's newest file of that name, or by id or URL.",
+        },
+    },
+    ["filename"],
+)
+_LIST = object_schema(
+    {
+        "session_only": {"type": "boolean"},
+        "filename": {**_TEXT, "description": "As *.csv."},
+        "mime_type": {**_TEXT, "description": "As text/*."},
+        "limit": _number("", 1, MAX_LISTED, 50),
+        "cursor": {**_TEXT, "description": "From the previous page."},
+    }
+)
 
 
 def list_artifact_tools(services: Services) -> list[ServerTool]:
     """The three tools as clients call them."""
 
     def tool(
-        name: str, title: str, description: str, properties: Mapping[str, Any], required: Sequence[str], hints: Hints
+        function: Callable[..., Awaitable[Answer]],
+        title: str,
+        description: str,
+        schema: Mapping[str, Any],
+        hints: Hints,
     ) -> ServerTool:
         async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-            answer = await CALLS[name](services.artifacts.of(caller.owner), **arguments)
+            answer = await function(services.artifacts.of(caller.owner), **arguments)
             return json_result(answer, is_error=not answer["success"])
 
-        schema = object_schema(properties, required)
         # The output schema is short, because it is sent to every client. docs/artifacts.md lists the fields.
-        return builtin_tool(name, title, description, schema, call, output_schema={"type": "object"}, hints=hints)
+        output_schema, name = {"type": "object"}, function.__name__
+        return builtin_tool(name, title, description, schema, call, output_schema=output_schema, hints=hints)
 
     read = "Read a stored file: a page of its text, or matching lines. Search a large one first; continue at `next`."
     return [
-        tool("read_artifact", "Read an artifact", read, _READ, ["ref"], READS),
-        tool(
-            "write_artifact", "Write an artifact", "Store a file; scripts can read it.", _WRITE, ["filename"], Hints()
-        ),
-        tool("list_artifacts", "List artifacts", "List stored files, newest first.", _LIST, [], READS),
+        tool(read_artifact, "Read an artifact", read, _READ, READS),
+        tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),
+        tool(list_artifacts, "List artifacts", "List stored files, newest first.", _LIST, READS),
     ]
 
 

@@ -35,7 +35,6 @@ from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
-    from paddock.store.definitions import StoredDefinition
 
 STILL_RUNNING_SECONDS = 10.0
 """How often a silent run is reported as still running: clients give up on a call that reports nothing."""
@@ -222,14 +221,14 @@ class SavedTools:
 
     def __init__(self, services: Services, names: SavedNames) -> None:
         self._services, self._names = services, names
-        self._tools: dict[str, tuple[int, Definition, ServerTool]] = {}
+        self._tools: list[tuple[Definition, ServerTool]] = []
         self._versions: dict[str, int] = {}
 
     async def current(self) -> list[tuple[Definition, ServerTool]]:
         """The definitions as they are in the store now, each with its tool."""
         if self._names:
             await self._refresh()
-        return [(definition, tool) for _, definition, tool in self._tools.values()]
+        return self._tools
 
     async def watch(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Call `changed` whenever the store's current definitions change. Never returns; a failing store is retried."""
@@ -264,18 +263,14 @@ class SavedTools:
             log.warning("saved definitions are not offered: %s", problem)
             return
         self._versions = {each.name: each.version for each in stored}
-        self._tools = {each.name: tool for each in stored if (tool := self._make(each)) is not None}
-
-    def _make(self, stored: StoredDefinition) -> tuple[int, Definition, ServerTool] | None:
-        current = self._tools.get(stored.name)
-        if current is not None and current[0] == stored.version:
-            return current
-        try:
-            definition = parse_saved(stored.spec)
-        except BadDefinition as problem:
-            log.warning("the definition %r is not offered: %s", stored.name, problem)
-            return None
-        return stored.version, definition, make_code_tool(self._services, definition)
+        self._tools = []
+        for each in stored:
+            try:
+                definition = parse_saved(each.spec)
+            except BadDefinition as problem:
+                log.warning("the definition %r is not offered: %s", each.name, problem)
+                continue
+            self._tools.append((definition, make_code_tool(self._services, definition)))
 
     def _is_offered(self, name: str) -> bool:
         return self._names == "all" or name in self._names

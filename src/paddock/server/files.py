@@ -14,7 +14,6 @@ from mcp_types import CallToolResult
 
 from paddock.definitions.faces import FaceRequest, object_schema
 from paddock.errors import BadFile
-from paddock.model.artifacts import Artifact
 from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.suggestions import nearest
@@ -104,10 +103,10 @@ async def _read(services: Services, caller: Caller, ref: str, max_bytes: int) ->
         )
     if stored.artifact.size > max_bytes:
         raise BadFile(f"the files of one run may have {RUN_BYTES // MB} MB together; detach some, or name fewer")
-    content_of = await scope.read(stored.artifact.id)
-    if content_of is None:
+    found = await scope.read(stored.artifact.id)
+    if found is None:
         raise BadFile(f"the artifact {ref[:100]!r} has just expired; detach it, or attach the file again")
-    artifact, content = content_of
+    artifact, content = found
     return File(artifact.filename, content, artifact.mime_type, artifact.id)
 
 
@@ -119,18 +118,17 @@ async def _attach(services: Services, caller: Caller, arguments: dict[str, Any])
         if len(arguments) > 1:
             return _failure("artifact was passed together with a new file", "Pass artifact alone, or a new file.")
         ref = arguments["artifact"]
-        stored = await scope.find(ref)
-        if stored is None:
-            return _failure(f"there is no artifact {ref[:100]!r}", "list_artifacts shows what exists.")
-        artifact = stored.artifact
+    elif "file_name" not in arguments:
+        return _failure("file_name is missing", "Pass file_name with content or base64.")
     else:
-        if "file_name" not in arguments:
-            return _failure("file_name is missing", "Pass file_name with content or base64.")
-        values = {name: value for name, value in arguments.items() if name != "file_name"}
-        answer = await write_artifact(scope, arguments["file_name"], **values)
-        if answer["success"] is False:
-            return json_result(answer, is_error=True)
-        artifact = Artifact(answer["id"], answer["filename"], answer["mimeType"], answer["size"], answer["url"])
+        written = await write_artifact(scope, filename=arguments.pop("file_name"), **arguments)
+        if not written["success"]:
+            return json_result(written, is_error=True)
+        ref = written["id"]
+    stored = await scope.find(ref)
+    if stored is None:
+        return _failure(f"there is no artifact {ref[:100]!r}", "list_artifacts shows what exists.")
+    artifact = stored.artifact
     answer = {
         "success": True,
         "element_id": artifact.id,

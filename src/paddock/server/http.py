@@ -36,8 +36,8 @@ def make_app(server: Server[Any]) -> Starlette:
     from mcp.server.transport_security import TransportSecuritySettings
 
     health = Route("/healthz", _health, methods=["GET"])
-    # Disabled, because the SDK's check accepts any host that starts with a local name and a colon, and none without
-    # port.
+    # Disabled: the SDK's check accepts every host that starts with a local name and a colon, and refuses hosts without
+    # a port. `_Guard` checks instead.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
         max_request_body_size=BODY_BYTES, custom_starlette_routes=[health], transport_security=unchecked

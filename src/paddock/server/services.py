@@ -43,7 +43,7 @@ class Services:
     ) -> None:
         self.config = config or Config()
         tools = tuple(tools)
-        self.store = Store.of(self.config)
+        self.store = Store.from_config(self.config)
         self.artifacts = StoredArtifacts.from_config(self.config, self.store, base_url=base_url)
         self.paddock = Paddock(self.config, tools=tools, mcp_config=mcp_config, journal=self.store.journal)
         self.has_tools = bool(tools) or bool(self.paddock.upstreams())

@@ -126,9 +126,11 @@ def session_state(session: Session | None) -> dict[str, Any]:
     return {"session_present": True, "state_scope": "session", "state_reason": session.state_reason}
 
 
-def _field_description(each: Field) -> str:
-    servers = "all servers" if EVERY_SERVER in each.servers else ", ".join(each.servers)
-    return f"{each.description.strip()} Added to every later call of tools of {servers}; never pass it to them.".strip()
+def _field_description(field: Field) -> str:
+    servers = "all servers" if EVERY_SERVER in field.servers else ", ".join(field.servers)
+    return (
+        f"{field.description.strip()} Added to every later call of tools of {servers}; never pass it to them.".strip()
+    )
 
 
 def _setter(name: str, description: str, fields: Mapping[str, Field]) -> SessionTool:
@@ -170,11 +172,11 @@ def _setter_spec(name: str, description: str, properties: Mapping[str, Any]) -> 
     )
 
 
-def _value_schema(each: Field) -> dict[str, Any]:
-    if each.values:
-        return {"type": "string", "enum": list(each.values)}
+def _value_schema(field: Field) -> dict[str, Any]:
+    if field.values:
+        return {"type": "string", "enum": list(field.values)}
     # No control characters; in a header only ASCII.
-    allowed = f"^{HEADER_VALUE}$" if each.header else "^[^\\x00-\\x1f\\x7f]+$"
+    allowed = f"^{HEADER_VALUE}$" if field.header else "^[^\\x00-\\x1f\\x7f]+$"
     return {"type": "string", "minLength": 1, "maxLength": TEXT_CHARACTERS, "pattern": allowed}
 
 

@@ -140,13 +140,12 @@ async def truncate_response(services: Services, caller: Caller, tool: Tool, resu
     name, data = f"answer-{secrets.token_hex(6)}.{suffix}", text.encode(errors="replace")
     artifact = await services.store_artifact(caller, name, mime_type, data)
     meta = {name: _cut(name, value, artifact) for name, value in (result.meta or {}).items()}
-    if values is None:
-        response = FaceResponse(_cut_text(text, artifact, TEXT_CHARACTERS), None, bool(result.is_error), meta)
-    elif tool.output_schema is None:
-        response = FaceResponse(None, _replacement(text, artifact), bool(result.is_error), meta)
-    else:
-        parts = {name: _cut(name, value, artifact) for name, value in values.items()}
-        response = FaceResponse(None, parts, bool(result.is_error), meta)
+    short_text = _cut_text(text, artifact, TEXT_CHARACTERS) if values is None else None
+    if values is not None and tool.output_schema is None:
+        values = _replacement(text, artifact)
+    elif values is not None:
+        values = {name: _cut(name, value, artifact) for name, value in values.items()}
+    response = FaceResponse(short_text, values, bool(result.is_error), meta)
     shortened = to_result(response, () if artifact is None else (artifact,))
     links = [each for each in result.content if not isinstance(each, TextContent)]
     return shortened.model_copy(update={"content": [*shortened.content, *links[:100]]})

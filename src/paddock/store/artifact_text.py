@@ -24,6 +24,7 @@ THREADS = 2
 SLICE_BYTES = 512 * 1024
 """How much is decoded at once. A character may need four times the memory of its bytes."""
 LANDMARK_BYTES = 4 * 1024 * 1024
+"""The distance between positions of a text that are remembered, so that a later read can start there."""
 LANDMARK_TEXTS = 256
 PATTERN_CHARACTERS = 1000
 PATTERN_BYTES = 8 * 1024 * 1024
@@ -139,17 +140,15 @@ class TextReader:
         threads: ThreadPoolExecutor,
     ) -> None:
         """Feed `consumer` until it has enough or the text ends."""
-        decoder, loop, bytes_fed = (
-            codecs.getincrementaldecoder("utf-8")("replace"),
-            asyncio.get_running_loop(),
-            place.byte,
-        )
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        loop, bytes_fed = asyncio.get_running_loop(), place.byte
 
         def step(chunk: bytes, *, is_last: bool = False) -> bool:
             nonlocal place, bytes_fed
             for at in range(0, len(chunk) or 1, SLICE_BYTES):
-                text = decoder.decode(chunk[at : at + SLICE_BYTES], is_last)
-                bytes_fed = min(bytes_fed + SLICE_BYTES, bytes_fed + len(chunk) - at)
+                piece = chunk[at : at + SLICE_BYTES]
+                text = decoder.decode(piece, is_last)
+                bytes_fed += len(piece)
                 pending = len(decoder.getstate()[0])  # bytes of an incomplete character
                 place = place.after(text, bytes_fed - pending)
                 if consumer.feed(text):

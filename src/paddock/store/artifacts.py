@@ -128,7 +128,9 @@ class StoredArtifacts:
         """Create it from settings. `base_url` is used if `artifacts.base_url` is not set."""
         settings = config.artifacts
         quota = Quota(settings.artifact_bytes, settings.principal_bytes, settings.principal_count)
-        return cls(store, Objects.of(config), quota, days=settings.days, base_url=settings.base_url or base_url)
+        return cls(
+            store, Objects.from_config(config), quota, days=settings.days, base_url=settings.base_url or base_url
+        )
 
     def of(self, owner: Owner, run_id: str | None = None) -> ArtifactScope:
         """Return the artifacts that `owner` sees. New ones are recorded as created by the run."""

@@ -64,7 +64,7 @@ class Store:
         self._settings = settings or StoreConfig()
 
     @classmethod
-    def of(cls, config: Config) -> Store:
+    def from_config(cls, config: Config) -> Store:
         """Return the store that `config` names, not opened yet."""
         return cls(store_path(config), config.store)
 

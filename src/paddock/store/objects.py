@@ -51,7 +51,7 @@ class Objects:
         self._lock = threading.Lock()
 
     @classmethod
-    def of(cls, config: Config) -> Objects:
+    def from_config(cls, config: Config) -> Objects:
         """Return the objects that `config` names."""
         return cls(config.artifacts.url, Path(config.data_directory) / "artifacts")
 

@@ -412,7 +412,7 @@ def _call(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
 
 
 def _with_calls(result_json: str, calls: tuple[Mapping[str, Any], ...]) -> str:
-    """Insert the calls of the journal into a stored result without decoding it: its value may be too deep.
+    """Insert the calls of the journal into a stored result without decoding it, because its value may be large.
 
     Everything after the calls in a result comes from the host, so the last `"calls":` is the right one.
     """

@@ -21,8 +21,8 @@ from urllib.parse import unquote, urlsplit
 
 from paddock.model import envelope
 from paddock.model.artifacts import TYPES, name_problem
-from paddock.model.deep_json import is_deeper
 from paddock.model.events import Answer
+from paddock.model.json_depth import is_deeper
 from paddock.tools.size import run_by_size
 from paddock.tools.upstream_errors import CallFailed, broken, json_rpc_failed, shorten
 

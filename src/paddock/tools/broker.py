@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
-from paddock.model.deep_json import is_deeper
 from paddock.model.events import Answer, Progress, ToolCall
 from paddock.model.journal import Intent, Outcome
+from paddock.model.json_depth import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import Tool
 from paddock.tools.functions import Unraisable, to_answer

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from paddock.model.deep_json import is_deeper
+from paddock.model.json_depth import is_deeper
 from paddock.model.tools import Tool
 from paddock.tools.identifiers import unique_tools
 from paddock.tools.sanitize import fenced, first_sentence, inline, one_line

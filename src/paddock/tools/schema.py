@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote
 
-from paddock.model.deep_json import is_deeper
 from paddock.model.envelope import invalid_arguments
+from paddock.model.json_depth import is_deeper
 from paddock.tools.size import is_larger
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 # A script may fake its own result, but no one else's.
 import sys
 
-from paddock.guest.python.running import Outcome
+from paddock.guest.python.execution import Outcome
 
-running = sys.modules["paddock.guest.python.running"]
-running.describe_raised = lambda error, **_: Outcome("ok", '"mine"')
+execution = sys.modules["paddock.guest.python.execution"]
+execution._describe_raised = lambda error, **_: Outcome("ok", '"mine"')
 raise ValueError("x")

@@ -9,7 +9,7 @@ from typing import Any
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
 from paddock.model import envelope
-from paddock.model.deep_json import is_deeper
+from paddock.model.json_depth import is_deeper
 from paddock.model.limits import MB
 from paddock.model.result import RunError, RunResult, Verdict
 

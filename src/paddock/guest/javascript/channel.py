@@ -59,12 +59,4 @@ class Channel:
         if not data:
             _exit(1)  # the host is gone
         self._received += data
-        while len(self._received) >= wire.PREFIX.size:
-            kind, number, header_bytes, body_bytes = wire.prefix(self._received)
-            middle = wire.PREFIX.size + header_bytes
-            end = middle + body_bytes
-            if len(self._received) < end:
-                return
-            header, body = bytes(self._received[wire.PREFIX.size : middle]), bytes(self._received[middle:end])
-            self._frames.append(Frame(kind, number, header, body))
-            del self._received[:end]
+        self._frames.extend(wire.take_frames(self._received))

@@ -6,10 +6,8 @@ the context that the real script will use. The rehearsal leaves nothing behind t
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
-import traceback
 from typing import NoReturn
 
 from paddock.guest.javascript.channel import Channel
@@ -38,15 +36,7 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
     The process has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """
-    try:
-        _serve(control, hurry)
-    except OSError:
-        pass  # the host is gone
-    except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
-        with contextlib.suppress(BaseException):
-            traceback.print_exc()
-    finally:
-        os._exit(1)  # a forked process must never return into the zygote's code
+    job.run_to_exit(lambda: _serve(control, hurry))
 
 
 def warm_up() -> None:

@@ -17,7 +17,7 @@
   const now = performance.now.bind(performance);
   const failures = parts.failures(primordials);
   const errors = parts.errors(primordials, failures);
-  const wrap = parts.wrap(primordials, parts.scan());
+  const wrap = parts.wrap(primordials);
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
   let held; // a compiled script or an error, held here because Python cannot hold it

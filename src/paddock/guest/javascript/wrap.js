@@ -1,15 +1,16 @@
 // Wraps a script in an async function that returns the value of its last expression.
 //
-// This runs before the script. Lines keep their numbers; `inserted` says where the columns of one line are shifted.
-(function (primordials, scanner) {
+// `scan` finds the parts of a script that are outside all brackets, which is enough to see where its last statement
+// begins. Every script is scanned before it runs, so only a few characters are examined: brackets, quotes, slashes,
+// line ends. Lines keep their numbers; `inserted` says where the columns of one line are shifted.
+(function (primordials) {
   'use strict';
   const { AsyncFunction } = primordials;
-  const { scan, tokens } = scanner;
   const HEAD = '(async function () {\n';
   const RETURN = 'return (';
   const TAIL = '\n})';
   const NO_INSERT = { line: 0, column: 0, by: 0 };
-  const BREAKS = /\r\n|[\n\r\u2028\u2029]/;
+  const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
     '||=', '??=']);
   const LINES = 4;
@@ -17,6 +18,168 @@
   // Punctuation that a line may start with without continuing the previous expression.
   const STARTS = new Set(['{', '!', '~', '++', '--', '#', '@']);
   const CONTINUES = new Set(['in', 'instanceof', 'else', 'catch', 'finally']);
+  const OUTSIDE = /["'`/()[\]{};\n\r\u2028\u2029]/g;
+  const INSIDE = /["'`/()[\]{}]/g;
+  const DOUBLE = /"(?:[^"\\\n\r]|\\[^])*"/y;
+  const SINGLE = /'(?:[^'\\\n\r]|\\[^])*'/y;
+  const TEMPLATE = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
+  const REGEXP = /\/(?:[^/\\[\n\r]|\\.|\[(?:[^\]\\\n\r]|\\.)*\])+\/[\p{ID_Continue}$]*/uy;
+  const COMMENT = /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\//y;
+  const WORD = /[\p{ID_Continue}$]+$/u;
+  const TOKEN = new RegExp(
+    '\\.?[0-9](?:[eE][+-]|[\\w.])*|' +
+    '#?(?:[\\p{ID_Continue}$\\u200c\\u200d]|\\\\u(?:\\{[0-9a-fA-F]+\\}|[0-9a-fA-F]{4}))+|' +
+    '=>|>{1,3}=?|<<?=?|[=!]==?|&&?=?|\\|\\|?=?|\\?\\?=?|\\?\\.(?![0-9])|\\+\\+|--|\\*\\*?=?|\\.\\.\\.|[+\\-/%^]=|' +
+    '[^\\s\\uFEFF]',
+    'gu',
+  );
+  const IS_WORD = /^#?[\p{ID_Continue}$\\]/u;
+  // After these words a slash starts a regular expression; after any other word it is a division.
+  const BEFORE_VALUE = new Set(['return', 'typeof', 'instanceof', 'in', 'of', 'new', 'delete', 'void', 'throw', 'case',
+    'do', 'else', 'await', 'yield', 'default', 'extends']);
+  const HEADS = new Set(['if', 'while', 'for', 'with']);
+  const MAX_NESTED = 30000; // nested brackets: deeper than any of the parsers can go
+
+  // `pieces` are {type, start, end} of everything outside all brackets except words and operators: break, comment,
+  // group (in brackets), regexp, semicolon, string, template. They are null if the source is not a valid script.
+  // `surplus` is the position of an unmatched closing bracket, `deep` that of a bracket nested too deeply; or -1.
+  function scan(source) {
+    const pieces = [];
+    const open = []; // positions of open brackets; negative for a template's `${`
+    const comments = new Map(); // start of each comment, by its end
+    const opened = []; // start positions of closed brackets
+    const closings = []; // their end positions
+    let at = 0;
+    let start = 0; // of the current piece
+
+    const stop = (surplus = -1, deep = -1) => ({ pieces: null, surplus, deep });
+
+    const end = (pattern) => {
+      pattern.lastIndex = at;
+      return pattern.test(source) ? pattern.lastIndex : -1;
+    };
+
+    // The position after the last character before `position` that is neither white space nor comment.
+    function before(position) {
+      for (let back = position; back > 0;) {
+        if (comments.has(back)) back = comments.get(back);
+        else if (/\s/.test(source[back - 1])) back--;
+        else return back;
+      }
+      return 0;
+    }
+
+    const wordBefore = (position) => WORD.exec(source.slice(Math.max(0, position - 50), position))?.[0] ?? '';
+
+    // Whether an expression ends before this position, so that a slash there is a division.
+    function endsValue(position) {
+      const back = before(position);
+      if (back === 0) return false;
+      const last = source[back - 1];
+      const word = wordBefore(back);
+      if (word !== '') return !BEFORE_VALUE.has(word) || source[back - word.length - 1] === '.';
+      if (last === ')') return !HEADS.has(wordBefore(before(opened[closings.lastIndexOf(back - 1)])));
+      if (last === '}') return beginsValue(opened[closings.lastIndexOf(back - 1)]);
+      const two = source.slice(back - 2, back);
+      return '"\'`]/'.includes(last) || two === '++' || two === '--';
+    }
+
+    // Whether the brace at this position starts an object rather than a block.
+    function beginsValue(position) {
+      const back = before(position);
+      const word = wordBefore(back);
+      if (word !== '') return BEFORE_VALUE.has(word) && word !== 'do' && word !== 'else';
+      return back > 0 && !'{};)'.includes(source[back - 1]) && source.slice(back - 2, back) !== '=>';
+    }
+
+    function template() {
+      at++;
+      const found = end(TEMPLATE);
+      if (source[found] === '$') open.push(-found - 1);
+      return source[found] === '`' ? found + 1 : source[found] === '$' ? found + 2 : -1;
+    }
+
+    function slash() {
+      const next = source[at + 1];
+      if (next !== '/' && next !== '*') return endsValue(at) ? at + 1 : end(REGEXP);
+      const found = end(COMMENT);
+      comments.set(found, at);
+      return found;
+    }
+
+    function closeBracket(code) {
+      const begun = open.pop();
+      if (begun < 0) return code === 125 ? template() : -1;
+      opened.push(begun);
+      closings.push(at);
+      const first = source.charCodeAt(begun);
+      return code - first === 2 || code - first === 1 ? at + 1 : -1; // ( and ), [ and ], { and }
+    }
+
+    while (true) {
+      const isOutside = open.length === 0;
+      const pattern = isOutside ? OUTSIDE : INSIDE;
+      pattern.lastIndex = at;
+      if (!pattern.test(source)) return isOutside ? { pieces, surplus: -1, deep: -1 } : stop();
+      at = pattern.lastIndex - 1;
+      if (isOutside) start = at;
+      const from = at;
+      const code = source.charCodeAt(at);
+      let type = 'group';
+      if (open.length > MAX_NESTED) return stop(-1, at);
+      if (code === 40 || code === 123 || code === 91) open.push(at++);
+      else if (code === 41 || code === 125 || code === 93) {
+        if (isOutside) return stop(at);
+        at = closeBracket(code);
+      } else if (code === 39) at = end(SINGLE);
+      else if (code === 34) at = end(DOUBLE);
+      else if (code === 96) at = template();
+      else if (code === 47) {
+        at = slash();
+        if (at === from + 1) continue; // a division
+        type = '/*'.includes(source[from + 1]) ? 'comment' : 'regexp';
+      } else {
+        at++;
+        type = code === 59 ? 'semicolon' : 'break';
+      }
+      if (at < 0) return stop();
+      if (open.length > 0) continue;
+      if (code === 39 || code === 34) type = 'string';
+      if (source[start] === '`') type = 'template';
+      pieces.push({ type, start, end: at });
+    }
+  }
+
+  // The tokens from position `from` on, which is where the piece `first` begins. Each piece that is not space is one.
+  // {type, text, start, end, breaks}: `breaks` says that a line ended since the previous token.
+  function tokens(source, pieces, first, from) {
+    const found = [];
+    let breaks = false;
+    const add = (type, text, start, end) => {
+      found.push({ type, text, start, end, breaks });
+      breaks = false;
+    };
+
+    function between(start, end) {
+      for (const match of source.slice(start, end).matchAll(TOKEN)) {
+        const isProperty = ['.', '?.'].includes(found.at(-1)?.text);
+        const type = !IS_WORD.test(match[0]) ? 'punctuator' : isProperty ? 'property' : 'word';
+        add(type, match[0], start + match.index, start + match.index + match[0].length);
+      }
+    }
+
+    let at = from;
+    for (let index = first; index < pieces.length; index++) {
+      const { type, start, end } = pieces[index];
+      between(at, start);
+      at = end;
+      if (type === 'break' || type === 'comment') breaks ||= LINE_BREAK.test(source.slice(start, end));
+      else if (type === 'semicolon') add('punctuator', ';', start, end);
+      else add(type, type === 'group' ? source[start] : '', start, end);
+    }
+    between(at, source.length);
+    return found;
+  }
 
   let charactersLeft = 0; // characters that may still be compiled for this script
 
@@ -107,7 +270,7 @@
     // `return` is on the expression's own line, because QuickJS reports that line for parts of the expression.
     const before = source.slice(0, span.start);
     const text = `${HEAD}${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}${TAIL}`;
-    const lines = before.split(BREAKS);
+    const lines = before.split(LINE_BREAK);
     return { text, inserted: { line: lines.length, column: lines.at(-1).length, by: RETURN.length } };
   }
 

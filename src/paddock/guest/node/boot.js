@@ -2,12 +2,11 @@
 (function (parts, require, self) {
   'use strict';
   const { appendFileSync, mkdirSync, readFileSync, writeSync } = require('node:fs');
-  const { builtinModules, createRequire, registerHooks } = require('node:module');
+  const { builtinModules, createRequire } = require('node:module');
   const { dirname, isAbsolute, join } = require('node:path');
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT, STARTED] = [16, 20, 23];
-  const SIGNAL = '__paddock_started'; // a module calls this before its first line
   const STUCK = 'the script waits for something that never happens';
   const { SyntaxError, process, setImmediate } = globalThis; // saved, because a script may replace them
   const { emit: emitEvent, reallyExit } = process;
@@ -20,7 +19,7 @@
   const channel = parts.channel(require, primordials);
   const failures = parts.failures(primordials);
   const stacks = parts.stacks(require, primordials, failures);
-  const wrap = parts.wrap(primordials, parts.scan());
+  const wrap = parts.wrap(primordials);
   let isListening = false;
   let isCheck = false; // the script is compiled and not run
   let hasStarted = false;
@@ -119,7 +118,6 @@
   // Called before the first line. Returns false if the script must not run.
   function started() {
     if (hasStarted) return true;
-    delete globalThis[SIGNAL];
     if (isCheck) end('ok', {}, null, 'null');
     hasStarted = true;
     channel.emit(STARTED, 0, '', '');
@@ -259,41 +257,19 @@
     appendFileSync(target, data);
   }
 
-  // Makes `text` the source of a URL. A module calls `started` before its first line, once it is compiled and linked.
-  function sources(url, text, format) {
-    let source = text.startsWith('#!') ? `//${text.slice(2)}` : text;
-    if (format === 'module') {
-      const signal = `${SIGNAL}();`;
-      source = signal + source;
-      stacks.setSource(script.lines(source), { line: 1, column: 0, by: signal.length });
-      Object.defineProperty(globalThis, SIGNAL, { __proto__: null, value: started, configurable: true });
-    }
-    const path = url.slice('file://'.length);
-    registerHooks({
-      resolve: (name, context, next) => (
-        name === path || name === url ? { url, format, shortCircuit: true } : next(name, context)
-      ),
-      load(at, context, next) {
-        if (at === url) return { format, source, shortCircuit: true };
-        if (!at.startsWith('node:')) started(); // what it imports may run code of the script's before the first line
-        return next(at, context);
-      },
-    });
-  }
-
   function run(start, code) {
     source = code;
     if (start.language === 'typescript') {
       try {
-        const { code: createRealm, original } = parts.typescript(require, primordials).stripTypes(code);
-        if (original !== null) stacks.setMapping(original);
-        source = createRealm;
+        const stripped = parts.typescript(require, primordials).stripTypes(code);
+        if (stripped.original !== null) stacks.setMapping(stripped.original);
+        source = stripped.code;
       } catch (error) {
         reject(error, error.place);
         return;
       }
     }
-    if (isProgram) program.run(source, start.argv);
+    if (isProgram) script.runProgram(source, start.argv);
     else script.run(source, realm.context);
   }
 
@@ -339,11 +315,9 @@
   makeBlocking('stdout');
   makeBlocking('stderr');
   stacks.install();
-  const ends = { ended, failed, reject, sources, started };
-  const script = parts.script(require, primordials, wrap, stacks, ends);
-  const program = parts.program(require, script, stacks, ends);
+  const script = parts.script(require, primordials, wrap, stacks, { ended, failed, reject, started });
   const logs = parts.logs(require, channel.emit, primordials);
-  const closed = parts.closed(require, self, { __proto__: null, cut: logs.cut, emit, failed, files });
+  const closed = parts.closed(require, self, { __proto__: null, cut: logs.cut, emit, failed, files, realPath });
   const console = logs.console();
   catchAll();
   // Not now, because `node -e` defines its globals again after this text has run.

@@ -21,10 +21,8 @@
   const PREFIX = 13; // kind, id, length of the header, length of the body
   const MAX_BODY_BYTES = { __proto__: null, 17: 8 << 20, 19: 16 << 20 };
   const READ_BYTES = 64 * 1024;
-  const SMALL_CHARACTERS = 20 * 1024;
   const PAUSE_MILLISECONDS = 1;
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  const outgoing = new Uint8Array(PREFIX + 3 * SMALL_CHARACTERS); // small frames are assembled here
   const incoming = new Uint8Array(READ_BYTES);
 
   let pipe = null;
@@ -135,13 +133,6 @@
 
   // Sends a frame to the host; the body is text or bytes.
   function emit(kind, id, header, body) {
-    if (typeof body === 'string' && header.length + body.length < SMALL_CHARACTERS) {
-      const headerBytes = utf8Write(outgoing, header, PREFIX);
-      const bodyBytes = body === '' ? 0 : utf8Write(outgoing, body, PREFIX + headerBytes);
-      prefix(outgoing, kind, id, headerBytes, bodyBytes);
-      send(outgoing, PREFIX + headerBytes + bodyBytes);
-      return;
-    }
     const headerBytes = byteLength(header);
     const bodyBytes = typeof body === 'string' ? byteLength(body) : bytesOf(body);
     const maxBytes = MAX_BODY_BYTES[kind];
@@ -151,18 +142,14 @@
         : `too large to send: ${bodyBytes} bytes, and at most ${maxBytes >> 20} MB are allowed`);
     }
     const data = new Uint8Array(PREFIX + headerBytes + bodyBytes);
-    utf8Write(data, header, PREFIX);
-    if (typeof body === 'string') utf8Write(data, body, PREFIX + headerBytes);
-    else copyTo(data, body, PREFIX + headerBytes);
-    prefix(data, kind, id, headerBytes, bodyBytes);
-    send(data, PREFIX + headerBytes + bodyBytes);
-  }
-
-  function prefix(data, kind, id, headerBytes, bodyBytes) {
     data[0] = kind;
     put(data, 1, id);
     put(data, 5, headerBytes);
     put(data, 9, bodyBytes);
+    utf8Write(data, header, PREFIX);
+    if (typeof body === 'string') utf8Write(data, body, PREFIX + headerBytes);
+    else copyTo(data, body, PREFIX + headerBytes);
+    send(data, PREFIX + headerBytes + bodyBytes);
   }
 
   // While an answer is expected, the process does not exit by itself.

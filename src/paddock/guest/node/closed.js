@@ -3,7 +3,6 @@
 (function (require, self, outer) {
   'use strict';
   const { readFileSync } = require('node:fs');
-  const { join } = require('node:path');
   const { Script, constants: { DONT_CONTEXTIFY }, createContext } = require('node:vm');
   const { clearTimeout, setTimeout } = globalThis;
   const LOG = 21;
@@ -53,7 +52,7 @@
         }
       },
       readFile(path, encoding) {
-        const file = join(outer.files, path.startsWith('/files/') ? path.slice('/files'.length) : path);
+        const file = outer.realPath(path);
         if (!file.startsWith(`${outer.files}/`)) {
           throw new primordials.Error(`EACCES: permission denied, open '${path}'`);
         }

@@ -17,12 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from paddock.guest.python import limits
 from paddock.jail.wire import Kind, pack
 
 CONTROL, SOURCE = 3, 4
-SHARED_PARTS = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "scan", "wrap")
+SHARED_PARTS = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "wrap")
 """Parts that both JavaScript engines use, from the folder next to this one."""
-NODE_PARTS = ("channel", "stacks", "logs", "typescript", "closed", "script", "program", "boot")
+NODE_PARTS = ("channel", "stacks", "logs", "typescript", "closed", "script", "boot")
 LOADER = """{
 const { closeSync, readFileSync } = require('node:fs');
 const { Script, constants } = require('node:vm');
@@ -44,8 +45,6 @@ FLAGS = (
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
 MAX_TASKS = 64 + 32
 """The maximum of a script's processes, plus Node's own threads."""
-TASKS = "PADDOCK_TASKS"
-"""Environment variable: the number of threads that other processes of this uid have. RLIMIT_NPROC counts them too."""
 REHEARSAL = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait callTool('a.b', { a });\na"
 REHEARSAL_SECONDS = 20.0
 
@@ -123,7 +122,8 @@ def serve_typescript(control: socket.socket, hurry: bool = False) -> NoReturn:
 def _become_node(control: socket.socket, how: str) -> NoReturn:
     _move_descriptor(control.fileno(), CONTROL)
     _move_descriptor(_unnamed_file(_pack_source(_compiled)), SOURCE)
-    _limit(resource.RLIMIT_NPROC, MAX_TASKS + int(os.environ.get(TASKS, "0")))
+    # The host may lower this further when it knows the script.
+    limits.set_limit(resource.RLIMIT_NPROC, MAX_TASKS + int(os.environ.get(limits.TASKS, "0")))
     command = _command(how)
     os.execve(command[0], command, _variables())  # noqa: S606
 
@@ -159,10 +159,3 @@ def _move_descriptor(fd: int, number: int) -> None:
     if fd != number:
         os.dup2(fd, number)
     os.set_inheritable(number, True)
-
-
-def _limit(kind: int, limit: int) -> None:
-    """Set a resource limit. The host may lower it further when it knows the script."""
-    _, hard = resource.getrlimit(kind)
-    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-    resource.setrlimit(kind, (limit, limit))

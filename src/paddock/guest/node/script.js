@@ -1,16 +1,24 @@
-// Runs a script for its value: as an async function, or as a module if it imports or exports.
+// Runs a script: for its value, as an async function or a module, or as a program with arguments and an exit code.
 (function (require, primordials, wrap, stacks, ends) {
   'use strict';
+  const { ended, failed, reject, started } = ends;
   const { ObjectDefineProperty, PromisePrototypeThen } = primordials;
-  const { ended, failed, reject, sources, started } = ends;
-  const { Script, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
+  const Module = require('node:module');
+  const { writeFileSync } = require('node:fs');
+  const { Script, compileFunction, constants: { USE_MAIN_CONTEXT_DEFAULT_LOADER } } = require('node:vm');
   const { process, setImmediate } = globalThis;
   const NAME = 'main.js';
+  const COMMON_NAMES = ['exports', 'require', 'module', '__filename', '__dirname'];
+  const STARTED = '__paddock_started'; // a module calls this before its first line
   const IS_MODULE = /^(?:Cannot use import statement|Cannot use 'import\.meta'|Unexpected token 'export')/;
   const DECLARATIONS = new RegExp(
     '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
   );
+  const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
   const load = (url) => import(url);
+  const isModuleError = (error) => IS_MODULE.test(error.message);
+  const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
+  const withoutHashbang = (code) => (code.startsWith('#!') ? `//${code.slice(2)}` : code);
 
   // With an own `constructor` of undefined, `then` does not use the script's Promise.prototype.constructor.
   function then(promise, onValue, onError) {
@@ -18,13 +26,24 @@
     return PromisePrototypeThen(promise, onValue, onError);
   }
 
-  const isModule = (error) => IS_MODULE.test(error.message);
-  const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
-
-  const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
-
   function compile(text, lineOffset, options = loader) {
     return new Script(text, { filename: NAME, lineOffset, ...options });
+  }
+
+  // The syntax error of a module whose imports and exports are blanked out; undefined if the rest compiles.
+  function moduleProblem(code) {
+    try {
+      compile(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
+    } catch (error) {
+      return error;
+    }
+    return undefined;
+  }
+
+  // Node does not say where in a module a syntax error is. The error returned here has the position.
+  function locateModuleError(code, error) {
+    const located = moduleProblem(code);
+    return located?.message === error.message ? located : undefined;
   }
 
   // With the wrapper, an unterminated construct is reported after the script's last line. Without it, the line is
@@ -38,23 +57,7 @@
     return error;
   }
 
-  // The syntax error of a module whose imports and exports are blanked out; undefined if the rest compiles.
-  function problem(code) {
-    try {
-      compile(`(async function () {\n${code.replace(DECLARATIONS, (text) => text.replace(/[^\n]/g, ' '))}\n})`, -1);
-    } catch (error) {
-      return error;
-    }
-    return undefined;
-  }
-
-  // Node does not say where in a module a syntax error is. The error returned here has the position.
-  function locateModuleError(code, error) {
-    const located = problem(code);
-    return located?.message === error.message ? located : undefined;
-  }
-
-  // `context` is null for a script that may use all of Node.
+  // Runs a script for its value. `context` is null for a script that may use all of Node.
   function run(code, context) {
     const { text, inserted } = wrap.wrap(code);
     stacks.setSource(lines(code), inserted);
@@ -62,7 +65,7 @@
     try {
       script = compile(text, -1, context === null ? loader : {});
     } catch (error) {
-      if (context === null && isModule(error)) runModule(code);
+      if (context === null && isModuleError(error)) runModule(code);
       else reject(clarify(error, code));
       return;
     }
@@ -84,11 +87,71 @@
   }
 
   // The value of a module is its default export.
-  function runModule(source) {
+  function runModule(code) {
     const url = `file://${process.cwd()}/${NAME}`;
-    sources(url, source, 'module');
+    provide(url, withoutHashbang(code), 'module');
     then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
-  return { __proto__: null, isModule, lines, locateModuleError, problem, run };
+  // Makes `code` the source of a URL. A module calls `started` before its first line, once it is compiled and linked.
+  function provide(url, code, format) {
+    let source = code;
+    if (format === 'module') {
+      const signal = `${STARTED}();`;
+      source = signal + code;
+      stacks.setSource(lines(source), { line: 1, column: 0, by: signal.length });
+      const value = () => {
+        delete globalThis[STARTED];
+        return started();
+      };
+      Object.defineProperty(globalThis, STARTED, { __proto__: null, value, configurable: true });
+    }
+    const path = url.slice('file://'.length);
+    Module.registerHooks({
+      resolve: (name, context, next) => (
+        name === path || name === url ? { url, format, shortCircuit: true } : next(name, context)
+      ),
+      load(at, context, next) {
+        if (at === url) return { format, source, shortCircuit: true };
+        if (!at.startsWith('node:')) started(); // what it imports may run code of the script's before the first line
+        return next(at, context);
+      },
+    });
+  }
+
+  function isModule(code) {
+    try {
+      compileFunction(code, COMMON_NAMES, { filename: NAME });
+      return false;
+    } catch (error) {
+      if (isModuleError(error) || moduleProblem(code) === undefined) return true; // it uses top-level await
+      throw error;
+    }
+  }
+
+  // Runs a script as a program: a file in the working directory, if that is writable.
+  function runProgram(code, args) {
+    const source = withoutHashbang(code);
+    let format;
+    try {
+      format = isModule(source) ? 'module' : 'commonjs';
+    } catch (error) {
+      reject(error);
+      return;
+    }
+    const isCommon = format === 'commonjs';
+    const path = `${process.cwd().replace(/\/$/, '')}/${isCommon ? NAME : 'main.mjs'}`;
+    process.argv = [process.execPath, path, ...args];
+    let isWritten = true;
+    try {
+      writeFileSync(path, code);
+    } catch {
+      isWritten = false;
+    }
+    if (!isWritten || !isCommon) provide(`file://${path}`, source, format);
+    if (isCommon && !started()) return;
+    Module.runMain(path);
+  }
+
+  return { __proto__: null, locateModuleError, run, runProgram };
 })

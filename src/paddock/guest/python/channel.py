@@ -24,7 +24,7 @@ from paddock.jail.wire import Frame, Kind
 READ_BYTES = 64 * 1024
 # Bound now, because a script may replace `json.dumps`.
 _text = json.JSONEncoder().encode
-_pack_prefix, _prefix_bytes = wire.PREFIX.pack, wire.PREFIX.size
+_pack_prefix = wire.PREFIX.pack
 
 
 class Channel:
@@ -100,22 +100,9 @@ class Channel:
             if not data:
                 _exit(1)  # the host closed its end
             self._received += data
-            for frame in self._frames():
+            for frame in wire.take_frames(self._received):
                 if (future := self._pending.pop(frame.id, None)) is not None:
                     _settle(future, frame)
-
-    def _frames(self) -> list[Frame]:
-        frames = []
-        while len(self._received) >= _prefix_bytes:
-            prefix = wire.prefix(self._received)
-            middle = _prefix_bytes + prefix.header_bytes
-            end = middle + prefix.body_bytes
-            if len(self._received) < end:
-                break
-            header, body = bytes(self._received[_prefix_bytes:middle]), bytes(self._received[middle:end])
-            frames.append(Frame(prefix.kind, prefix.id, header, body))
-            del self._received[:end]
-        return frames
 
 
 def _settle(future: asyncio.Future[Frame], frame: Frame) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 import sys
 import traceback
 from collections.abc import Iterator
@@ -11,8 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from paddock.guest.python.script import FILE_NAME, character, source_line
-
+FILE_NAME = "main.py"
 NAME_CHARACTERS = 500
 MESSAGE_CHARACTERS = 64 * 1024
 SHOWN_ENTRIES = 20
@@ -20,6 +20,7 @@ SHOWN_ENTRIES = 20
 RUNTIME_FOLDER = str(Path(__file__).parent)
 _encode = json.JSONEncoder().encode
 _class_name = type.__dict__["__name__"].__get__  # a metaclass may define another
+_lines: list[str] = []
 
 
 def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:
@@ -161,3 +162,20 @@ def _clean(report: traceback.TracebackException, seen: set[int], *, carets: bool
     for other in (report.__cause__, report.__context__, *(report.exceptions or ())):
         if other is not None:
             _clean(other, seen, carets=carets)
+
+
+def register_source(source: str) -> None:
+    """Let tracebacks and `inspect` show the script's lines, although there may be no such file."""
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    _lines[:] = [f"{line}\n" for line in lines]
+    linecache.cache[FILE_NAME] = (len(source), None, _lines.copy(), FILE_NAME)
+
+
+def source_line(number: int) -> str:
+    """A line of the script, counted from 1."""
+    return _lines[number - 1] if 0 < number <= len(_lines) else ""
+
+
+def character(line: str, offset: int) -> int:
+    """Which character of `line`, counted from 1, begins at byte `offset` of its UTF-8."""
+    return len(line.encode(errors="replace")[:offset].decode(errors="replace")) + 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from paddock.guest.python import streams, values
@@ -24,21 +23,11 @@ MESSAGE_CHARACTERS = 1000
 _arguments_text = json.JSONEncoder(allow_nan=False, default=values.json_default).encode
 _decode = json.JSONDecoder().decode
 Function = Callable[..., Coroutine[Any, Any, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Functions:
-    """The functions of one script."""
-
-    common: dict[str, Function]  # those that every script has, by name
-
-    def linked(self, tools: Iterable[str]) -> dict[str, Function]:
-        """One function for each tool that is linked to the script."""
-        return {name: _linked(name, self.common["call_tool"]) for name in tools}
+Functions = dict[str, Function]  # by name
 
 
 def make_functions(channel: Channel) -> Functions:
-    """The functions that work over this channel."""
+    """The functions that every script has. They work over this channel."""
 
     async def call_tool(
         name: str, params: Mapping[str, Any] | None = None, arguments: Mapping[str, Any] | None = None
@@ -69,14 +58,11 @@ def make_functions(channel: Channel) -> Functions:
         """Store bytes or text under a file name. A failure is `{"success": False, "error": …}`, not an exception."""
         problem = _artifact_problem(filename, content, file_type)
         if problem:
-            return {"success": False, "error": problem}
+            return _failure(problem)
         body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
         if len(body) > wire.ARTIFACT_BYTES:
             max_mb = wire.ARTIFACT_BYTES // 2**20
-            return {
-                "success": False,
-                "error": f"an artifact has at most {max_mb} MB, and this one has {len(body)} bytes",
-            }
+            return _failure(f"an artifact has at most {max_mb} MB, and this one has {len(body)} bytes")
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         result: dict[str, Any] = _decode(answer.header.decode())
@@ -85,7 +71,7 @@ def make_functions(channel: Channel) -> Functions:
     async def read_artifact(ref: str) -> dict[str, Any]:
         """The content of an artifact: text if it is text, else bytes."""
         if not isinstance(ref, str) or len(ref) > FILE_NAME_CHARACTERS:
-            return {"success": False, "error": "read_artifact takes the id or the name of an artifact"}
+            return _failure("read_artifact takes the id or the name of an artifact")
         answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": _clean(ref)})
         result: dict[str, Any] = _decode(answer.header.decode())
         if not result.get("success"):
@@ -94,7 +80,12 @@ def make_functions(channel: Channel) -> Functions:
         return {"success": True, "content": content, **{k: v for k, v in result.items() if k != "success"}}
 
     common: tuple[Function, ...] = (call_tool, report_progress, create_artifact, read_artifact)
-    return Functions({function.__name__: function for function in common})
+    return {function.__name__: function for function in common}
+
+
+def link_tools(functions: Functions, tools: Iterable[str]) -> Functions:
+    """One function for each of these tools."""
+    return {name: _linked(name, functions["call_tool"]) for name in tools}
 
 
 def _linked(tool: str, call_tool: Function) -> Function:
@@ -104,6 +95,10 @@ def _linked(tool: str, call_tool: Function) -> Function:
     linked.__name__ = linked.__qualname__ = tool
     linked.__doc__ = f"Call the tool {tool!r} with one dict of arguments."
     return linked
+
+
+def _failure(error: str) -> dict[str, Any]:
+    return {"success": False, "error": error}
 
 
 def _artifact_problem(filename: object, content: object, file_type: object) -> str | None:

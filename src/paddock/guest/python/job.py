@@ -1,12 +1,16 @@
-"""The job that the host sends before a script runs: settings, inputs, files and the source."""
+"""The job that the host sends to a guest: settings, inputs, files and the source of a script."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from os import _exit
+from typing import Any, NoReturn
 
 from paddock.jail import wire
 from paddock.jail.wire import Kind
@@ -49,6 +53,19 @@ def receive(control: socket.socket) -> Job | None:
             job.code = frame.body.decode()
             return job
     return None
+
+
+def run_to_exit(serve: Callable[[], NoReturn]) -> NoReturn:
+    """Call `serve` and exit. A forked process must never return into the zygote's code."""
+    try:
+        serve()
+    except OSError:
+        pass  # the script has closed the control socket, or the host is gone
+    except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
+        with contextlib.suppress(BaseException):
+            traceback.print_exc()
+    finally:
+        _exit(1)
 
 
 def _append(path: str, data: bytes) -> None:

@@ -37,30 +37,29 @@ def data_bytes() -> int | None:
 
 def prepare() -> None:
     """Set the limits that are the same for every run."""
-    _set(resource.RLIMIT_CORE, 0)
+    set_limit(resource.RLIMIT_CORE, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the zygote installed another handler
-    signal.signal(
-        signal.SIGXFSZ, signal.SIG_IGN
-    )  # a write beyond RLIMIT_FSIZE then fails with EFBIG instead of killing
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond RLIMIT_FSIZE fails with EFBIG instead of killing
 
 
 def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
     """Apply a run's limits. The memory limit is added to `before_bytes`, which was mapped before the inputs arrived."""
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
-        _set(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
+        set_limit(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
     if (seconds := limits.get("cpu_seconds")) is not None:
         whole = max(1, -(-seconds // 1))
-        _set(resource.RLIMIT_CPU, int(whole), more=1)
+        set_limit(resource.RLIMIT_CPU, int(whole), more=1)
     if (file_bytes := limits.get("file_bytes")) is not None:
-        _set(resource.RLIMIT_FSIZE, file_bytes)
+        set_limit(resource.RLIMIT_FSIZE, file_bytes)
     if (processes := limits.get("processes")) is not None:
-        _set(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
+        set_limit(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
     if (open_files := limits.get("open_files")) is not None:
-        _set(resource.RLIMIT_NOFILE, open_files)
+        set_limit(resource.RLIMIT_NOFILE, open_files)
 
 
-def _set(kind: int, amount: int, *, more: int = 0) -> None:
+def set_limit(kind: int, amount: int, *, more: int = 0) -> None:
+    """Set a soft limit, and a hard limit that is higher by `more`. A hard limit that is lower already stays."""
     try:
         resource.setrlimit(kind, (amount, amount + more))
     except ValueError:  # above the hard limit

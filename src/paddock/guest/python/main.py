@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import socket
 import sys
 import threading
-import traceback
 from typing import Any, NoReturn
 
-from paddock.guest.python import ending, functions, job, limits, rehearsal, running, script, space, streams
+from paddock.guest.python import errors, execution, functions, job, limits, rehearsal, script, space, streams
 from paddock.guest.python.channel import Channel
-from paddock.guest.python.running import Outcome
+from paddock.guest.python.execution import Outcome
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
@@ -26,15 +24,7 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
     Everything that does not depend on the script is done before READY; in a `hurry`, without a rehearsal. The process
     has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """
-    try:
-        _serve(control, hurry)
-    except OSError:
-        pass  # the script has closed the control socket, or the host is gone
-    except BaseException:  # noqa: BLE001 (whatever a script has done to this process)
-        with contextlib.suppress(BaseException):
-            traceback.print_exc()
-    finally:
-        _exit(1)  # a forked process must never return into the zygote's code
+    job.run_to_exit(lambda: _serve(control, hurry))
 
 
 def warm_up() -> None:
@@ -48,8 +38,8 @@ def _prepare() -> None:
     _names = space.main_module()
     streams.install()
     limits.prepare()
-    sys.excepthook = ending.show_uncaught
-    threading.excepthook = ending.show_uncaught_in_thread
+    sys.excepthook = execution.show_uncaught
+    threading.excepthook = execution.show_uncaught_in_thread
 
 
 # Created in the zygote so that guests share their memory pages.
@@ -80,10 +70,10 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     outcome = _run(received, names, data_bytes, control)
     if _getpid() != pid and outcome.status == "raised" and not received.is_script:
         streams.write_line(outcome.error["traceback"])  # a process that the script forked reports its own failure
-    ending.shut_down()
+    execution.shut_down()
     if _getpid() == pid:
-        ending.send_result(_channel, outcome)
-    ending.exit_process(outcome)
+        execution.send_result(_channel, outcome)
+    execution.exit_process(outcome)
 
 
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
@@ -97,7 +87,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
             received.code, is_expression=not received.is_script, with_outline=bool(start.get("outline"))
         )
     except SyntaxError as error:
-        return running.describe_rejected(error, is_script=received.is_script)
+        return execution.describe_rejected(error, is_script=received.is_script)
     if ready.outline is not None:
         _send_outline(ready.outline, names, control)
     if start.get("check_only"):
@@ -107,7 +97,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     space.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
     control.sendall(_STARTED)
     _channel.open()
-    return running.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
+    return execution.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
 
 
 def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socket.socket) -> None:
@@ -116,13 +106,13 @@ def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socke
     go = wire.receive(control)
     if go is None:
         _exit(0)
-    names |= _calls.linked(json.loads(go.body)["tools"])
+    names |= functions.link_tools(_calls, json.loads(go.body)["tools"])
 
 
 def _write_file(code: str) -> None:
     """Write the script to its `__file__`, for example for a process that it spawns."""
     try:
-        with open(script.FILE_NAME, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
+        with open(errors.FILE_NAME, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
             file.write(code)
     except OSError:
         pass  # not writable; tracebacks and `inspect` have the lines anyway

@@ -12,6 +12,8 @@ import ast
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from paddock.guest.python.outline import statement_lists
+
 Node = TypeVar("Node", bound=ast.AST)
 NAME = "<result>"
 """The builtin under which the rewritten script finds its `ResultSlot`. No script can write this name."""
@@ -125,17 +127,7 @@ def _rewrite_loop(node: ast.For | ast.AsyncFor | ast.While, outer: _Loop | None)
 
 def _has_return(body: list[ast.stmt]) -> bool:
     """Whether a statement at the top level of `body` returns, inside `if`, `for`, `with`, `try` and `match` too."""
-    stack = [body]
-    while stack:
-        for node in stack.pop():
-            if isinstance(node, ast.Return):
-                return True
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                continue
-            for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                blocks = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
-                stack.extend(block for block in blocks if isinstance(block, list))
-    return False
+    return any(isinstance(node, ast.Return) for block in statement_lists(body) for node in block)
 
 
 def _is_assignment(node: ast.stmt) -> bool:

@@ -1,21 +1,25 @@
-"""Compiles a script. Errors are CPython's own."""
+"""Compiles a script. Syntax errors are CPython's own."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import inspect
-import linecache
+import json
+import resource
+import sys
+import warnings
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from paddock.guest.python import outline, returns
+from paddock.guest.python import errors, outline, returns
+from paddock.guest.python.errors import FILE_NAME
 
-FILE_NAME = "main.py"
+CHECK_MEMORY_BYTES = 2 * 1024**3
+"""A syntax tree can take hundreds of times the memory of its source."""
 _compile = builtins.compile
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-_lines: list[str] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class Script:
 
 def compile_script(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
     """Compile `source`, or raise SyntaxError. Only expressions may `await` or `return` at the top level."""
-    register_source(source)
+    errors.register_source(source)
     result = returns.ResultSlot()
     outline_json = None
     try:
@@ -53,23 +57,23 @@ def _compile_expression(source: str, tree: ast.Module) -> CodeType:
         code: CodeType = _compile(tree, FILE_NAME, "exec", _FLAGS, dont_inherit=True)
     except SyntaxError as error:
         # The parser counts characters, the compiler UTF-8 bytes.
-        error.offset = character(source_line(error.lineno or 0), (error.offset or 1) - 1)
+        error.offset = errors.character(errors.source_line(error.lineno or 0), (error.offset or 1) - 1)
         raise
     return code
 
 
-def register_source(source: str) -> None:
-    """Let tracebacks and `inspect` show the script's lines, although there may be no such file."""
-    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    _lines[:] = [f"{line}\n" for line in lines]
-    linecache.cache[FILE_NAME] = (len(source), None, _lines.copy(), FILE_NAME)
+def check(mode: str) -> None:
+    """The main function of a process that compiles a script and never runs it: `entry_point.py compile MODE`.
 
-
-def source_line(number: int) -> str:
-    """A line of the script, counted from 1."""
-    return _lines[number - 1] if 0 < number <= len(_lines) else ""
-
-
-def character(line: str, offset: int) -> int:
-    """Which character of `line`, counted from 1, begins at byte `offset` of its UTF-8."""
-    return len(line.encode(errors="replace")[:offset].decode(errors="replace")) + 1
+    The source is read from stdin. The syntax error is printed as JSON, or `{}` if there is none. The process was jailed
+    first, because the source may be hostile.
+    """
+    resource.setrlimit(resource.RLIMIT_DATA, (CHECK_MEMORY_BYTES, CHECK_MEMORY_BYTES))
+    warnings.simplefilter("ignore")
+    report = {}
+    try:
+        compile_script(sys.stdin.buffer.read().decode(), is_expression=mode == "expression")
+    except SyntaxError as error:
+        description = errors.describe_rejected(error)
+        report = {name: description[name] for name in ("message", "line", "column")}
+    sys.stdout.write(json.dumps(report))

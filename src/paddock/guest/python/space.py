@@ -14,9 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from paddock.guest.python import limits
-from paddock.guest.python.functions import Functions
+from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.functions import Functions, link_tools
 from paddock.guest.python.job import Job
-from paddock.guest.python.script import FILE_NAME
 
 _decode = json.JSONDecoder().decode
 
@@ -46,7 +46,7 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
     if tools or not job.is_script:
-        names |= functions.linked(tools) | functions.common
+        names |= link_tools(functions, tools) | functions
     if files or not job.is_script:
         names["files"] = files
     if job.inputs:

@@ -1,4 +1,4 @@
-"""What is left where there is no Linux, by a Python that was told so: an imitation of macOS, not a Mac."""
+"""Paddock without Linux: on a Python that imitates macOS, not on a real Mac."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 from tests.cli.command import EMPTY, Ended, environment, paddock
 
 ROOT = Path(__file__).parents[2]
-PATH = f"{Path(__file__).parent / 'elsewhere'}:{ROOT / 'src'}:{ROOT}"
+PATH = f"{Path(__file__).parent / 'fake_macos'}:{ROOT / 'src'}:{ROOT}"
 NO_JAIL = "the jail needs Linux kernel features, which Darwin does not have"
 
 
-def elsewhere(*arguments: str) -> Ended:
+def on_macos(*arguments: str) -> Ended:
     return paddock(*arguments, PYTHONPATH=PATH)
 
 
@@ -27,7 +27,7 @@ def python(program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_imitation_lacks_what_it_says() -> None:
+def test_the_fake_macos_lacks_linux_features() -> None:
     names = "pidfd_open eventfd memfd_create waitid P_PID sched_getaffinity setns CLONE_NEWUSER"
     ran = python(
         "import os, platform, select, signal, sys\n"
@@ -37,15 +37,15 @@ def test_the_imitation_lacks_what_it_says() -> None:
     assert (ran.stdout, ran.stderr) == ("darwin Darwin [] False False\n", "")
 
 
-def test_a_script_that_fits_runs_on_the_light_engine() -> None:
-    assert elsewhere("run", "-c", "1 + 1") == Ended(0, "2\n", "")
-    result = json.loads(elsewhere("run", "-c", "print('hi')\n1 / 0", "--json").out)
+def test_a_script_runs_on_monty() -> None:
+    assert on_macos("run", "-c", "1 + 1") == Ended(0, "2\n", "")
+    result = json.loads(on_macos("run", "-c", "print('hi')\n1 / 0", "--json").out)
     assert (result["verdict"], result["engine"], result["stdout"]) == ("raised", "monty", "hi\n")
     assert result["error"]["type"] == "ZeroDivisionError"
 
 
-def test_a_script_that_fails_there_is_told_that_it_did_not_run_on_full_python() -> None:
-    ended = elsewhere("run", "-c", "import pandas")
+def test_a_failed_script_is_reported_as_run_on_monty_and_not_on_full_python() -> None:
+    ended = on_macos("run", "-c", "import pandas")
     assert (ended.status, ended.out) == (1, "")
     *_, error, note = ended.err.splitlines()
     assert error == "ModuleNotFoundError: No module named 'pandas'"
@@ -53,15 +53,15 @@ def test_a_script_that_fails_there_is_told_that_it_did_not_run_on_full_python() 
 
 
 @pytest.mark.parametrize("engine", ["cpython", "quickjs", "node"])
-def test_an_engine_that_needs_the_jail_is_refused_by_its_name(engine: str) -> None:
+def test_an_engine_that_needs_the_jail_is_unavailable(engine: str) -> None:
     language = "python" if engine == "cpython" else "javascript"
-    ended = elsewhere("run", "-c", "1", "--engine", engine, "--language", language)
+    ended = on_macos("run", "-c", "1", "--engine", engine, "--language", language)
     assert (ended.status, ended.out) == (1, "")
     assert f"engine '{engine}' is not available here; available: monty" in ended.err
 
 
-def test_doctor_says_what_works_and_what_is_missing() -> None:
-    ended = elsewhere("doctor", "--json")
+def test_doctor_reports_what_works_and_what_is_missing_as_json() -> None:
+    ended = on_macos("doctor", "--json")
     report = json.loads(ended.out)
     monty, *full = report["engines"]
     assert (ended.status, ended.err, report["platform"]) == (0, "", "Darwin arm64")
@@ -75,8 +75,8 @@ def test_doctor_says_what_works_and_what_is_missing() -> None:
     ]
 
 
-def test_doctor_says_it_readably_too() -> None:
-    shown = elsewhere("doctor").out.splitlines()
+def test_doctor_reports_what_is_missing_as_text() -> None:
+    shown = on_macos("doctor").out.splitlines()
     assert f"cpython   no  needs the jail: {NO_JAIL}" in shown
     assert f"missing   {NO_JAIL}" in shown
 
@@ -107,12 +107,12 @@ print("done")
 """
 
 
-def test_the_library_runs_calls_stops_and_cancels() -> None:
+def test_the_library_runs_scripts_calls_tools_times_out_and_cancels() -> None:
     ran = python(LIBRARY)
     assert (ran.stdout, ran.stderr) == ("done\n", "")
 
 
 def test_lint_works() -> None:
-    ended = elsewhere("lint", "-c", "import os")
+    ended = on_macos("lint", "-c", "import os")
     assert ended.status == 1
     assert "`os` imported but unused" in ended.out

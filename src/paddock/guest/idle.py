@@ -1,4 +1,4 @@
-"""A guest that runs nothing: it reports READY from inside the jail and waits until the host closes the connection."""
+"""An idle guest for `paddock doctor`: it sends READY from inside the jail and waits until the socket closes."""
 
 from __future__ import annotations
 

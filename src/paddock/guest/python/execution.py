@@ -1,20 +1,30 @@
-"""Runs a script and describes how it ended."""
+"""Runs a script, describes how it ended, shuts down as Python does, and sends the RESULT."""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import builtins
 import contextlib
 import sys
+import threading
+import traceback
 from dataclasses import dataclass, field
-from typing import Any
+from os import _exit
+from types import TracebackType
+from typing import Any, NoReturn
 
 from paddock.guest.python import errors, limits, streams, values
+from paddock.guest.python.channel import Channel
 from paddock.guest.python.returns import NAME
 from paddock.guest.python.script import Script
+from paddock.jail import wire
+from paddock.jail.wire import Kind
 
 EXEC_DEPTH = 1 if sys.version_info < (3, 12) else 0
 """Recursion depth that exec() itself takes; since 3.12 only Python frames count."""
+ERROR_BYTES = 24 * 1024
+"""How much of a message or a traceback fits into the header. Longer ones go into the body."""
 _exec, _eval = builtins.exec, builtins.eval
 
 
@@ -42,10 +52,10 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
             _exec(*(script.code, names))  # a plain call counts as a frame or not, depending on specialisation
             text = "null" if is_script else values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
     except SystemExit as error:
-        return describe_exit(error)
+        return _describe_exit(error)
     except BaseException as error:  # noqa: BLE001 (a script may raise anything)
         reserve.close()
-        return describe_raised(error, is_script=is_script)
+        return _describe_raised(error, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.DEFAULT_RECURSION))
     return Outcome("ok", text, exit_code=0 if is_script else None)
@@ -57,7 +67,7 @@ async def _run_async(script: Script, names: dict[str, Any], depth: int) -> str:
     return values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
 
 
-def describe_raised(error: BaseException, *, is_script: bool) -> Outcome:
+def _describe_raised(error: BaseException, *, is_script: bool) -> Outcome:
     """The outcome of an uncaught exception. A program prints it through `sys.excepthook`."""
     limits.allow_recursion(limits.DECODE_RECURSION)
     if isinstance(error, SystemError) and limits.is_memory_short():
@@ -76,7 +86,7 @@ def _show(error: BaseException) -> None:
         streams.write_line(f"Original exception was:\n{errors.text_of(error, carets=True)}")
 
 
-def describe_exit(error: SystemExit) -> Outcome:
+def _describe_exit(error: SystemExit) -> Outcome:
     """The outcome of sys.exit(), with the exit code that CPython would use."""
     code = error.code
     if code is not None and not isinstance(code, int):
@@ -92,3 +102,48 @@ def describe_rejected(error: SyntaxError, *, is_script: bool) -> Outcome:
     if is_script:
         streams.write_line(description["traceback"])
     return Outcome("rejected", error=description, exit_code=1 if is_script else None)
+
+
+def shut_down() -> None:
+    """Join the script's threads, run its atexit functions, and flush its output."""
+    actions = [atexit._run_exitfuncs]  # noqa: SLF001 (what the interpreter itself calls)
+    if threading.active_count() > 1:
+        actions.insert(0, threading._shutdown)  # type: ignore[attr-defined] # noqa: SLF001
+    for action in actions:
+        try:
+            action()
+        except BaseException:  # noqa: BLE001 (an atexit function may raise anything)
+            with contextlib.suppress(BaseException):
+                traceback.print_exc()
+    streams.flush_all()
+
+
+def send_result(channel: Channel, outcome: Outcome) -> None:
+    """Send the RESULT. A value larger than a frame is cut; the host's own limit is much lower."""
+    body = outcome.text.encode("ascii")[: wire.BODY_BYTES] if outcome.status == "ok" else b""
+    error = outcome.error
+    texts = {key: error[key] for key in ("message", "traceback") if error.get(key)}
+    if any(len(errors.encode(text)) > ERROR_BYTES for text in texts.values()):
+        body = errors.encode(texts)
+        error = error | {key: errors.shortened(text, ERROR_BYTES) for key, text in texts.items()}
+    header = {"status": outcome.status, **error, "exit_code": outcome.exit_code}
+    channel.send(Kind.RESULT, 0, header, body)
+
+
+def exit_process(outcome: Outcome) -> NoReturn:
+    """Exit with the code that a Python program would have."""
+    code = outcome.exit_code
+    _exit(code if code is not None else 0 if outcome.status == "ok" else 1)
+
+
+def show_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print an exception as CPython does, without frames of the runtime."""
+    streams.write_line(errors.text_of(error, carets=True))
+
+
+def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
+    """`show_uncaught` for a thread. CPython's own hook looks for the source in a file that may not exist."""
+    if report.exc_value is None or isinstance(report.exc_value, SystemExit):
+        return
+    name = report.thread.name if report.thread is not None else threading.get_ident()
+    streams.write_line(f"Exception in thread {name}:\n{errors.text_of(report.exc_value, carets=True)}")

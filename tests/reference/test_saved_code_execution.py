@@ -1,4 +1,4 @@
-"""A code execution tool that a user makes: saved with the command, offered by a server, met by a client."""
+"""A saved code tool: saved with the command, offered by a server, called by a client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WITH_CODE = f'{LEAST}code = "n * 2"\ninputs.n = 2\n'
 
 
 async def applied(services: Services, definition: str) -> Ended:
-    """How the command ended that saves it where the server looks."""
+    """Save a definition in the store of the server, with the command."""
     store = services.config.store.path
     return await asyncio.to_thread(
         lambda: paddock("definitions", "apply", "-", stdin=definition, PADDOCK_STORE__PATH=store)
@@ -25,7 +25,7 @@ async def applied(services: Services, definition: str) -> Ended:
 
 
 async def schema(client: Any) -> dict[str, Any]:
-    """What the tool takes."""
+    """The arguments of the tool."""
     (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "double"]
     found: dict[str, Any] = tool.input_schema
     return found
@@ -35,7 +35,7 @@ async def output(client: Any, **arguments: Any) -> Any:
     return (await client.call_tool("double", arguments)).structured_content["output"]
 
 
-async def test_what_is_saved_anew_changes_what_the_tool_takes() -> None:
+async def test_saving_a_definition_again_changes_the_arguments_of_the_tool() -> None:
     async with open_services() as services, Client(make_server(services, saved="all")) as client:
         assert await applied(services, LEAST) == Ended(0, "double is saved, version 1.\n", "")
         assert (await schema(client))["required"] == ["code"]
@@ -48,7 +48,7 @@ async def test_what_is_saved_anew_changes_what_the_tool_takes() -> None:
         assert await output(client) == 4
 
 
-async def test_what_is_wrong_is_refused_with_the_reason_and_the_old_one_stays() -> None:
+async def test_an_invalid_definition_is_refused_with_the_reason_and_the_old_one_stays() -> None:
     async with open_services() as services, Client(make_server(services, saved="all")) as client:
         assert (await applied(services, WITH_CODE)).status == 0
         before = await schema(client)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.model.deep_json import depth, is_deeper
+from paddock.model.json_depth import depth, is_deeper
 
 TEXTS = st.text(st.sampled_from('[]{}"\\\\,:a\n\u00e9'), max_size=6)
 VALUES = st.recursive(
@@ -43,5 +43,5 @@ def test_large_texts_take_little_time(piece: bytes) -> None:
 
 
 @pytest.mark.parametrize(("value", "expected"), [(1, 0), ([], 0), ([1], 1), ({"a": [1]}, 2), ([1, [2, [3]], 4], 3)])
-def test_depth_is_counted_by_what_lies_inside(value: object, expected: int) -> None:
+def test_depth_counts_nested_containers(value: object, expected: int) -> None:
     assert [is_deeper(value, limit) for limit in range(5)] == [limit < expected for limit in range(5)]

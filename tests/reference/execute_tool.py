@@ -1,4 +1,4 @@
-"""What the tests of `execute` share: a server with tools that work and tools that do not, and how answers are read."""
+"""Shared by the tests of `execute`: a server with working and failing tools, and functions that read results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def echo(value: Any) -> dict[str, Any]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def services() -> AsyncIterator[Services]:
-    """With an upstream that works and one that does not, a policy, and functions that fail."""
+    """Services with a working and a dead upstream, a policy, and functions that fail."""
     tools = ToolsConfig(policy=POLICY, call_seconds=1.0)
     config = Config(upstreams={"shop": SHOP, "dead": DEAD}, tools=tools)
     async with open_services(config, tools=[fail, wait_for_ever, echo]) as made:
@@ -64,7 +64,7 @@ async def execute(services: Services, code: str, definition: Definition = EXECUT
 
 
 def failure(result: Any) -> dict[str, Any]:
-    """The envelope that a call came to, which is all of its content."""
+    """The error envelope of a failed call, checked to be its only content."""
     assert result.is_error
     assert (result.structured_content, len(result.content)) == (None, 1)
     said: dict[str, Any] = json.loads(result.content[0].text)
@@ -77,7 +77,7 @@ def kind(said: dict[str, Any]) -> tuple[str, str, bool]:
 
 
 def of_script(said: dict[str, Any]) -> tuple[str, str, str, str]:
-    """Of a script's own failure: code, summary, and the type and place of its exception."""
+    """The code, the summary, and the exception's type and place in the envelope of a failed script."""
     assert (said["error_kind"], said["tool"], said["retryable"]) == ("sandbox_runtime", "execute", False)
     (detail,) = said["details"]
     return said["error_code"], said["summary"], detail["received_type"], detail["path"]

@@ -1,6 +1,6 @@
-"""Imported by every Python that has this folder on its path: Linux without what macOS with Python 3.11 does not have.
+"""Makes every Python that has this folder on its path look like Python 3.11 on macOS.
 
-An imitation. The kernel, its `/proc` and the worker's binary are still Linux's own.
+It removes what macOS does not have. The kernel, `/proc` and the worker's binary are still those of Linux.
 """
 
 from __future__ import annotations
