@@ -118,9 +118,7 @@ class RunQueue:
     def _fill(self) -> None:
         """Give free places to runs that wait."""
         while ready := [each for each in self._waiting if self._has_place(each.caller)]:
-            first = min(
-                ready, key=lambda each: self._running[each.caller]
-            )  # of these the oldest
+            first = min(ready, key=lambda each: self._running[each.caller])  # of these the oldest
             self._waiting.remove(first)
             self._running[first.caller] += 1
             if not first.turn.done():  # else it is being cancelled, and leaves
