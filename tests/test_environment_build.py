@@ -164,7 +164,7 @@ def test_a_package_that_cannot_be_compiled_leaves_the_old_environment_in_use(tmp
         build(own("sound", "broken"), tmp_path)
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("environment 'own' could not be built: the package 'broken' could not be installed ")
-    assert lines[-1] == "The environment as it was built before stays in use."
+    assert lines[-1] == "The earlier build of the environment stays in use."
     assert "no compiler here" in str(caught.value)
     assert (store.current("own", tmp_path), store.ready(own("sound", "broken"), tmp_path)) == (old, None)
     assert ran(old, "import sound; print(sound.HERE)") == f"{old.site_packages}/sound.py"
@@ -176,7 +176,7 @@ def test_a_preload_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "environment 'own' was installed, but its preload cannot be imported:\n"
         "  import numpy: ModuleNotFoundError: No module named 'numpy'\n"
-        "Name a package that has it among its packages, or take it out of preload."
+        "Add the package that provides it to packages, or remove it from preload."
     )
     assert list(builds(tmp_path).iterdir()) == []
 

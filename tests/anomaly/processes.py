@@ -22,7 +22,7 @@ def children(pid: int | None = None) -> list[int]:
 
 
 def wait_until_gone(pids: list[int]) -> None:
-    """Return when every process of `pids` has ended; it is an error if that takes for ever."""
+    """Return when every process of `pids` has ended. Fails if that takes too long."""
     for pid in pids:
         try:
             descriptor = os.pidfd_open(pid)

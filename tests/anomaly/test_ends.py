@@ -1,4 +1,4 @@
-"""A guest does not end as it should: it takes long, something fails, its reaper dies first. Nobody waits for ever."""
+"""A guest that does not end as it should: it takes long, a step fails, its reaper dies first. Nothing hangs."""
 
 from __future__ import annotations
 

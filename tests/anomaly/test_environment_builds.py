@@ -1,4 +1,4 @@
-"""Builds that are killed, cancelled, or under way twice."""
+"""Builds that are killed, cancelled, or started twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.environments import building, gated, heard, own, sdist
 
 @pytest.fixture(autouse=True)
 def packages_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name here may reach an index: someone may have a package of that name there."""
+    """No name here may reach an index, where a package of that name may exist."""
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))

@@ -1,4 +1,4 @@
-"""Processes of the jail die at the wrong moment. No request is lost without a word, and nothing is left behind."""
+"""Processes of the jail die at the wrong moment. Every request gets a verdict, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if os.fork() == 0:
 time.sleep(max(0, until - time.time()))
 n
 """
-"""Ends at a time of the clock, also when it has begun anew. The second process shows that it has begun."""
+"""Ends at a fixed time, even if it is started again. Its second process shows that it has started."""
 RUNS = 20
 
 

@@ -1,4 +1,4 @@
-"""The host can open nothing more: what runs goes on and is told of, and what could not be made leaves nothing."""
+"""The host has no free descriptor: runs in progress continue, and a guest that could not be made leaves nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def opened() -> set[int]:
 
 @contextmanager
 def room_for(count: int) -> Iterator[None]:
-    """As if this process could open so many more files, and no others."""
+    """Let this process open so many more files and no others."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     used, free = opened(), []
     for number in range(before[0]):

@@ -1,4 +1,4 @@
-"""A guest that cannot be made: whoever wanted it is told why, and the others go on."""
+"""A guest that cannot be made: its caller is told why, and other guests continue."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def zygote(paddock: Paddock) -> int:
 
 
 def too_few(pid: int, kind: int) -> int:
-    """A limit with which a process can open nothing more, or start none."""
+    """The limit with which a process can open no file, or start no process."""
     used = {int(fd.name) for fd in Path(f"/proc/{pid}/fd").iterdir()}
     return next(number for number in range(len(used) + 1) if number not in used) if kind == FILES else 1
 

@@ -23,7 +23,7 @@ SPIN = "print('on')\nwhile True:\n    pass"
 
 
 async def spinning(paddock: Paddock) -> tuple[asyncio.Task[Verdict], asyncio.Event]:
-    """A run that goes on until it is ended from outside, and the sign that it has begun."""
+    """A run that continues until it is ended from outside, and the sign that it has started."""
     begun = asyncio.Event()
 
     async def follow() -> Verdict:

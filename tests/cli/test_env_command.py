@@ -101,7 +101,7 @@ def test_a_package_that_cannot_be_installed_is_a_clear_error(machine: dict[str, 
         "Error: environment 'own' could not be built: the package 'broken' could not be installed "
         "(uv ended with status 1):"
     )
-    assert error[-1] == "The environment as it was built before stays in use."
+    assert error[-1] == "The earlier build of the environment stays in use."
     assert row(changed, "own")["state"] == "changed"
 
 

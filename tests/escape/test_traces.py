@@ -1,4 +1,4 @@
-"""What the suite looks for after each hostile program: here it is really left, and must be seen."""
+"""The suite looks for traces after each hostile program. Here traces are left on purpose, and must be found."""
 
 from __future__ import annotations
 

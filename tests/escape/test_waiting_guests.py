@@ -1,4 +1,4 @@
-"""Guests that wait have their walls already: whoever is sent a script was walled in before."""
+"""Waiting guests are walled in already, before they are sent a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What guests need works behind the walls: each a run with a known value."""
+"""Ordinary scripts work behind the walls: each is a run with a known value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs could leave on the machine, counted; the pool's own waiting guests are what there may be."""
+"""Counts what runs could leave on the machine, apart from the pool's waiting guests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paddock.run import Paddock
 
 PATIENCE_SECONDS = 10
 MARK = "paddock-escape"
-"""Programs have it in the name of everything that they make."""
+"""Hostile programs put it in the name of everything that they make."""
 PER_GUEST = 2  # the guest and its reaper
 _NUMBER = re.compile(r"\[?\d+\]?")
 OPEN_PER_GUEST = {"socket:": 2, "pipe:": 2, "anon_inode:[pidfd]": 1}
@@ -69,7 +69,7 @@ async def settled(paddock: Paddock) -> Traces:
         while True:
             for pool in pools:
                 for shelf in pool._shelves.values():
-                    if shelf.filling is not None:  # it would begin in a moment
+                    if shelf.fill_timer is not None:  # it would begin in a moment
                         pool._fill(shelf)
             if not (tasks := [task for pool in pools for task in pool._tasks]):
                 break
@@ -79,7 +79,7 @@ async def settled(paddock: Paddock) -> Traces:
 
 
 async def same_as(before: Traces, paddock: Paddock) -> Traces:
-    """What there is when nothing is there that was not there before; it is an error if that takes for ever."""
+    """Wait until there are no traces but those of before. Fails if that takes too long."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while _excess(before, now := await settled(paddock)) and time.monotonic() < deadline:
         await asyncio.sleep(0.01)  # the kernel buries a process after it has told of its death

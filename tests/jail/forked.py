@@ -1,4 +1,4 @@
-"""Walls cannot be taken down again: what is tried behind them is tried in a child."""
+"""Runs a trial in a forked child, because walls cannot be taken down again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _libc.syscall.restype = ctypes.c_long
 
 
 def forked(trial: Callable[[], Any]) -> Any:
-    """What `trial` returns in a forked child, through JSON."""
+    """The value that `trial` returns in a forked child, passed as JSON."""
     said = attempt(lambda: json.dumps(trial()))
     try:
         return json.loads(said or "")
@@ -25,7 +25,7 @@ def forked(trial: Callable[[], Any]) -> Any:
 
 
 def outcome(call: str | int, *arguments: int | bytes) -> str:
-    """Make the call by number: the name of its error, or "done"."""
+    """Make a system call by number. Returns the name of its error, or "done"."""
     number = NUMBERS[MACHINE][call] if isinstance(call, str) else call
     filled = [*arguments, 0, 0, 0, 0, 0, 0][:6]
     passed = [ctypes.c_ulong(each & (2**64 - 1)) if isinstance(each, int) else each for each in filled]
@@ -35,5 +35,5 @@ def outcome(call: str | int, *arguments: int | bytes) -> str:
 
 
 def errno_name(number: int) -> str:
-    """As the kernel writes it: Python knows 95 by two names."""
+    """The kernel's name of an error. Python has two names for 95."""
     return "EOPNOTSUPP" if number == errno.EOPNOTSUPP else errno.errorcode[number]

@@ -1,4 +1,4 @@
-"""Programs that take memory and processes, and a process that waits to be told one."""
+"""Programs that take memory and processes, and a process that waits for such a program."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ for number in range(10):
 
 
 def grabs(megabytes: int) -> str:
-    """One line that takes that much at once."""
+    """One line of code that takes this much memory at once."""
     return f"block = bytearray(b'x') * ({megabytes} << 20); print('grabbed', flush=True)"
 
 
 def waiting(first: str = "pass", pass_fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
-    """A process that has done `first` and waits for the text of its program."""
+    """A process that has run `first` and waits for a program on stdin."""
     command = [sys.executable, "-I", "-S", "-c", f"{first}\nprint('ready', flush=True)\n{WAITS}"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=pass_fds)
     assert process.stdout
@@ -107,7 +107,7 @@ def waiting(first: str = "pass", pass_fds: Sequence[int] = ()) -> subprocess.Pop
 
 
 def tell(process: subprocess.Popen[bytes], program: str) -> None:
-    """Start the program."""
+    """Send the program to a waiting process."""
     assert process.stdin
     process.stdin.write(program.encode())
     process.stdin.close()
@@ -115,6 +115,6 @@ def tell(process: subprocess.Popen[bytes], program: str) -> None:
 
 
 def told(process: subprocess.Popen[bytes], program: str) -> bytes:
-    """Run the program to its end; its output."""
+    """Run the program in a waiting process to its end, and return its output."""
     out, _ = process.communicate(program.encode(), timeout=30)
     return out

@@ -1,4 +1,4 @@
-"""What a user who may read nothing of ours needs to run Paddock: copies of the interpreter, of Paddock, of packages."""
+"""Copies of the interpreter, Paddock and packages, for a user who may not read the originals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.jail import setting
 
 TESTS = Path(__file__).parents[1]
 ORDINARY = 2_000_000 + os.getpid()
-"""The ordinary user: nobody's number, and another in each run of these tests."""
+"""The uid of the ordinary user. No account has it, and each run of these tests has another."""
 # As they are named where packages are installed; a pattern may match none.
 PACKAGES = (
     *("msgspec", "typing_extensions.py", "pydantic_monty", "pydantic_monty_client", "pydantic_monty_runtime"),
@@ -40,7 +40,7 @@ class Place:
 
     @property
     def variables(self) -> dict[str, str]:
-        """With them the interpreter finds Paddock, the packages and uv."""
+        """Environment variables with which the interpreter finds Paddock, the packages and uv."""
         return {
             "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
             "PYTHONPATH": f"{self.folder}/src:{self.folder}/packages",
@@ -48,7 +48,7 @@ class Place:
         }
 
     def command(self, kind: str, *arguments: str, missing: Sequence[str] = ()) -> list[str]:
-        """The interpreter in the setting `kind`, where these system calls are missing, or /proc is."""
+        """The command of the interpreter in the setting `kind`, without the system calls (or /proc) in `missing`."""
         outer = [sys.executable, "-P", setting.__file__, kind, str(ORDINARY), ",".join(missing)]
         return [*outer, self.python, "-s", "-P", *arguments]
 
@@ -65,7 +65,7 @@ class Place:
         missing: Sequence[str] = (),
         home: Path | None = None,
     ) -> dict[str, Any]:
-        """What a file of the tests prints, as JSON, in the setting `kind`; its guests have ids from `uid_base` on.
+        """The JSON that a file of the tests prints in the setting `kind`. Its guests have uids from `uid_base` on.
 
         It has a home of its own, unless one is named.
         """
@@ -83,7 +83,7 @@ class Place:
         return told
 
     def home(self, name: str, *, ordinary: bool) -> Path:
-        """A folder of the setting's user."""
+        """A home folder of the setting's user."""
         home = self.folder / f"home-{name}"
         home.mkdir(exist_ok=True)
         if ordinary:
@@ -93,7 +93,7 @@ class Place:
 
 @contextmanager
 def made(purpose: str, tests: Iterable[str], packages: Iterable[str] = ()) -> Iterator[Place]:
-    """A place with these files of the tests, and these packages beside those that Paddock needs; gone afterwards."""
+    """A temporary place with these files of the tests, and these packages in addition to those that Paddock needs."""
     folder = Path("/var/tmp") / f"paddock-{purpose}-{os.getpid()}"  # noqa: S108  a test's own; pytest's is closed to others
     cleanup = Cleanup(folders=[folder])
     folder.mkdir(mode=0o755)
@@ -123,7 +123,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def readable_python(folder: Path) -> str:
-    """An interpreter of this version that everyone may start: ours, one of the system, or a copy of ours."""
+    """An interpreter of this version that everyone may start: this one, the system's, or a copy of this one."""
     version = f"python3.{sys.version_info.minor}"
     base = Path(sys.base_prefix)
     for candidate in (base / "bin" / version, Path("/usr/bin") / version, Path("/usr/local/bin") / version):

@@ -52,7 +52,7 @@ def main(setting: str, uid: int, missing: list[str], command: list[str]) -> None
 
 
 def cover() -> None:
-    """The kernel lets nobody mount another /proc where a part of the one that is there is covered."""
+    """Cover a part of /proc: the kernel then lets no user namespace mount another /proc."""
     covered = [path for path in COVERED if os.path.exists(path)]  # noqa: PTH110
     for path in covered:
         mounts.mount("/dev/null", path, None, mounts.BIND)

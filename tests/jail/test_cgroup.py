@@ -1,4 +1,4 @@
-"""Slots against the real kernel. Limits are small, so that a hole is noticed and not suffered."""
+"""Slots against the real kernel. Limits are small, so that a hole shows without doing harm."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ input()
     host = subprocess.Popen([sys.executable, "-c", dies], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert host.stdout
     name, cleanup = host.stdout.readline().decode().split()
-    os.kill(int(cleanup), signal.SIGKILL)  # everything of it is killed at once: nobody tidies
+    os.kill(int(cleanup), signal.SIGKILL)  # so that only `sweep` cleans up
     cgroup.sweep(controllers)
     left = [parent / name / "slot-1" for parent in controllers.parents.values()]
     assert all(group.is_dir() for group in left)

@@ -1,4 +1,4 @@
-"""One epoll for many descriptors: it tells of each thing once, and lives as long as its last user."""
+"""One epoll object for many descriptors: it reports each event once, and is closed with its last user."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 async def turns() -> None:
-    """Let the event loop look a few times."""
+    """Let the event loop run a few times."""
     for _ in range(5):
         await asyncio.sleep(0)
 

@@ -1,4 +1,4 @@
-"""A host that is killed has no time to tidy. Nothing of it stays all the same, and nobody has to start another."""
+"""A host that is killed cannot clean up. Nothing of it is left all the same, without another host being started."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ as_root = pytest.mark.skipif(
 
 
 def until(condition: Callable[[], object]) -> None:
-    """Look until it holds; it is an error if that takes for ever."""
+    """Wait until the condition holds. Fails if that takes too long."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline, "it takes for ever"
@@ -42,7 +42,7 @@ def until(condition: Callable[[], object]) -> None:
 
 @dataclass
 class Host:
-    """A host that runs, and where it could leave something."""
+    """A running host, and the places where it could leave something."""
 
     process: subprocess.Popen[str]
     data: Path
@@ -51,7 +51,7 @@ class Host:
     below: list[int] = field(default_factory=list)
 
     def left(self) -> dict[str, object]:
-        """All that there is of it beside the process itself."""
+        """Everything that the host has made, apart from its own process."""
         ours = {*self.below, self.process.pid}
         found = {
             "processes": [pid for pid in {*self.below, *of_ids(UID_BASE, UID_COUNT)} if is_alive(pid)],
@@ -170,7 +170,7 @@ def test_nothing_is_left_of_a_host_of_an_ordinary_user_without_namespaces_that_w
 
 
 def test_the_whole_group_of_a_host_may_be_killed_at_once() -> None:
-    """As a shell does, or a terminal that closes: who tidies is in a group of its own."""
+    """A shell or a closing terminal kills a process group. The cleanup process is in a group of its own."""
     if (reason := cgroup.probe()) is not None:
         pytest.fail(reason) if "CI" in os.environ else pytest.skip(reason)
     program = """
@@ -247,7 +247,7 @@ while True:
         until(partial.exists)
         builder.kill()
         with (partial.parent / "lock").open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # as who makes the next one has to
+            fcntl.flock(lock, fcntl.LOCK_EX)  # as a process that builds the next root does
             assert not partial.exists()
     finally:
         builder.kill()

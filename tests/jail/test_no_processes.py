@@ -1,4 +1,4 @@
-"""Guests that may start no process: the filter has no call for it, before any limit of a run is asked."""
+"""Guests that must not start processes: their filter allows no call for it, whatever the limits of the run."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_a_run_that_may_have_none_is_refused_by_the_limit(profile: str, vi
 
 @pytest.mark.parametrize("profile", PROFILES)
 async def test_who_breaks_out_of_the_light_javascript_engine_starts_nothing(profile: str, visible_data: Path) -> None:
-    """Python in the walls of that engine's guests stands for the one who has broken out: it can say anything."""
+    """Python behind the walls of that engine's guests stands for an attacker who broke out of the interpreter."""
     settings = config(profile, visible_data)
     engine = QuickJSEngine(settings)
     engine._jail._runtime = "paddock.guest.python.main:serve"

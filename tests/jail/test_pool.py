@@ -1,4 +1,4 @@
-"""Guests that wait: how many there are, and for how long."""
+"""Waiting guests: how many there are, and for how long."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_as_many_wait_as_demand_asks_for_up_to_the_ceiling_and_back_to_the
         async with asyncio.timeout(60):
             while look() < 3:
                 await asyncio.gather(*(paddock.run("1", engine="cpython") for _ in range(6)))
-                with suppress(TimeoutError):  # on a busy machine nobody may have come for too long already: once more
+                with suppress(TimeoutError):  # on a busy machine the pool may be idle already: try again
                     async with asyncio.timeout(1):
                         await until(lambda: look() >= 3)
         await until(lambda: look() and len(waiting(paddock)) == 1)
@@ -77,11 +77,11 @@ async def test_no_two_runs_share_a_guest() -> None:
 
 
 async def test_a_guest_that_is_not_in_its_control_group_is_not_handed_out() -> None:
-    bounds = ResourceLimits(Limits())
-    if not bounds.counts_unmapped:
-        pytest.skip("a watcher bounds guests here, and nobody has to come into anything")
-    bound = await bounds.take()
+    limits = ResourceLimits(Limits())
+    if not limits.counts_unmapped:
+        pytest.skip("a watcher limits guests here; there is no control group to enter")
+    limit = await limits.take()
     with pytest.raises(JailUnavailable, match="did not enter its control group"):
-        bounds.ahead(bound)
-    bounds.give_back(bound)
-    await bounds.close()
+        limits.apply_usual(limit)
+    limits.give_back(limit)
+    await limits.close()

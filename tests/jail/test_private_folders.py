@@ -1,4 +1,4 @@
-"""Folders of a guest without a file system of its own: what may lie there is seen, and all of it removed."""
+"""The folders of a guest without a file system of its own: they are measured, and emptied completely."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail import profile_chroot as uids
+from paddock.jail import profile_chroot
 from paddock.jail.walls import roots
 from paddock.jail.walls.quota import Quota
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
@@ -96,7 +96,7 @@ def test_a_process_whose_first_thread_has_ended_is_there_and_so_are_its_files(tm
         try:
             assert process.stdout is not None
             assert process.stdout.read(8) == b"headless"
-            assert process.pid in uids.of_uid(os.getuid(), PROC)
+            assert process.pid in profile_chroot.pids_of_uid(os.getuid(), PROC)
             assert quota.exceeded([process.pid], PROC)
         finally:
             process.kill()
@@ -105,14 +105,14 @@ def test_a_process_whose_first_thread_has_ended_is_there_and_so_are_its_files(tm
 
 def test_ids_belong_to_one_paddock_at_a_time() -> None:
     base = 3_000_000_000 - os.getpid()
-    first = uids.Block(base, 2 * uids.OF_A_BLOCK)
-    second = uids.Block(base, 2 * uids.OF_A_BLOCK)
-    assert second.of_guest(FIRST_UID) == first.of_guest(FIRST_UID) + uids.OF_A_BLOCK
+    first = profile_chroot.UidBlock(base, 2 * profile_chroot.BLOCK_SIZE)
+    second = profile_chroot.UidBlock(base, 2 * profile_chroot.BLOCK_SIZE)
+    assert second.of_guest(FIRST_UID) == first.of_guest(FIRST_UID) + profile_chroot.BLOCK_SIZE
     assert first.of_reaper(FIRST_UID) not in (first.of_guest(FIRST_UID), second.of_guest(FIRST_UID))
     with pytest.raises(OSError, match=r"jail\.uid_base"):
-        uids.Block(base, 2 * uids.OF_A_BLOCK)
+        profile_chroot.UidBlock(base, 2 * profile_chroot.BLOCK_SIZE)
     first.close()
-    third = uids.Block(base, uids.OF_A_BLOCK)
+    third = profile_chroot.UidBlock(base, profile_chroot.BLOCK_SIZE)
     assert third.of_guest(FIRST_UID) == base
     third.close()
     second.close()

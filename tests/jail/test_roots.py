@@ -1,4 +1,4 @@
-"""Root directories of the profile `chroot`: they go with the environment that they were made of, and not before."""
+"""Root directories of the profile `chroot` are removed with the environment that they were made of, not before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def root_of(name: str, data: Path) -> tuple[Path, int]:
-    """A root as the profile makes it, of a build with one file that stands for an environment of that name."""
+    """Make a root as the profile does, from a build of one file for an environment of that name."""
     build = builds(data) / f"key-of-{name}"
     build.mkdir(parents=True)
     (build / "module.py").write_text("1")
@@ -35,7 +35,7 @@ def left(data: Path) -> set[str]:
 
 
 def test_roots_are_where_the_profile_keeps_them(tmp_path: Path) -> None:
-    spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), GuestSetup("runtime:serve"), memfds=True)
+    spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), GuestSetup("python", "runtime:serve"))
     assert spec.place == str(store.roots_of(tmp_path))
 
 

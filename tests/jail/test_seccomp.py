@@ -1,4 +1,4 @@
-"""The filter in the kernel: hostile calls by number, in children without capabilities: a hole would only show."""
+"""The filter in the kernel: hostile calls by number, in children without capabilities, where a hole does no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the programs decide, on both architectures, by an interpreter of BPF. `test_seccomp` asks the kernel."""
+"""What the filters decide on both architectures, according to a BPF interpreter. `test_seccomp` asks the kernel."""
 
 from __future__ import annotations
 

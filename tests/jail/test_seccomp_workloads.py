@@ -1,4 +1,4 @@
-"""What a guest needs works behind the filter: each program runs in an interpreter that walls itself in first."""
+"""Ordinary programs work behind the filter: each runs in an interpreter that walls itself in first."""
 
 from __future__ import annotations
 

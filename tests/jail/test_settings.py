@@ -41,7 +41,7 @@ def place() -> Iterator[Place]:
 
 
 def run(place: Place, kind: str, *, accept: bool = False, missing: Sequence[str] = ()) -> dict[str, Any]:
-    """The scripts in that setting. Its own ids, so that whatever has them afterwards was left there."""
+    """Run the scripts in that setting. It has its own uids, so whatever has them afterwards was left behind."""
     return place.told(kind, SCRIPTS, BASE, accept=accept, missing=missing)
 
 
@@ -139,7 +139,7 @@ def test_an_ordinary_user_who_may_not_mount_proc_has_namespaces_without_it(place
 
 
 def unavailable(place: Place, kind: str, *missing: str, accept: bool = False) -> list[str]:
-    """Why nothing runs there, by line."""
+    """The lines of the error that says why nothing runs there."""
     told = run(place, kind, missing=missing, accept=accept)
     assert list(told) == ["unavailable"]
     assert left(place.folder) == []
@@ -195,7 +195,7 @@ def of_full_python(words: str) -> str:
 
 
 class Doctor:
-    """What `paddock doctor` says of full Python in one setting: as JSON, and in the words that it has for that."""
+    """What `paddock doctor` reports about full Python in one setting, as JSON and as text."""
 
     built: ClassVar[set[Path]] = set()  # homes that have the environment
 
@@ -218,7 +218,7 @@ class Doctor:
 
     @property
     def text(self) -> str:
-        """In the words for what was found there."""
+        """The text for the report that was read as JSON."""
         with tempfile.TemporaryFile("w+") as words:
             _show(Screen(words), self._engines, self._lint)
             words.seek(0)
@@ -226,12 +226,12 @@ class Doctor:
 
     @property
     def said(self) -> str:
-        """In words, from a doctor that looks again."""
+        """The text that the command prints."""
         return of_full_python(self._paddock(self._status, "doctor"))
 
     @property
     def kept(self) -> dict[str, str]:
-        """The first words of what keeps each guarantee."""
+        """The first words of the mechanism behind each guarantee."""
         kept = {each["name"]: each["mechanism"] for each in self.report["guarantees"] if each["mechanism"]}
         return {name: re.split(" ?[:;,(]| that ", mechanism)[0] for name, mechanism in kept.items()}
 

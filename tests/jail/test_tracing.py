@@ -1,4 +1,4 @@
-"""What a guest's filter refuses, told to the host."""
+"""Calls that a guest's filter refuses are reported to the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watcher against real processes. Limits are small, so that a hole is noticed and not suffered."""
+"""The watcher against real processes. Limits are small, so that a hole shows without doing harm."""
 
 from __future__ import annotations
 

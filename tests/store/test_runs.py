@@ -225,6 +225,8 @@ def test_equal_requests_have_equal_fingerprints() -> None:
         replace(REQUEST, type_check=True),
         replace(REQUEST, mode="script"),
         replace(REQUEST, argv=["x"]),
+        replace(REQUEST, refused_modules=["x"]),
+        replace(REQUEST, globals="closed"),
     ],
 )
 def test_different_requests_have_different_fingerprints(other: Request) -> None:

@@ -45,7 +45,7 @@ async def failed(result: Result) -> dict[str, Any]:
     return failure.value.envelope(TOOL.full_name)
 
 
-async def test_structured_content_is_the_answer_whatever_the_text_says() -> None:
+async def test_structured_content_takes_precedence_over_text() -> None:
     assert await value(text("else", structured={"a": 1})) == {"a": 1}
     assert await value(text("else", structured=[1])) == {"result": [1]}
 
@@ -74,7 +74,7 @@ async def test_text_is_parsed_where_it_is_json(said: str, expected: Any) -> None
     assert await value(text(said)) == expected
 
 
-async def test_text_of_a_tool_that_declares_its_output_is_left_as_it_is() -> None:
+async def test_text_of_a_tool_with_an_output_schema_is_not_parsed() -> None:
     assert await value(text('{"a": 1}'), TYPED) == {"result": '{"a": 1}'}
 
 
@@ -84,7 +84,7 @@ async def test_several_texts_are_lines_or_a_list_of_values() -> None:
     assert await value(text('{"id": 1}', "b")) == {"result": '{"id": 1}\nb'}
 
 
-async def test_nothing_is_nothing() -> None:
+async def test_an_empty_result_is_null() -> None:
     assert await value(Result()) == {"result": None}
 
 
@@ -114,14 +114,14 @@ async def test_one_image_is_one_reference() -> None:
     assert await value(Result(blocks)) == {"result": {"success": True, "id": "a_1", "filename": "image-1.png"}}
 
 
-async def test_an_embedded_text_is_text_and_a_link_is_an_address() -> None:
+async def test_an_embedded_text_becomes_text_and_a_link_stays_a_link() -> None:
     embedded = ({"type": "resource", "resource": {"uri": "x://y", "text": '{"a": 1}'}},)
     link = ({"type": "resource_link", "uri": "file:///report.csv", "name": "report", "_meta": {}},)
     assert await value(Result(embedded)) == {"a": 1}
     assert await value(Result(link)) == {"result": {"uri": "file:///report.csv", "name": "report"}}
 
 
-async def test_what_comes_beside_an_object_is_attached_to_it() -> None:
+async def test_other_content_of_a_structured_result_becomes_attachments() -> None:
     kept = Kept()
     blocks: tuple[dict[str, Any], ...] = (
         {"type": "text", "text": '{"a": 1}'},
@@ -141,7 +141,7 @@ async def test_what_comes_beside_an_object_is_attached_to_it() -> None:
     assert len(kept.made) == 1
 
 
-async def test_nothing_is_added_to_a_map_nor_put_in_the_place_of_a_tools_own() -> None:
+async def test_attachments_are_not_added_to_a_map_and_replace_no_field() -> None:
     kept = Kept()
     image = ({"type": "image", "data": PNG, "mimeType": "image/png"},)
     prices = Tool("shop", "prices", output_schema={"type": "object", "additionalProperties": {"type": "number"}})
@@ -156,12 +156,12 @@ async def test_content_that_is_not_base64_fails() -> None:
     assert envelope["error_code"] == "INTERNAL_ERROR"
 
 
-async def test_numbers_that_json_does_not_have_become_null() -> None:
+async def test_nan_infinity_and_huge_integers_become_null() -> None:
     numbers = {"a": float("nan"), "b": [float("inf"), 10**5000, 1]}
     assert await value(Result(structured=numbers)) == {"a": None, "b": [None, None, 1]}
 
 
-async def test_an_error_is_an_envelope_around_what_was_said() -> None:
+async def test_an_error_text_becomes_the_summary_of_an_envelope() -> None:
     expected = envelope("internal_error", "shop.orders", "no stock", "INTERNAL_ERROR")
     assert await failed(text("no stock", is_error=True)) == expected
 
@@ -172,7 +172,7 @@ async def test_an_envelope_of_the_server_passes_unchanged() -> None:
     assert (answered.failed, answered.json) == (True, own)
 
 
-async def test_part_of_an_envelope_is_only_text() -> None:
+async def test_an_incomplete_envelope_is_treated_as_text() -> None:
     part = json.dumps({"error_kind": "rate_limited", "tool": "inner"})
     assert (await failed(text(part, is_error=True)))["summary"] == part
 
@@ -188,12 +188,12 @@ async def test_part_of_an_envelope_is_only_text() -> None:
         ("x" * 10**6, "INTERNAL_ERROR"),
     ],
 )
-async def test_what_the_sdks_write_into_a_result_has_its_own_code(said: str, code: str) -> None:
+async def test_protocol_errors_that_sdks_report_as_results_keep_their_code(said: str, code: str) -> None:
     failure = await failed(text(said, is_error=True))
     assert failure["error_code"] == code
     assert 0 < len(failure["summary"]) < 5000
 
 
-async def test_a_structured_error_is_shown_where_there_is_no_text() -> None:
+async def test_a_structured_error_without_text_is_shown_as_json() -> None:
     failure = await failed(Result(structured={"code": 7}, is_error=True))
     assert failure["summary"] == '{"code": 7}'

@@ -78,7 +78,7 @@ own = await double({"n": 21})
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_calls_at_once_overlap(paddock: Paddock, engine: str, tmp_path: Path) -> None:
+async def test_concurrent_calls_overlap(paddock: Paddock, engine: str, tmp_path: Path) -> None:
     code = f"""
 import asyncio
 await asyncio.gather(*[meet({{"here": {str(tmp_path)!r}, "others": 3}}) for _ in range(3)])
@@ -105,7 +105,7 @@ async def test_a_picture_becomes_an_artifact(paddock: Paddock, engine: str) -> N
         ("fail({'message': 'no luck'})", "internal_error", "INTERNAL_ERROR", "plain.fail"),
     ],
 )
-async def test_a_failing_call_is_an_envelope(
+async def test_a_failed_call_returns_an_envelope(
     paddock: Paddock, engine: str, call: str, kind: str, code: str, tool: str
 ) -> None:
     said = await failure(paddock, call, engine)
@@ -145,7 +145,7 @@ async def test_policy_refuses_before_anything_is_sent() -> None:
         assert asked["hints"]
 
 
-async def test_arguments_are_repaired_where_that_is_asked_for() -> None:
+async def test_arguments_are_repaired_if_repair_is_enabled() -> None:
     async with Paddock(config(ToolsConfig(repair=True))) as paddock:
         assert (await paddock.run("await add({'A': '1', 'b': 2.0})")).output == {"sum": 3}
     async with Paddock(config()) as paddock:
@@ -164,12 +164,12 @@ async def test_every_call_is_in_the_journal_before_and_after() -> None:
     assert (echoed.arguments_json, echoed.is_read_only) == ('{"text": "token: [redacted]"}', True)
 
 
-async def test_a_tools_progress_reaches_whoever_watches(paddock: Paddock) -> None:
+async def test_progress_of_a_tool_is_reported_to_the_caller(paddock: Paddock) -> None:
     events = [event async for event in paddock.stream("await count({'upto': 3})")]
     assert [event.done for event in events if isinstance(event, Progress)] == [1.0, 2.0, 3.0]
 
 
-async def test_a_call_has_a_time_and_the_server_is_told_when_it_is_over(tmp_path: Path) -> None:
+async def test_a_call_times_out_and_the_server_is_told(tmp_path: Path) -> None:
     async with Paddock(config(ToolsConfig(call_seconds=0.5))) as paddock:
         said = await failure(paddock, f"meet({{'here': {str(tmp_path)!r}, 'others': 2}})")
         assert (said["error_code"], said["retryable"]) == ("UPSTREAM_TIMEOUT", True)

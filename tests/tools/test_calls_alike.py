@@ -88,7 +88,7 @@ def _lasting(intent: Intent, outcome: Outcome | None) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_call_is_written_down_before_it_is_made(engine: str) -> None:
+async def test_a_call_is_journalled_before_it_is_made(engine: str) -> None:
     class Watching(MemoryJournal):
         async def intend(self, intent: Intent) -> None:
             await super().intend(intent)
@@ -139,7 +139,7 @@ async def test_progress_of_a_tool_and_of_the_script_reach_the_caller_in_order() 
             assert [event.done for event in heard] == [1, 1, 2, 4], engine
 
 
-async def test_policy_goes_by_what_a_real_server_says_of_its_tools() -> None:
+async def test_the_policy_uses_the_hints_of_a_real_server() -> None:
     rules = ({"match": "plain.*", "hint": "read_only", "action": "allow"}, {"match": "*", "action": "ask"})
     async with Paddock(config(ToolsConfig(policy=rules), plain=plain())) as paddock:
         for engine in ENGINES:
@@ -152,7 +152,7 @@ async def test_policy_goes_by_what_a_real_server_says_of_its_tools() -> None:
             assert result.error.envelope["hints"], engine
 
 
-async def test_what_was_repaired_is_said_wherever_the_call_fails_afterwards() -> None:
+async def test_every_later_failure_of_a_call_lists_its_repairs() -> None:
     def total(amount: int, currency: str) -> int:
         raise ValueError("no")
 
@@ -281,7 +281,7 @@ async def test_a_credential_of_an_upstream_is_nowhere_in_the_guest(
     assert os.environ["PADDOCK_TEST_CREDENTIAL"] == SECRET
 
 
-def test_servers_may_stand_in_the_settings_of_paddock(tmp_path: Path) -> None:
+def test_servers_can_be_configured_in_the_settings_of_paddock(tmp_path: Path) -> None:
     file = tmp_path / "paddock.toml"
     server = plain()
     file.write_text(

@@ -1,4 +1,4 @@
-"""A run that ends has its calls cancelled at their servers, in both eras of the protocol and over every transport."""
+"""A run that ends has its calls cancelled at their servers, with every protocol version and transport."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Slow:
     """A server with a tool that never answers, and what it saw of each call."""
 
     settings: dict[str, Any]
-    era: str
+    protocol_version: str
     call: Callable[[int], tuple[str, dict[str, str]]]
     has_begun: Callable[[int], bool]
     was_told: Callable[[int], bool]
 
 
-def by_files(settings: dict[str, Any], era: str, folder: Path) -> Slow:
+def by_files(settings: dict[str, Any], protocol_version: str, folder: Path) -> Slow:
     def call(number: int) -> tuple[str, dict[str, str]]:
         return "it.wait", {"started": str(folder / f"started{number}"), "cancelled": str(folder / f"told{number}")}
 
     return Slow(
         settings,
-        era,
+        protocol_version,
         call,
         lambda number: (folder / f"started{number}").exists(),
         lambda number: (folder / f"told{number}").exists(),
@@ -44,7 +44,7 @@ def by_files(settings: dict[str, Any], era: str, folder: Path) -> Slow:
 
 
 def by_record(settings: dict[str, Any], tool: str, saw: Callable[[], list[str]], *marks: str) -> Slow:
-    """The older era: its servers write down what they hear. Each of `marks` must be said of each call."""
+    """Older protocol: its servers write down what they hear. Each of `marks` must be said of each call."""
 
     def ids(mark: str) -> set[str]:
         return {line.removeprefix(f"{mark} ") for line in saw() if line.startswith(f"{mark} ")}
@@ -77,7 +77,7 @@ def slow(kind: str, serve: Serve, hostile_http: HostileHttp, tmp_path: Path) -> 
     ("engine", "kind"),
     [*(("monty", kind) for kind in KINDS), ("cpython", "stdio"), ("cpython", "old http")],
 )
-async def test_the_server_is_told_that_a_call_is_over_however_the_run_ended(
+async def test_the_server_is_told_of_the_cancellation_however_the_run_ended(
     engine: str, kind: str, serve: Serve, hostile_http: HostileHttp, tmp_path: Path
 ) -> None:
     at = slow(kind, serve, hostile_http, tmp_path)
@@ -93,7 +93,7 @@ async def test_the_server_is_told_that_a_call_is_over_however_the_run_ended(
     )
     async with Paddock(config, tools=[begun]) as paddock:
         await paddock.tools()
-        assert paddock.upstreams()["it"].protocol_version == at.era
+        assert paddock.upstreams()["it"].protocol_version == at.protocol_version
 
         result = await paddock.run("await call_tool(*call)", inputs=asked(at, 1), engine=engine, limits=SHORT)
         assert result.verdict is Verdict.TIMEOUT

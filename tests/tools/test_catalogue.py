@@ -21,7 +21,7 @@ def full_names(tools: object) -> list[str]:
     ("name", "found"),
     [("shop.orders", ORDERS), ("orders", ORDERS), ("crm.users", OTHER), ("users", None), ("nothing", None)],
 )
-def test_a_tool_is_found_by_its_full_name_or_by_its_own_where_no_other_has_it(name: str, found: Tool | None) -> None:
+def test_a_tool_is_found_by_its_full_name_or_by_an_unambiguous_bare_name(name: str, found: Tool | None) -> None:
     assert ALL.find(name) is found
 
 
@@ -42,7 +42,7 @@ PREFIXED = Catalogue(
         ("shop_orders", None),
     ],
 )
-def test_the_name_of_its_own_server_may_stand_before_a_tools(name: str, found: str | None) -> None:
+def test_a_tool_name_may_be_prefixed_with_its_server(name: str, found: str | None) -> None:
     tool = PREFIXED.find(name)
     assert (tool and tool.full_name) == found
 
@@ -56,11 +56,11 @@ def test_the_name_of_its_own_server_may_stand_before_a_tools(name: str, found: s
         ("zzz", []),
     ],
 )
-def test_who_asks_for_what_is_not_there_is_told_what_is(name: str, hints: list[str]) -> None:
+def test_an_unknown_name_gets_suggestions(name: str, hints: list[str]) -> None:
     assert ALL.hints(name)[: len(hints) or 1] == hints
 
 
-def test_a_run_may_be_given_some_of_them() -> None:
+def test_a_run_can_be_limited_to_some_tools() -> None:
     assert full_names(ALL.subset(["orders", "crm.users"])) == ["shop.orders", "crm.users"]
 
 
@@ -72,13 +72,13 @@ def test_a_run_may_be_given_some_of_them() -> None:
         ([5], "^unknown tool 5; "),
     ],
 )
-def test_a_choice_of_what_is_not_there_is_refused(names: object, message: str) -> None:
+def test_choosing_an_unknown_tool_is_refused(names: object, message: str) -> None:
     with pytest.raises(UnknownTool, match=message):
         ALL.subset(names)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("names", ["orders", 5])
-async def test_a_choice_that_is_no_list_is_refused(names: object) -> None:
+async def test_a_choice_of_tools_that_is_not_a_list_is_refused(names: object) -> None:
     with pytest.raises(UnknownTool, match=f"^tools must be a list of names, not {names!r}$"):
         await Paddock().run("1", tools=names)  # type: ignore[arg-type]
 
@@ -88,7 +88,7 @@ def test_there_may_be_no_tools_to_choose_from() -> None:
         Catalogue().subset(["x"])
 
 
-def test_of_all_tools_a_script_is_given_those_that_it_mentions() -> None:
+def test_a_script_is_linked_with_the_tools_that_it_mentions() -> None:
     assert full_names(ALL.linked("await orders({})\nawait add({})").values()) == ["shop.orders", "add"]
     assert full_names(ALL.linked("reorders").values()) == []
     assert ALL.linked()["users"] is USERS
@@ -100,7 +100,7 @@ def test_of_two_tools_with_one_full_name_the_first_counts() -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere.orders", "crm.orders", "a.b.orders"])
-def test_the_name_of_a_tool_under_another_server_is_a_near_one(name: str) -> None:
+def test_the_same_tool_name_of_another_server_is_suggested(name: str) -> None:
     assert ALL.hints(name)[0] == "Did you mean 'shop.orders'?"
 
 

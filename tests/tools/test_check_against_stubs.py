@@ -65,7 +65,7 @@ async def checked(checker: TypeChecker, code: str, **inputs: Any) -> Finished | 
         (3, "import asyncio\na, b = await asyncio.gather(ping(), orders({'status': 'open'}))\nprint(b['rowz'])"),
     ],
 )
-async def test_what_is_certainly_wrong_is_refused_at_its_line(checker: TypeChecker, line: int, code: str) -> None:
+async def test_a_certain_error_is_refused_with_its_line(checker: TypeChecker, line: int, code: str) -> None:
     found = await checked(checker, code)
     assert found is not None
     assert (found.error_type, found.line) == ("TypingError", line)
@@ -96,7 +96,7 @@ async def test_what_is_certainly_wrong_is_refused_at_its_line(checker: TypeCheck
         "assert (1, 'always true')",
     ],
 )
-async def test_what_may_be_right_is_not_refused(checker: TypeChecker, code: str) -> None:
+async def test_a_script_that_may_be_right_is_not_refused(checker: TypeChecker, code: str) -> None:
     assert await checked(checker, code, given=["open"], name="open") is None
 
 

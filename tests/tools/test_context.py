@@ -101,7 +101,7 @@ async def test_a_tool_that_needs_what_is_not_set_is_not_called() -> None:
     assert (second["error_code"], second["retryable"]) == ("ACTIVE_PROFILE_REQUIRED", False)
 
 
-async def test_a_default_holds_until_something_is_set() -> None:
+async def test_a_default_applies_until_a_value_is_set() -> None:
     fields = {"region": {**REGION, "default": "us"}}
     async with Paddock(config(STDIO, context=fields)) as paddock:
         code = "return (await call_tool('it.items', {}))['arguments']"
@@ -109,7 +109,7 @@ async def test_a_default_holds_until_something_is_set() -> None:
         assert await gives(paddock, code, Context({"region": "jp"})) == {"region": "jp"}
 
 
-async def test_nobody_passes_it_by_hand() -> None:
+async def test_an_injected_value_cannot_be_passed_by_a_script() -> None:
     accounts = [{"id": "us", "arguments": {"PCID": "conn_us"}}]
     async with Paddock(config(STDIO, connections={"it": accounts})) as paddock:
         for name in ("identity_id", "region", "X-Profile", "x_profile", "PCID", "identityId"):
@@ -118,7 +118,7 @@ async def test_nobody_passes_it_by_hand() -> None:
             assert said["hints"] == [f"Call again without '{name}'."]
 
 
-async def test_what_is_added_is_not_in_the_schema_that_scripts_and_models_see() -> None:
+async def test_injected_arguments_are_hidden_from_the_schema() -> None:
     async with Paddock(config(STDIO)) as paddock:
         tools = {tool.name: tool for tool in await paddock.tools()}
         stubs = await paddock.tool_stubs(["it.orders"])
@@ -156,7 +156,7 @@ def test_an_argument_that_is_added_is_hidden_wherever_it_is_declared(
     assert (tool.input_schema, tool.injected) == (shown, {"identity_id": is_needed})
 
 
-def test_no_schema_is_too_odd_to_be_looked_through() -> None:
+def test_no_schema_makes_hiding_arguments_raise() -> None:
     deep: dict[str, Any] = {}
     for _ in range(5000):
         deep = {"allOf": [deep]}
@@ -169,7 +169,7 @@ def test_no_schema_is_too_odd_to_be_looked_through() -> None:
 
 
 @pytest.mark.parametrize("kind", ["http", "sse"])
-async def test_a_server_that_answers_nobody_without_credentials_is_opened_with_the_first_connection_alone(
+async def test_a_server_that_requires_credentials_is_opened_with_the_first_connection(
     serve: Serve, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the first one has and the chosen one has not does not come with a call; no cookie of another one does."""
@@ -191,7 +191,7 @@ async def test_a_server_that_answers_nobody_without_credentials_is_opened_with_t
         assert (await gives(paddock, code))[1] == {"result": "who=somebody"}  # where all calls are one's own
 
 
-def test_what_is_added_cannot_break_a_connection_and_is_in_no_text_form() -> None:
+def test_injected_values_cannot_break_a_connection_and_appear_in_no_repr() -> None:
     with pytest.raises(CallFailed):
         Call("orders", {}, injected=Injected({"region": "\ud800"}))
     assert "secret-of-it" not in repr(
@@ -295,7 +295,7 @@ return {came, said, seen, inside: []}
         ),
     ],
 )
-def test_what_could_not_work_is_refused_when_it_is_configured(settings: dict[str, Any], words: str) -> None:
+def test_a_configuration_that_cannot_work_is_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError) as problem:
         Paddock(Config(upstreams={"it": STDIO}, **settings))
     assert words in str(problem.value)
@@ -305,17 +305,17 @@ def test_what_could_not_work_is_refused_when_it_is_configured(settings: dict[str
     "name",
     ["token", "accessToken", "API-Key", "authorization", "password", "Cookie", "connectionId", "session_id", "_meta"],
 )
-def test_credentials_and_connections_are_the_hosts(name: str) -> None:
+def test_arguments_named_like_credentials_or_connections_are_refused(name: str) -> None:
     schemas: list[dict[str, Any]] = [{}, {"type": "object"}, {"properties": {"a": {}}}, {"properties": None}]
     for schema in schemas:
         assert forbidden_arguments({"a": 1, name: "x"}, schema) == [name]
 
 
 @pytest.mark.parametrize("name", ["text", "page_token", "nextToken", "keyword", "region", "session", "tokens", ""])
-def test_other_fields_are_the_scripts(name: str) -> None:
+def test_other_arguments_may_be_passed_by_a_script(name: str) -> None:
     assert forbidden_arguments({name: 1}, {}) == []
 
 
 @pytest.mark.parametrize("schema", [{"properties": {"token": {}}}, {"properties": {"api_key": {"type": "string"}}}])
-def test_a_tool_that_declares_such_a_field_takes_them(schema: dict[str, Any]) -> None:
+def test_a_tool_that_declares_such_an_argument_accepts_it(schema: dict[str, Any]) -> None:
     assert forbidden_arguments({"token": "x"}, schema) == []

@@ -23,7 +23,7 @@ HOSTILE = Tool(
 )
 
 
-def test_brief_is_a_name_and_a_sentence() -> None:
+def test_brief_shows_a_name_and_a_sentence() -> None:
     assert brief(SHOP) == (
         "- shop.orders: Orders of the shop.\n"
         "- shop.cancel-order: Cancels an order.\n"
@@ -36,13 +36,13 @@ def test_a_tool_without_a_description_has_its_title_or_nothing() -> None:
     assert brief([Tool("s", "a", title="Does a"), Tool("s", "b")]) == "- s.a: Does a\n- s.b"
 
 
-def test_detailed_is_the_stubs() -> None:
+def test_detailed_shows_the_stubs() -> None:
     assert detailed([PING]) == f"```python\n{stubs([PING])['ping'].rstrip()}\n```"
     assert detailed([PING], "typescript") == f"```typescript\n{stubs([PING], 'typescript')['ping'].rstrip()}\n```"
     assert detailed([]) == ""
 
 
-def test_detailed_shows_the_names_that_tools_have_among_all() -> None:
+def test_detailed_shows_the_names_that_tools_have_among_all_tools() -> None:
     assert f"async def orders_{ANYTHING.id}(" in detailed([ANYTHING], among=SHOP)
 
 
@@ -78,13 +78,13 @@ def test_an_overview_names_no_more_tags_than_can_be_read() -> None:
     assert overview(tools).endswith("- tag099: 1\n- and 50 more")
 
 
-def test_the_order_of_tools_is_kept_and_that_of_an_overview_is_its_own() -> None:
+def test_descriptions_keep_the_order_of_tools_and_overviews_sort_by_count() -> None:
     assert brief(SHOP[::-1]).splitlines() == brief(SHOP).splitlines()[::-1]
     assert overview(SHOP[::-1]) == overview(SHOP)
 
 
 @pytest.mark.parametrize("shown", [brief, detailed, full, overview])
-def test_a_hostile_tool_takes_its_own_place_and_no_other(shown: Any) -> None:
+def test_a_hostile_tool_cannot_break_out_of_its_own_entry(shown: Any) -> None:
     text = shown([HOSTILE, PING])
     assert len(text) < 30_000
     assert all(letter.isprintable() or letter == "\n" for letter in text)
@@ -104,11 +104,11 @@ def test_a_hostile_tool_takes_its_own_place_and_no_other(shown: Any) -> None:
         (None, ""),
     ],
 )
-def test_a_line_has_only_what_can_be_seen(text: object, shown: str) -> None:
+def test_a_line_contains_only_printable_characters(text: object, shown: str) -> None:
     assert one_line(text) == shown
 
 
-def test_lines_are_kept_apart_and_counted() -> None:
+def test_lines_are_separated_and_limited() -> None:
     assert lines("\n\n a\r\nb\n\n\n\nc\n") == ["a", "b", "", "c"]
     assert lines("ab\ncd\nef", 5) == ["ab", "cd", "…"]
     assert lines("a\n" * 100, 4) == ["a", "a", "…"]
@@ -126,7 +126,7 @@ def test_lines_are_kept_apart_and_counted() -> None:
         ("", ""),
     ],
 )
-def test_the_first_sentence_is_the_first(text: str, first: str) -> None:
+def test_the_first_sentence_is_found(text: str, first: str) -> None:
     assert first_sentence(text) == first
 
 

@@ -71,13 +71,13 @@ async def test_a_bare_name_that_two_servers_have_is_not_called(tmp_path: Path) -
     ("name", "arguments", "refused"),
     [("double", [1], BadInput), ("double", {"number": math.nan}, BadInput), (1, {}, UnknownTool)],
 )
-async def test_a_call_that_makes_no_sense_is_refused(name: Any, arguments: Any, refused: type[Exception]) -> None:
+async def test_an_invalid_call_is_refused(name: Any, arguments: Any, refused: type[Exception]) -> None:
     async with Paddock(tools=[double]) as paddock:
         with pytest.raises(refused):
             await paddock.call_tool(name, arguments)
 
 
-async def test_servers_tools_and_languages_that_are_not_there_are_refused() -> None:
+async def test_unknown_servers_tools_and_languages_are_refused() -> None:
     async with Paddock(tools=[double]) as paddock:
         with pytest.raises(RequestError, match=r"^unknown server 'shop'; there is: none$"):
             await paddock.tools(servers=["shop"])

@@ -44,7 +44,7 @@ async def orders(status: Literal["open", "paid"], limit: int = 10, *, since: dt.
     return []
 
 
-def test_what_a_function_takes_is_read_from_its_annotations_and_its_docstring() -> None:
+def test_parameters_are_read_from_annotations_and_the_docstring() -> None:
     described = tool(orders).tool
     assert described.full_name == "orders"
     assert described.description == "Orders of one status, the newest first.\n\nThe status is that of today."
@@ -60,7 +60,7 @@ def test_what_a_function_takes_is_read_from_its_annotations_and_its_docstring() 
     }
 
 
-def test_what_it_gives_is_under_result_unless_it_is_an_object() -> None:
+def test_a_return_value_is_under_result_unless_it_is_an_object() -> None:
     given = tool(orders).tool.output_schema
     assert given is not None
     assert given["properties"]["result"] == {"type": "array", "items": {"$ref": "#/$defs/Line"}}
@@ -90,7 +90,7 @@ def test_the_usual_styles_of_docstrings_are_read(docstring: str) -> None:
     assert described.input_schema["properties"]["word"]["description"] == "what to say"
 
 
-def test_without_annotations_anything_is_taken() -> None:
+def test_without_annotations_any_value_is_accepted() -> None:
     def anything(a, b=2, **more): ...  # type: ignore[no-untyped-def]
 
     assert tool(anything).tool.input_schema == {
@@ -102,13 +102,13 @@ def test_without_annotations_anything_is_taken() -> None:
     assert tool(anything).tool.output_schema is None
 
 
-def test_what_has_no_schema_is_taken_as_it_is() -> None:
+def test_a_parameter_without_a_schema_gets_the_plain_value() -> None:
     def odd(lock: object, again: NotThere) -> None: ...  # type: ignore[name-defined] # noqa: F821
 
     assert set(tool(odd).tool.input_schema["properties"]) == {"lock", "again"}
 
 
-async def test_a_function_gets_the_values_that_it_is_annotated_with() -> None:
+async def test_a_function_gets_values_of_its_annotated_types() -> None:
     def where(place: Place, day: dt.date) -> list[object]:
         return [place, day]
 
@@ -119,7 +119,7 @@ async def test_a_function_gets_the_values_that_it_is_annotated_with() -> None:
 @pytest.mark.parametrize(
     ("said", "hints"), [(Hints(read_only=True), Hints(read_only=True)), ("anything", Hints()), (None, Hints())]
 )
-def test_a_function_may_say_what_it_does_to_the_world(said: object, hints: Hints) -> None:
+def test_a_function_may_declare_hints(said: object, hints: Hints) -> None:
     def look() -> None: ...
 
     if said is not None:

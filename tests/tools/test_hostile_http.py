@@ -50,7 +50,7 @@ async def answers(upstream: Upstream) -> bool:
 @pytest.mark.parametrize(
     "tool", ["hang", "hang_mid", "silent_events", "endless_events", "endless_notices", "hang_in_error"]
 )
-async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer_and_its_request_is_closed(
+async def test_a_late_answer_times_out_and_its_request_is_closed(
     connect: Connect, hostile_http: HostileHttp, tool: str
 ) -> None:
     upstream = connect(**hostile_http.at())
@@ -74,7 +74,7 @@ async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer_and_
         ("many_headers", "Receive buffer too long"),
     ],
 )
-async def test_an_answer_that_breaks_off_is_a_failure_of_the_network(standing: Upstream, tool: str, said: str) -> None:
+async def test_an_answer_that_breaks_off_is_a_network_failure(standing: Upstream, tool: str, said: str) -> None:
     failed = await failure(standing, tool)
     assert code(failed) == NETWORK
     assert said in failed.summary
@@ -107,7 +107,7 @@ async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, 
         ("no_id", "refused the call: what?"),
     ],
 )
-async def test_an_answer_that_is_none_is_said_to_be_none(standing: Upstream, tool: str, said: str) -> None:
+async def test_an_invalid_answer_is_reported_as_invalid(standing: Upstream, tool: str, said: str) -> None:
     failed = await failure(standing, tool)
     assert code(failed) == BROKEN
     assert said in failed.summary
@@ -120,7 +120,7 @@ async def test_of_two_answers_the_first_counts(standing: Upstream) -> None:
     assert await answers(standing)
 
 
-async def test_a_session_that_the_server_forgot_is_begun_anew(connect: Connect, hostile_http: HostileHttp) -> None:
+async def test_a_session_that_the_server_forgot_is_started_again(connect: Connect, hostile_http: HostileHttp) -> None:
     upstream = connect(**hostile_http.at("/session"))
     failed = await failure(upstream, "forgotten")
     assert (code(failed), "no longer knows the session" in failed.summary) == (NETWORK, True)
@@ -142,7 +142,7 @@ async def test_a_stream_of_notifications_that_ends_at_once_is_not_opened_again_a
 
 
 @pytest.mark.parametrize("tool", ["round_and_round", "elsewhere", "elsewhere_get"])
-async def test_a_redirect_is_not_followed_for_ever_nor_to_another_host_with_the_credentials(
+async def test_redirects_are_limited_and_send_no_credentials_to_another_host(
     connect: Connect, hostile_http: HostileHttp, tool: str
 ) -> None:
     upstream = connect(**hostile_http.at())
@@ -154,7 +154,7 @@ async def test_a_redirect_is_not_followed_for_ever_nor_to_another_host_with_the_
 
 
 @pytest.mark.parametrize("tool", ["elsewhere", "elsewhere_get"])
-async def test_a_redirect_of_the_handshake_is_not_followed_elsewhere_either(
+async def test_a_redirect_of_the_handshake_sends_no_credentials_to_another_host(
     connect: Connect, hostile_http: HostileHttp, tool: str
 ) -> None:
     for kind in ("http", "sse"):
@@ -165,7 +165,7 @@ async def test_a_redirect_of_the_handshake_is_not_followed_elsewhere_either(
 
 @IN_ONE_LOOP
 @pytest.mark.parametrize(("status", "expected"), STATUSES)
-async def test_a_status_has_its_own_envelope_without_the_credentials_that_it_repeats(
+async def test_a_status_has_its_own_envelope_without_repeated_credentials(
     standing: Upstream, status: int, expected: tuple[str, str, bool]
 ) -> None:
     failed = await failure(standing, f"status_{status}")
@@ -226,7 +226,7 @@ async def test_no_log_has_a_credential_or_what_a_server_wrote(
     assert TOKEN not in caplog.text
 
 
-async def test_a_list_without_end_is_cut_and_one_that_does_not_come_is_given_up(
+async def test_an_endless_list_is_cut_and_a_list_that_never_comes_times_out(
     connect: Connect, hostile_http: HostileHttp
 ) -> None:
     pages = connect(**hostile_http.at("/pages"))

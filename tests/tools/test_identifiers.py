@@ -60,12 +60,12 @@ def test_any_name_becomes_an_identifier(name: str, language: str) -> None:
     assert not made.startswith("__")
 
 
-def test_tools_with_names_of_their_own_have_those() -> None:
+def test_tools_with_different_names_keep_them() -> None:
     tools = [Tool("b", "two"), Tool("a", "one")]
     assert linked(tools) == {"two": tools[0], "one": tools[1]}
 
 
-def test_tools_that_share_a_name_have_one_each_and_the_first_linked_has_the_bare_one() -> None:
+def test_tools_that_share_a_name_get_ids_and_the_first_also_has_the_bare_name() -> None:
     first, second, other = Tool("shop", "orders"), Tool("legacy", "orders"), Tool("shop", "ping")
     assert list(linked([first, second, other]).items()) == [
         ("orders", first),
@@ -76,7 +76,7 @@ def test_tools_that_share_a_name_have_one_each_and_the_first_linked_has_the_bare
     assert linked([second, first])["orders"] is second
 
 
-def test_names_that_only_become_the_same_are_shared_too() -> None:
+def test_names_that_become_equal_identifiers_are_shared_too() -> None:
     dashed, plain = Tool("shop", "get-orders"), Tool("shop", "get_orders")
     assert linked([dashed, plain]) == {
         "get_orders": dashed,

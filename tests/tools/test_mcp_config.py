@@ -86,7 +86,7 @@ def test_the_file_of_vs_code_with_inputs_comments_and_trailing_commas(tmp_path: 
         read(path, {})
 
 
-def test_the_file_of_cursor_with_what_means_nothing_here() -> None:
+def test_the_file_of_cursor_with_ignored_keys() -> None:
     linear, roo = parse(CURSOR, {"LINEAR": "lin_api_123"})
     assert (linear.transport, linear.or_sse) == ("http", True)
     assert linear.headers == {"Authorization": "Bearer lin_api_123"}
@@ -168,7 +168,7 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
         ("npx x", "must be an object of settings, not text"),
     ],
 )
-def test_what_cannot_be_understood_is_refused_by_name(values: Any, said: str) -> None:
+def test_invalid_settings_are_refused_by_name(values: Any, said: str) -> None:
     message = refusal(values)
     assert "server 'it'" in message
     assert said in message
@@ -185,7 +185,7 @@ def test_what_cannot_be_understood_is_refused_by_name(values: Any, said: str) ->
         ({"servers": {}, "inputs": [{}]}, "'inputs' must be a list of objects that each have an 'id'"),
     ],
 )
-def test_a_shape_that_nobody_has_is_refused(value: Any, said: str) -> None:
+def test_an_unknown_shape_of_file_is_refused(value: Any, said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(value, {}, origin="some.json")
     assert str(caught.value).startswith("some.json: ")
@@ -193,14 +193,14 @@ def test_a_shape_that_nobody_has_is_refused(value: Any, said: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", '{"mcpServers": {}} x', '{"a": // }', "[" * 100_000])
-def test_a_file_that_is_no_json_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_json_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.json"
     path.write_text(text)
     with pytest.raises(ConfigError, match=r"broken\.json is not JSON"):
         read(path)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read"):
         read(tmp_path / "none.json")
 
@@ -237,7 +237,7 @@ def test_no_text_of_a_server_shows_a_credential(values: Any) -> None:
     assert "s3cret" not in f"{server!r} {server} {server.place}"
 
 
-def test_a_path_and_a_plain_word_are_no_credentials() -> None:
+def test_a_path_and_a_plain_word_are_not_credentials() -> None:
     env = {"NODE_ENV": "production", "ROOT": "/home/me/some/longer/path", "LEVEL": "debug"}
     assert one({"command": "x", "env": env, "args": ["/var/lib/data2/Some/Where"]}).secrets == ()
 

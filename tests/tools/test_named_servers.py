@@ -141,7 +141,7 @@ const wrong = await get_structured_content({ location: 'Chicagoo' }).catch((erro
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_long_operation_tells_how_far_it_is(place: Place, engine: str) -> None:
+async def test_a_long_operation_reports_progress(place: Place, engine: str) -> None:
     arguments = '{"duration": 0.2, "steps": 4}'
     code = f"(await trigger_long_running_operation({arguments}))"
     heard = place.paddock.stream(f"{code}.result", language="javascript", engine=engine)

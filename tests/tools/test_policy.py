@@ -33,7 +33,7 @@ def test_the_first_rule_that_matches_decides_and_is_named() -> None:
     ]
 
 
-def test_what_no_rule_names_is_allowed() -> None:
+def test_a_tool_that_no_rule_matches_is_allowed() -> None:
     assert Policy().decide(SILENT) == Decision("allow", None)
 
 
@@ -53,7 +53,7 @@ def test_what_no_rule_names_is_allowed() -> None:
         ("shop.orders.*", False),
     ],
 )
-def test_a_glob_is_over_the_whole_name(match: str, expected: bool) -> None:
+def test_a_glob_matches_the_whole_name(match: str, expected: bool) -> None:
     assert (decided(READS, {"match": match, "action": "deny"}) == "deny") is expected
 
 
@@ -67,12 +67,12 @@ def test_a_glob_is_over_the_whole_name(match: str, expected: bool) -> None:
         ("open_world", [READS, WRITES, ADDS, SILENT]),
     ],
 )
-def test_a_rule_that_restricts_takes_a_tool_that_does_not_say_for_the_worst(hint: str, restricted: list[Tool]) -> None:
+def test_a_rule_that_restricts_assumes_the_worst_of_a_tool_without_hints(hint: str, restricted: list[Tool]) -> None:
     rule = {"match": "*", "hint": hint, "action": "ask"}
     assert [tool for tool in (READS, WRITES, ADDS, SILENT) if decided(tool, rule) == "ask"] == restricted
 
 
-def test_a_rule_that_allows_takes_only_what_the_trusted_server_says() -> None:
+def test_a_rule_that_allows_believes_only_the_trusted_server() -> None:
     rules = [{"match": "shop.*", "hint": "read_only", "action": "allow"}, {"match": "*", "action": "deny"}]
     liar = Tool("evil", "shop.orders", hints=Hints(read_only=True))
     assert [decided(tool, *rules) for tool in (READS, WRITES, liar, SILENT)] == ["allow", "deny", "deny", "deny"]
@@ -142,7 +142,7 @@ def test_a_refusal_says_which_rule_and_who_can_change_it() -> None:
     assert asked["hints"][0] == "Tell the user what you would call and why."
 
 
-def test_so_many_calls_are_made_in_any_minute_and_no_more() -> None:
+def test_calls_in_any_minute_are_limited() -> None:
     time = [0.0]
     rate = RateLimit(2, now=lambda: time[0])
     assert [rate.take(), rate.take(), rate.take()] == [0.0, 0.0, 60.0]
@@ -153,14 +153,14 @@ def test_so_many_calls_are_made_in_any_minute_and_no_more() -> None:
     assert rate.take() == 60.0
 
 
-def test_without_a_limit_none_is_counted() -> None:
+def test_without_a_limit_no_call_is_counted() -> None:
     rate = RateLimit(None)
     assert {rate.take() for _ in range(1000)} == {0.0}
     assert not rate._times
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython"])
-async def test_a_call_too_many_is_not_sent_and_says_how_long_to_wait(engine: str) -> None:
+async def test_a_call_over_the_rate_limit_is_not_sent_and_says_how_long_to_wait(engine: str) -> None:
     code = (
         "import json\nsaid = []\nfor n in range(4):\n    try:\n"
         "        said.append((await call_tool('plain.add', {'a': n, 'b': 1}))['sum'])\n"

@@ -73,7 +73,7 @@ async def call(upstream: Upstream, name: str, **arguments: Any) -> Any:
 
 
 @IN_ONE_LOOP
-async def test_all_of_them_come_at_once(servers: Servers) -> None:
+async def test_all_servers_connect_at_once(servers: Servers) -> None:
     every = (servers.everything, servers.filesystem, servers.memory, servers.git, servers.time)
     assert all([await server.tools() for server in every])
     assert [server.health.state for server in every] == ["ready"] * 5
@@ -165,7 +165,7 @@ def free_port() -> int:
 
 
 @pytest.mark.parametrize(("kind", "path"), [("streamableHttp", "/mcp"), ("sse", "/sse")])
-async def test_a_server_of_the_older_era_over_http_that_is_started_again(
+async def test_a_server_of_the_older_protocol_over_http_that_is_restarted(
     connect: Connect, installed: Installed, kind: str, path: str
 ) -> None:
     port = free_port()

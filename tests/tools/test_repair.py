@@ -87,7 +87,7 @@ def test_a_misspelt_field_is_renamed(schema: dict[str, Any], given_name: str, no
         ),
     ],
 )
-def test_what_becomes_of_fields(
+def test_unknown_fields_are_renamed_dropped_or_reported(
     schema: dict[str, Any], arguments: dict[str, Any], made: dict[str, Any], notes: list[dict[str, Any]]
 ) -> None:
     assert repair(arguments, schema) == (made, notes)
@@ -131,14 +131,14 @@ def test_what_becomes_of_fields(
         (typed("number"), 5, 5, []),
     ],
 )
-def test_a_value_becomes_what_is_wanted_only_without_loss(
+def test_a_value_is_converted_only_without_loss(
     schema: dict[str, Any], value: Any, made: Any, notes: list[dict[str, Any]]
 ) -> None:
     arguments, told = repair({"a": value}, schema)
     assert (arguments, type(arguments["a"]), told) == ({"a": made}, type(made), notes)
 
 
-def test_repair_goes_inside() -> None:
+def test_repair_reaches_nested_values() -> None:
     schema = {"properties": {"rows": {"items": CLOSED}}}
     assert repair({"rows": [{"orderId": "5"}]}, schema) == (
         {"rows": [{"order_id": 5}]},
@@ -151,7 +151,7 @@ def test_repair_goes_inside() -> None:
 
 @settings(max_examples=examples(100), deadline=None)
 @given(schema=SCHEMAS, arguments=st.dictionaries(st.sampled_from(["a", "b", "c", "A", "aa"]), VALUES, max_size=3))
-def test_arguments_that_fit_still_fit(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
+def test_valid_arguments_stay_valid(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     made, notes = repair(arguments, schema)
     reference = jsonschema.Draft202012Validator(schema)
     assert reference.is_valid(made) or not reference.is_valid(arguments)
@@ -194,7 +194,7 @@ def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
     assert repair({"a": deep, "b": deep}, schema)[0]["a"] is deep
 
 
-def test_what_a_field_should_be_called_is_looked_for_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_guesses_at_field_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
 
     def watched(word: str, known: Iterable[str]) -> list[str]:

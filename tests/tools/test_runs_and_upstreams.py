@@ -114,9 +114,7 @@ async def test_a_run_that_names_its_tools_connects_to_their_servers_alone() -> N
             await paddock.run("1", tools=["good.ad"])
 
 
-async def test_an_upstream_that_hangs_is_waited_for_once_and_not_by_every_run(
-    connect: Connect, hostile_http: HostileHttp
-) -> None:
+async def test_only_the_first_run_waits_for_an_upstream_that_hangs(connect: Connect, hostile_http: HostileHttp) -> None:
     slow = connect(**hostile_http.at("/hang", connect_seconds=3600))
     assert await slow.tools(wait_seconds=0.01) == ()
     async with asyncio.timeout(20):
@@ -160,7 +158,9 @@ async def test_a_script_that_calls_other_tools_does_not_wait_for_a_server_that_h
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
-async def test_a_script_that_uses_functions_waits_for_all_that_may_have_them(tmp_path: Path, language: str) -> None:
+async def test_a_script_that_uses_functions_waits_for_every_server_that_may_have_them(
+    tmp_path: Path, language: str
+) -> None:
     os.mkfifo(tmp_path / "go")
     late = plain(
         command="/bin/sh",
@@ -189,7 +189,9 @@ async def test_waiting_for_a_server_does_not_count_as_the_scripts_time(tmp_path:
         assert (done, (await running).verdict) == (set(), Verdict.OK)
 
 
-async def test_a_server_that_comes_after_a_run_began_is_found_by_its_full_name(hostile_http: HostileHttp) -> None:
+async def test_a_tool_of_a_server_that_connects_during_a_run_is_found_by_its_full_name(
+    hostile_http: HostileHttp,
+) -> None:
     async with Paddock(config({"late": hostile_http.at()})) as paddock:
         scope = await paddock._toolbox.scope(Request("no word of it"))
         assert (await scope.find("late.ok")) is not None

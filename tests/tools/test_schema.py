@@ -186,7 +186,7 @@ CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("code", "schema", "arguments", "detail"), CODES, ids=[case[0] for case in CODES])
-def test_each_way_of_being_wrong_has_its_code(
+def test_each_kind_of_problem_has_its_code(
     code: str, schema: dict[str, Any], arguments: dict[str, Any], detail: dict[str, Any]
 ) -> None:
     found = problem(schema, arguments)
@@ -194,7 +194,7 @@ def test_each_way_of_being_wrong_has_its_code(
     assert not found["retryable"]
 
 
-def test_different_problems_share_the_general_code_and_each_is_told() -> None:
+def test_different_problems_share_the_general_code_and_each_is_listed() -> None:
     schema = of({"type": "string"}, required=["a"], additionalProperties=False)
     assert problem(schema, {"aa": 1, "b": 2}) == {
         "error_kind": "mcp_input_validation",
@@ -231,7 +231,7 @@ def test_a_near_name_or_value_is_offered(schema: dict[str, Any], arguments: dict
     assert any(text.startswith(f"Did you mean {hint} instead of '") for text in problem(schema, arguments)["hints"])
 
 
-def test_a_place_is_written_as_in_a_program() -> None:
+def test_a_path_is_written_as_in_a_program() -> None:
     schema = of({"type": "array", "items": {"type": "object", "required": ["id"]}})
     found = problem(schema, {"a": [{"id": 1}, {}]})
     assert found["details"][0]["path"] == "a[1].id"
@@ -262,13 +262,13 @@ def test_an_example_has_the_required_fields_and_fits() -> None:
     ]
 
 
-def test_a_moment_may_lack_its_offset() -> None:
+def test_a_date_time_may_lack_its_offset() -> None:
     validator = compile_schema(of({"format": "date-time"}))
     texts = ["2026-01-31T12:00:00", "2026-01-31T12:00:00Z", "2026-01-31t12:00:60.123z", "2026-01-31T12:00:00+02:00"]
     assert [validator.problems({"a": text}, "t") for text in texts] == [None] * 4
 
 
-def test_text_that_is_not_unicode_is_refused_and_said_so() -> None:
+def test_text_that_is_not_unicode_is_refused_with_that_reason() -> None:
     found = problem(of({"enum": ["x"]}), {"a": "\ud800"})
     assert found["error_code"] == "INPUT_VALIDATION_FAILED"
     assert "surrogate" in found["summary"]
@@ -294,7 +294,7 @@ def test_text_that_is_not_unicode_is_refused_and_said_so() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_used_is_ignored_and_the_rest_still_checked(field: dict[str, Any]) -> None:
+def test_unusable_parts_of_a_schema_are_ignored_and_the_rest_is_checked(field: dict[str, Any]) -> None:
     schema = {"properties": {"a": field, "b": {"type": "string"}}}
     validator = compile_schema(schema)
     assert (validator.warnings != ()) is (field != {"pattern": 5})
@@ -472,7 +472,7 @@ def test_problems_are_found_exactly_where_the_reference_implementation_finds_the
     assert found is None or json.dumps(found, allow_nan=False)
 
 
-def test_what_was_meant_is_guessed_only_for_the_problems_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suggestions_are_computed_only_for_problems_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
 
     def watched(word: str, known: Iterable[str]) -> list[str]:

@@ -41,7 +41,7 @@ def names(query: str, index: Index = INDEX, **options: object) -> list[str]:
         ("how do I compress a file", "everything.gzip-file-as-resource"),
     ],
 )
-def test_what_is_meant_comes_first(query: str, first: str) -> None:
+def test_the_wanted_tool_ranks_first(query: str, first: str) -> None:
     assert names(query)[0] == first
 
 
@@ -68,19 +68,19 @@ def test_tools_that_match_equally_come_by_name() -> None:
     assert names("orders", Index(tools)) == ["a.orders", "b.orders", "c.orders"]
 
 
-def test_tags_leave_out_whatever_has_none_of_them() -> None:
+def test_tags_exclude_tools_that_have_none_of_them() -> None:
     assert names("", tags=["sales"]) == ["shop.cancel-order", "shop.orders"]
     assert names("", tags=["Danger", "no such tag"]) == ["shop.cancel-order"]
 
 
-def test_nothing_asked_lists_everything_by_name() -> None:
+def test_an_empty_query_lists_every_tool_by_name() -> None:
     every = sorted(tool.full_name for tool in [*real_tools(), *SHOP])
     assert names("", limit=None) == names("   ", limit=None) == names("?!", limit=None) == every
     assert names("", limit=3) == every[:3]
     assert names("", limit=0) == []
 
 
-def test_what_matches_nothing_finds_nothing() -> None:
+def test_a_query_without_matches_finds_nothing() -> None:
     assert names("zzzzqqqq") == []
     assert Index([]).search("orders") == []
 
@@ -90,7 +90,7 @@ def test_the_words_of_a_name_are_the_same_however_it_is_written() -> None:
     assert {tuple(words(name)) for name in spellings} == {("get", "http", "status")}
 
 
-def test_an_ending_makes_no_difference() -> None:
+def test_word_endings_make_no_difference() -> None:
     index = Index([Tool("s", "list_lamps"), Tool("s", "query"), Tool("s", "delete-address"), Tool("s", "status")])
     for word in ("list", "lists", "listed", "listing", "lamp"):
         assert names(word, index)[0] == "s.list_lamps"
@@ -111,7 +111,7 @@ def test_the_beginning_of_a_long_description_is_found_and_its_end_is_not() -> No
     assert (names("beginning", index), names("end", index)) == (["s.long"], [])
 
 
-def test_a_description_that_repeats_a_word_does_not_come_before_a_name_that_is_it() -> None:
+def test_repeating_a_word_in_a_description_does_not_outrank_a_name() -> None:
     index = Index([Tool("spam", "buy", "refund " * 10_000), Tool("shop", "refund", "Pays back.")])
     assert names("refund", index) == ["shop.refund", "spam.buy"]
 
@@ -137,11 +137,11 @@ def test_any_tools_can_be_indexed(tools: list[Tool]) -> None:
         {"properties": {f"p{number}": {"description": "x" * 10_000} for number in range(10_000)}},
     ],
 )
-def test_a_schema_that_is_none_does_no_harm(schema: dict[str, object]) -> None:
+def test_an_invalid_schema_can_be_indexed(schema: dict[str, object]) -> None:
     assert names("tool", Index([Tool("s", "tool", "", schema)])) == ["s.tool"]
 
 
-def test_a_word_that_means_the_same_is_found_after_the_word_itself() -> None:
+def test_a_synonym_ranks_below_the_word_itself() -> None:
     tools = [Tool("s", "create_directory"), Tool("s", "make_folder"), Tool("s", "other")]
     assert names("make a folder", Index(tools)) == ["s.make_folder", "s.create_directory"]
     assert names("create directories", Index(tools)) == ["s.create_directory", "s.make_folder"]

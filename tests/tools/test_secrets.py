@@ -65,11 +65,11 @@ def test_a_known_secret_is_found_in_every_form(form: str) -> None:
         "aws_secret_access_key",
     ],
 )
-def test_the_value_of_a_field_that_is_named_like_a_secret_goes(name: str) -> None:
+def test_the_value_of_a_field_that_is_named_like_a_secret_is_redacted(name: str) -> None:
     assert redact_secrets({name: "x", "deep": [{name: {"a": 1}}]}) == {name: REDACTED, "deep": [{name: REDACTED}]}
 
 
-def test_what_is_no_secret_stays() -> None:
+def test_other_values_are_kept() -> None:
     value = {
         "max_tokens": 5,
         "next_page_token": "abc",
@@ -94,15 +94,15 @@ def test_what_is_no_secret_stays() -> None:
         ("postgres://user:pass@host/db", "postgres://[redacted]@host/db"),
     ],
 )
-def test_texts_lose_what_looks_like_a_secret(text: str, left: str) -> None:
+def test_common_forms_of_secrets_in_texts_are_redacted(text: str, left: str) -> None:
     assert redact_secrets(text) == left
 
 
-def test_a_secret_that_is_part_of_another_leaves_nothing_of_it() -> None:
+def test_a_secret_that_is_part_of_another_leaves_no_rest_of_it() -> None:
     assert redact_secrets("x abcdefgh y", ["abcd", "abcdefgh"]) == "x [redacted] y"
 
 
-def test_a_short_secret_goes_only_where_it_is_the_whole_text() -> None:
+def test_a_short_secret_is_redacted_only_if_it_is_the_whole_text() -> None:
     assert redact_secrets(["abc", "abcd"], ["abc"]) == [REDACTED, "abcd"]
 
 
@@ -156,7 +156,7 @@ def test_a_secret_is_found_wherever_it_stands_in_a_long_text(before: int, secret
     )
 )
 @settings(max_examples=examples(40), deadline=None)
-def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
+def test_redaction_accepts_any_value_and_leaves_no_known_secret(value: Any) -> None:
     assert "secret-1" not in json.dumps(redact_secrets({"a": value, "b": ["=secret-1="]}, ["secret-1"]))
 
 
@@ -169,11 +169,11 @@ def test_it_is_total_and_leaves_no_known_secret(value: Any) -> None:
         ('{"a": "s3cr3t-value"}', {"a": REDACTED}),
     ],
 )
-def test_what_is_left_of_json_is_json(text: str, left: Any) -> None:
+def test_redacted_json_is_still_json(text: str, left: Any) -> None:
     assert json.loads(redact_secrets_in_json(text, ["s3cr3t-value"])) == left
 
 
-def test_what_is_no_json_or_too_deep_is_not_kept() -> None:
+def test_text_that_is_not_json_or_too_deep_is_dropped() -> None:
     assert redact_secrets_in_json("{", ()) == redact_secrets_in_json("[" * 100_000 + "]" * 100_000, ()) == ""
 
 
@@ -199,11 +199,11 @@ def test_a_secret_is_found_in_every_form(secret: str) -> None:
         assert redact(f"before {shown} after", [secret]) == f"before {REDACTED} after"
 
 
-def test_the_longest_goes_first_and_the_short_stay() -> None:
+def test_longer_forms_are_replaced_first_and_short_secrets_stay() -> None:
     assert redact("abcdefghi abcdef x", ["abcdef", "abcdefghi", "x", ""]) == f"{REDACTED} {REDACTED} x"
 
 
-def test_a_value_is_cleaned_in_depth_with_its_keys() -> None:
+def test_redaction_reaches_nested_values_and_keys() -> None:
     known = ["hunter2-hunter2"]
     value = {"a": ["x hunter2-hunter2", 1, None], "hunter2-hunter2": {"b": True}}
     assert redact_all(value, known) == {"a": [f"x {REDACTED}", 1, None], REDACTED: {"b": True}}
@@ -223,5 +223,5 @@ def test_a_value_is_cleaned_in_depth_with_its_keys() -> None:
         ("COMPANY", "a-name-of-several-plain-words", False),
     ],
 )
-def test_what_a_credential_looks_like(name: str, value: str, *, secret: bool) -> None:
+def test_a_credential_is_known_by_its_name_or_randomness(name: str, value: str, *, secret: bool) -> None:
     assert is_credential(name, value) == secret

@@ -51,7 +51,7 @@ async def codes(paddock: Paddock, engine: str, *calls: str) -> list[Any]:
     return result.output
 
 
-async def test_the_shop_says_what_its_tools_do_and_give(paddock: Paddock) -> None:
+async def test_the_shop_declares_hints_and_output_schemas(paddock: Paddock) -> None:
     tools = {tool.name: tool for tool in await paddock.tools()}
     reads = Hints(read_only=True, open_world=False)
     assert {name: tool.hints for name, tool in tools.items()} == {
@@ -101,7 +101,7 @@ async def test_a_refund_is_seen_by_later_calls_and_given_once(engine: str) -> No
     assert [order["id"] for order in page["orders"]] == [107, 104]
 
 
-async def test_what_the_shop_does_not_have_is_refused_by_name(paddock: Paddock) -> None:
+async def test_invalid_requests_to_the_shop_have_their_own_codes(paddock: Paddock) -> None:
     expected = {
         "customer({'customer_id': 'C-9'})": "UNKNOWN_CUSTOMER",
         "inventory({'sku': 'SOFA-1'})": "UNKNOWN_SKU",

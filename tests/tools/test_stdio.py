@@ -15,7 +15,7 @@ LIMIT = 4096
 
 
 @given(st.lists(st.binary(max_size=200)))
-def test_lines_are_the_same_however_they_arrive(pieces: list[bytes]) -> None:
+def test_lines_do_not_depend_on_how_their_pieces_arrive(pieces: list[bytes]) -> None:
     lines = Lines(LIMIT)
     cut = [line.data for piece in pieces for line in lines.feed(piece)]
     assert cut == b"".join(pieces).split(b"\n")[:-1]
@@ -31,7 +31,7 @@ def test_of_a_line_that_is_too_long_both_ends_are_kept() -> None:
     assert len(cut[0].data) < LIMIT
 
 
-def test_a_line_without_end_is_given_up() -> None:
+def test_an_endless_line_is_an_error() -> None:
     lines = Lines(LIMIT)
     assert [line for _ in range(100) for line in lines.feed(b"x" * 1000)] == []
     with pytest.raises(EndlessLine):
@@ -59,7 +59,7 @@ def test_noise_is_dropped(text: str) -> None:
     assert line_message(Line(text.encode()), LIMIT) is None
 
 
-def test_half_characters_and_bytes_that_are_no_text_are_replaced() -> None:
+def test_lone_surrogates_and_invalid_utf_8_are_replaced() -> None:
     sent = {"jsonrpc": "2.0", "id": 7, "result": {"x": "a\ud800", "y": "\U0001f600"}}
     found = line_message(Line(json.dumps(sent).encode().replace(b'"y"', b'"\xff"')), LIMIT)
     assert found is not None

@@ -143,7 +143,7 @@ def test_a_result_that_is_no_object_is_the_field_result_of_one() -> None:
         ),
     ],
 )
-def test_what_a_call_gives(output: dict[str, Any], result: str) -> None:
+def test_the_type_of_a_result(output: dict[str, Any], result: str) -> None:
     assert signature(Tool("s", "t", "", output_schema=output)).endswith(f"-> {result}:")
 
 
@@ -189,11 +189,11 @@ def test_what_a_call_gives(output: dict[str, Any], result: str) -> None:
         ({"$ref": "#"}, "TArguments"),
     ],
 )
-def test_each_schema_is_the_type_that_says_as_much(schema: Any, python: str) -> None:
+def test_each_schema_becomes_the_matching_type(schema: Any, python: str) -> None:
     assert type_of(schema) == python
 
 
-def test_what_must_hold_at_once_is_one_record() -> None:
+def test_the_parts_of_an_all_of_become_one_record() -> None:
     schema = {
         "allOf": [
             {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
@@ -206,7 +206,7 @@ def test_what_must_hold_at_once_is_one_record() -> None:
     assert "class TArguments(TypedDict):\n    c: NotRequired[bool]\n    a: str\n    b: int\n" in stubs([tool])["t"]
 
 
-def test_alternatives_of_what_is_required_leave_the_record_as_it_is() -> None:
+def test_alternative_required_lists_do_not_change_the_record() -> None:
     schema = {"properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
     assert (
         "class TArguments(TypedDict):\n    a: NotRequired[Any]\n    b: NotRequired[Any]\n"
@@ -214,7 +214,7 @@ def test_alternatives_of_what_is_required_leave_the_record_as_it_is() -> None:
     )
 
 
-def test_a_record_that_may_hold_more_says_so() -> None:
+def test_a_record_with_further_fields_declares_them() -> None:
     more = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}}
     assert "class TArgumentsX(TypedDict, extra_items=Any):\n    a: NotRequired[str]\n" in of(more)
 
@@ -225,7 +225,7 @@ def test_equal_records_of_a_tool_are_declared_once() -> None:
     assert stubs([tool])["line"].count("(TypedDict)") == 2
 
 
-def test_keys_that_a_class_cannot_have_stand_in_quotes() -> None:
+def test_keys_that_are_not_identifiers_are_quoted() -> None:
     keys = ("from", "a-b", "", "list", "__x", "ß", 'q"\n\\', "TArguments")
     text = of({"type": "object", "properties": {key: {"type": "string"} for key in keys}})
     assert 'TArgumentsX = TypedDict(\n    "TArgumentsX",\n    {\n        "from": NotRequired[str],\n' in text
@@ -236,7 +236,7 @@ def test_keys_that_a_class_cannot_have_stand_in_quotes() -> None:
     assert tuple(key.value for key in fields.keys if isinstance(key, ast.Constant)) == keys
 
 
-def test_tools_that_share_a_name_each_show_theirs() -> None:
+def test_tools_that_share_a_name_show_their_own_names() -> None:
     declared = stubs([ORDERS, ANYTHING])
     assert list(declared) == [f"orders_{ORDERS.id}", f"orders_{ANYTHING.id}"]
     assert "async def orders(" in declared[f"orders_{ORDERS.id}"]
@@ -292,7 +292,7 @@ def test_typescript_stubs_are_valid(tmp_path: Path) -> None:
         (1, "await report_progress('half')"),
     ],
 )
-def test_ty_finds_what_is_wrong_at_its_line(tmp_path: Path, line: int, script: str) -> None:
+def test_ty_finds_errors_at_their_line(tmp_path: Path, line: int, script: str) -> None:
     assert set(python_types.findings(tmp_path, module([ORDERS, CANCEL]), script)) == {line}
 
 
@@ -312,11 +312,11 @@ print(graph["entities"][0]["observations"][0].upper())
 """
 
 
-def test_ty_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
+def test_ty_finds_no_error_in_correct_scripts(tmp_path: Path) -> None:
     assert python_types.findings(tmp_path, module(EVERY), RIGHT) == []
 
 
-def test_tsc_finds_what_is_wrong_at_its_line(tmp_path: Path) -> None:
+def test_tsc_finds_errors_at_their_line(tmp_path: Path) -> None:
     wrong = [
         ("(await orders({status: 'open'})).rowz;", 2339),
         ("(orders({status: 'open'})).rows;", 2339),
@@ -338,7 +338,7 @@ def test_tsc_finds_what_is_wrong_at_its_line(tmp_path: Path) -> None:
     assert sorted(places) == expected, found
 
 
-def test_tsc_finds_nothing_in_what_is_right(tmp_path: Path) -> None:
+def test_tsc_finds_no_error_in_correct_scripts(tmp_path: Path) -> None:
     script = """
     export {};
     const found = await orders({status: "open", limit: 5, customer: {"first name": "Ada"}});
@@ -385,7 +385,7 @@ def nasty_tools() -> list[Tool]:
     return tools
 
 
-def test_nothing_that_a_server_writes_leaves_its_place(tmp_path: Path) -> None:
+def test_no_text_of_a_server_becomes_code(tmp_path: Path) -> None:
     text = module(nasty_tools())
     only_declares(text)
     assert python_types.complaints(tmp_path, text) == ""
@@ -396,7 +396,7 @@ def test_nothing_that_a_server_writes_leaves_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["@ts-ignore", "@ts-expect-error", "x @ts-ignore", "/ @ts-nocheck"])
-def test_a_description_does_not_make_tsc_look_away(tmp_path: Path, order: str) -> None:
+def test_a_description_cannot_disable_tsc(tmp_path: Path, order: str) -> None:
     tool = Tool("s", "t", order, {"type": "object", "properties": {"a": {"type": "string", "description": order}}})
     broken = stubs([tool], "typescript")["t"].replace("a?: string;", "a?: NoSuchType;")
     (tmp_path / "api.d.ts").write_text(broken, encoding="utf-8")
@@ -404,7 +404,7 @@ def test_a_description_does_not_make_tsc_look_away(tmp_path: Path, order: str) -
 
 
 @pytest.mark.parametrize("order", ["type: ignore", "ty: ignore", "x # type: ignore", "##  type:ignore[x]", "noqa"])
-def test_a_description_does_not_make_ty_look_away(tmp_path: Path, order: str) -> None:
+def test_a_description_cannot_disable_ty(tmp_path: Path, order: str) -> None:
     tool = Tool("s", "t", order, {"type": "object", "properties": {"a": {"type": "string", "description": order}}})
     broken = module([tool]).replace("a: NotRequired[str]", "a: NotRequired[NoSuchType]")
     assert "unresolved-reference" in python_types.complaints(tmp_path, broken)

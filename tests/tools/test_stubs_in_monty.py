@@ -32,7 +32,7 @@ def findings(pool: Monty, stub: str, script: str) -> set[int]:
     return set()
 
 
-def test_what_is_right_passes(pool: Monty) -> None:
+def test_correct_scripts_pass(pool: Monty) -> None:
     assert findings(pool, module(EVERY), RIGHT) == set()
 
 
@@ -53,7 +53,7 @@ def test_what_is_right_passes(pool: Monty) -> None:
         (1, "OrdersResult"),
     ],
 )
-def test_what_is_wrong_is_found_at_its_line(pool: Monty, line: int, script: str) -> None:
+def test_errors_are_found_at_their_line(pool: Monty, line: int, script: str) -> None:
     assert findings(pool, module([ORDERS, CANCEL]), script) == {line}
 
 
@@ -63,7 +63,7 @@ def test_a_name_that_a_script_assigns_may_hold_anything(pool: Monty) -> None:
     assert findings(pool, module(SHOP, rebound=["orders", "files", "unknown"]), script) == set()
 
 
-def test_a_name_that_begins_with_an_underscore_is_there(pool: Monty) -> None:
+def test_a_name_that_begins_with_an_underscore_is_exported(pool: Monty) -> None:
     assert findings(pool, module([Tool("s", "_hidden")]), "await _hidden()") == set()
 
 

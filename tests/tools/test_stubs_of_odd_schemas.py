@@ -136,7 +136,7 @@ TYPESCRIPT = [
 ]
 
 
-def test_ty_takes_what_is_right_and_finds_each_line_that_is_wrong(tmp_path: Path) -> None:
+def test_ty_accepts_correct_lines_and_finds_each_wrong_one(tmp_path: Path) -> None:
     stub = module(TOOLS)
     assert python_types.complaints(tmp_path, stub) == ""
     assert python_types.findings(tmp_path, stub, "\n".join(right for right, _ in PYTHON)) == []
@@ -144,7 +144,7 @@ def test_ty_takes_what_is_right_and_finds_each_line_that_is_wrong(tmp_path: Path
     assert sorted(set(found)) == list(range(1, len(PYTHON) + 1))
 
 
-def test_tsc_takes_what_is_right_and_finds_each_line_that_is_wrong(tmp_path: Path) -> None:
+def test_tsc_accepts_correct_lines_and_finds_each_wrong_one(tmp_path: Path) -> None:
     (tmp_path / "api.d.ts").write_text(module(TOOLS, "typescript"), encoding="utf-8")
     assert typescript.findings(tmp_path, "api.d.ts") == []
     assert found(tmp_path, [right for right, _ in TYPESCRIPT]) == []
@@ -158,7 +158,7 @@ def found(folder: Path, lines: list[str]) -> list[int]:
 
 
 @pytest.mark.parametrize("language", ["python", "typescript"])
-def test_a_thousand_tools_of_one_name_each_have_their_own(tmp_path: Path, language: str) -> None:
+def test_a_thousand_tools_of_one_name_have_distinct_names(tmp_path: Path, language: str) -> None:
     many = [taking(f"do{'-' * (number % 2)}it", {f"p{number}": TEXT}) for number in range(2)]
     many += [Tool(f"s{number}", "do-it", "", many[0].input_schema) for number in range(1000)]
     text = module(many, language)

@@ -53,7 +53,7 @@ async def seen(paddock: Paddock, is_so: Callable[[set[str]], bool]) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_a_script_calls_what_came_and_not_what_went(engine: str) -> None:
+async def test_a_script_can_call_added_tools_and_not_removed_ones(engine: str) -> None:
     language = ENGINE_LANGUAGE[engine]
 
     async def ran(code: str) -> Any:
@@ -94,7 +94,7 @@ async def test_changes_are_followed_over_http_as_well(serve: Serve, kind: str) -
         assert (await paddock.run(CALLED["python"])).output["error_code"] == "TOOL_NOT_FOUND"
 
 
-async def test_a_call_of_what_went_before_anybody_was_told_is_not_found() -> None:
+async def test_a_call_of_a_tool_removed_without_notice_is_not_found() -> None:
     code = """
 import json
 await forget({'name': 'echo'})
@@ -129,20 +129,20 @@ async def test_a_pattern_links_what_it_matches_and_connects_no_other_server(tmp_
     ]
 
 
-async def test_a_pattern_may_match_nothing_and_a_name_may_not() -> None:
+async def test_a_pattern_may_match_nothing_but_a_name_must_exist() -> None:
     async with Paddock(tools=[double]) as paddock:
         assert (await paddock.run("1", tools=["nobody.*"])).available_functions == ()
         with pytest.raises(UnknownTool):
             await paddock.run("1", tools=["nobody.*", "nothing"])
 
 
-async def test_an_input_is_the_input_whatever_a_pattern_links() -> None:
+async def test_an_input_hides_a_tool_that_a_pattern_links() -> None:
     async with Paddock(tools=[double]) as paddock:
         result = await paddock.run("double + 1", tools=["*"], inputs={"double": 4})
     assert (result.output, result.available_functions) == (5, ())
 
 
-async def test_what_a_pattern_links_and_a_script_does_not_mention_can_be_called_by_name() -> None:
+async def test_a_matched_tool_that_the_script_does_not_mention_can_be_called_by_name() -> None:
     async with Paddock(tools=[double]) as paddock:
         result = await paddock.run("name = 'dou' + 'ble'\nawait call_tool(name, {'number': 4})", tools=["*"])
     assert (result.output, result.available_functions) == ({"result": 8}, ("double",))
@@ -180,7 +180,7 @@ def meeting(here: Path) -> Config:
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython"])
-async def test_servers_that_wait_for_each_other_all_come(tmp_path: Path, engine: str) -> None:
+async def test_servers_that_wait_for_each_other_all_connect(tmp_path: Path, engine: str) -> None:
     calls = ", ".join(f"await call_tool('{name}.process', {{}})" for name in NAMES)
     async with Paddock(meeting(tmp_path)) as paddock:
         result = await paddock.run(f"[{calls}]", engine=engine)
@@ -188,6 +188,6 @@ async def test_servers_that_wait_for_each_other_all_come(tmp_path: Path, engine:
     assert len({answer["result"] for answer in result.output}) == len(NAMES)
 
 
-async def test_a_list_of_tools_has_those_of_all(tmp_path: Path) -> None:
+async def test_a_list_of_tools_includes_every_server(tmp_path: Path) -> None:
     async with Paddock(meeting(tmp_path)) as paddock:
         assert [tool.full_name for tool in await paddock.tools()] == [f"{name}.process" for name in NAMES]

@@ -247,7 +247,7 @@ async def test_a_server_that_was_killed_is_started_again_for_the_next_call(
     assert state(upstream) == "ready"
 
 
-async def test_whoever_waits_only_so_long_gets_what_is_known(connect: Connect) -> None:
+async def test_a_caller_that_waits_a_limited_time_gets_the_known_tools(connect: Connect) -> None:
     upstream = connect(**plain())
     assert await upstream.tools(wait_seconds=0) == ()
     assert state(upstream) in ("idle", "connecting")
@@ -303,7 +303,7 @@ async def test_a_token_that_the_server_repeats_is_not_shown(connect: Connect, se
     assert "hunter2" not in f"{caught.value} {caught.value.envelope('t')} {upstream.health} {upstream.server}"
 
 
-async def test_an_address_where_nobody_listens_fails_and_says_so(connect: Connect) -> None:
+async def test_an_address_where_nobody_listens_fails_with_that_reason(connect: Connect) -> None:
     upstream = connect(url="http://127.0.0.1:9/mcp")
     with pytest.raises(CallFailed) as caught:
         await upstream.tools()
@@ -327,7 +327,7 @@ def is_running(pid: int) -> bool:
 
 @pytest.mark.parametrize("turns", [1, 4, 9])
 @pytest.mark.parametrize("is_started", [False, True])
-async def test_a_child_that_is_given_up_twice_while_it_starts_or_ends_leaves_nothing(
+async def test_a_child_cancelled_twice_while_it_starts_or_ends_leaves_nothing(
     connect: Connect, turns: int, is_started: bool
 ) -> None:
     started = asyncio.Event()
@@ -349,7 +349,7 @@ async def test_a_child_that_is_given_up_twice_while_it_starts_or_ends_leaves_not
     gc.collect()  # what was not closed is told when it is collected, and fails the test
 
 
-def test_each_failure_waits_longer_than_half_of_the_longest_wait_before_up_to_a_minute() -> None:
+def test_each_backoff_is_at_least_half_of_its_maximum_up_to_a_minute() -> None:
     backoff = Backoff()
     assert backoff.left_seconds() <= 0
     waits = []
@@ -360,7 +360,7 @@ def test_each_failure_waits_longer_than_half_of_the_longest_wait_before_up_to_a_
     assert all(most * 0.45 < wait <= most for wait, most in zip(waits, expected, strict=True))
 
 
-def test_a_server_that_was_of_use_is_tried_again_at_once() -> None:
+def test_a_server_that_worked_is_reconnected_at_once() -> None:
     backoff = Backoff()
     for _ in range(5):
         backoff.failed()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
@@ -12,6 +14,7 @@ from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, load_
 from paddock.cli.render import Screen, progress, progress_text, short_json, stderr, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import ConfigError, RequestError, UnknownTool
+from paddock.tools.sanitize import first_sentence, lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
     Servers = Mapping[str, Health]
+    Work = Callable[[Paddock, Callable[[str], None]], Coroutine[Any, Any, "T"]]
 
 T = TypeVar("T")
 NAME_WIDTH = 40
@@ -62,8 +66,6 @@ def list_(
     as_json: JsonOption = False,
 ) -> int:
     """List every server with its state and tools. Exit status 1 if one cannot be reached."""
-    from dataclasses import asdict
-
     session = _Session(config, mcp_config, server=server or [])
     tools, servers = session.list_tools(server or ())
     documents = []
@@ -157,8 +159,6 @@ def stubs(
     config: ConfigOption = None,
 ) -> int:
     """Write typed declarations of tools."""
-    from pathlib import Path
-
     from paddock.tools.stubs import module
 
     session = _Session(config, mcp_config, tool=tools or [], output=[output])
@@ -201,9 +201,7 @@ def call(
     session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
     answer = session.run(
-        lambda paddock: _with_progress(
-            paddock, lambda show: paddock.call_tool(tool, arguments, progress=lambda event: show(progress_text(event)))
-        )
+        lambda paddock, show: paddock.call_tool(tool, arguments, progress=lambda event: show(progress_text(event)))
     )
     if as_json:
         stdout().document(to_json(answer.value))
@@ -223,30 +221,48 @@ class _Session:
         self.config = load_config(config)
         self._mcp_config = mcp_config
 
-    def run(self, work: Callable[[Paddock], Coroutine[Any, Any, T]]) -> T:
-        """Do `work` with the servers, and stop them."""
+    def run(self, work: Work[T]) -> T:
+        """Do `work` with the servers, and stop them.
+
+        On a terminal, show which servers are still connecting, and whatever `work` passes to its second argument.
+        """
+        return Interrupts().run(self._run(work))
+
+    async def _run(self, work: Work[T]) -> T:
+        import asyncio
+
         from paddock.run import Paddock
 
-        async def run() -> T:
-            async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
-                if paddock.upstreams():
-                    return await work(paddock)
+        async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
+            if not paddock.upstreams():
                 file = self._mcp_config
                 raise ConfigError(
                     f"{f'{file} has no servers' if file else 'no MCP servers are configured'}; "
                     "name the file that your MCP client has with --mcp-config FILE, "
                     "or add [upstreams.NAME] tables to paddock.toml"
                 )
-
-        return Interrupts().run(run())
+            with progress() as show_line:
+                show = show_line if stderr().is_styled else lambda line: None
+                task = asyncio.create_task(work(paddock, show))
+                try:
+                    while not task.done():
+                        await asyncio.wait({task}, timeout=0.2)
+                        states = {name: health.state for name, health in paddock.upstreams().items()}
+                        connecting = [name for name, state in states.items() if state == "connecting"]
+                        if connecting and not task.done():
+                            show(f"connecting to {', '.join(connecting)}")
+                    return await task
+                finally:
+                    task.cancel()
+                    await asyncio.wait({task})
 
     def list_tools(self, servers: Iterable[str] = (), *, names: Iterable[str] = ()) -> tuple[tuple[Tool, ...], Servers]:
         """Return tools and the state of their servers: of the given servers, or those in `names`, else of all."""
         from paddock.tools.catalogue import servers_of
 
-        async def find(paddock: Paddock) -> tuple[tuple[Tool, ...], Servers]:
+        async def find(paddock: Paddock, show: Callable[[str], None]) -> tuple[tuple[Tool, ...], Servers]:
             wanted = list(dict.fromkeys([*servers, *servers_of(names, paddock.upstreams())]))
-            tools = await _with_progress(paddock, lambda show: paddock.tools(servers=wanted))
+            tools = await paddock.tools(servers=wanted)
             return tools, {name: paddock.upstreams()[name] for name in wanted or paddock.upstreams()}
 
         return self.run(find)
@@ -259,29 +275,9 @@ class _Session:
                 stderr().line(f"Warning: the tools of '{name}' are missing: {why}", "yellow")
 
 
-async def _with_progress(paddock: Paddock, work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]]) -> T:
-    """Do `work`. On a terminal, show its progress and which servers are still connecting."""
-    import asyncio
-
-    with progress() as show_line:
-        show = show_line if stderr().is_styled else lambda line: None
-        task = asyncio.create_task(work(show))
-        try:
-            while not task.done():
-                await asyncio.wait({task}, timeout=0.2)
-                connecting = [name for name, health in paddock.upstreams().items() if health.state == "connecting"]
-                if connecting and not task.done():
-                    show(f"connecting to {', '.join(connecting)}")
-            return await task
-        finally:
-            task.cancel()
-            await asyncio.wait({task})
-
-
 def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
     """Return the tools with these names. An unknown one is an error that suggests another, or names a dead server."""
     from paddock.tools.catalogue import Catalogue, servers_of
-    from paddock.tools.sanitize import one_line
 
     catalogue, found = Catalogue(every, servers=servers), []
     missing = {
@@ -305,8 +301,6 @@ def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers
 
 def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], connect_seconds: float) -> None:
     """Show one server with its state, then its tools, a line each."""
-    from paddock.tools.sanitize import first_sentence, one_line
-
     is_ready = health.state == "ready"
     if is_ready:
         count = f"{health.tools} tool{'' if health.tools == 1 else 's'}"
@@ -331,16 +325,12 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
 
 def _failure(health: Health, connect_seconds: float) -> list[str]:
     """Return the reason why a server is not ready, line by line."""
-    from paddock.tools.sanitize import lines
-
     no_answer = f"It did not answer within {connect_seconds:g} s; the setting tools.connect_seconds allows more."
     return lines(health.error) or [no_answer]
 
 
 def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
     """Return a tool for `--json`."""
-    from dataclasses import asdict
-
     values: dict[str, Any] = {
         "name": tool.full_name,
         "id": tool.id,
@@ -359,8 +349,6 @@ def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
 
 def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decision) -> None:
     """Show a tool. Its description is in the docstring of its stub."""
-    from paddock.tools.sanitize import one_line
-
     effects = [words[not value] for name, words in _HINTS.items() if (value := getattr(tool.hints, name)) is not None]
     title = one_line(tool.title)
     out.spans((_name(tool), "bold"), (f": {title}" if title else "", ""))
@@ -376,8 +364,6 @@ def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decisio
 
 def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
     """Show an error envelope for a person."""
-    from paddock.tools.sanitize import lines, one_line
-
     first, *rest = lines(envelope["summary"]) or ["it failed"]
     err.spans((f"Error: {one_line(envelope['tool'])}: {first}", "red"), (f" ({envelope['error_code']})", "dim"))
     for line in rest:
@@ -412,6 +398,5 @@ def _stub(tool: Tool, every: Sequence[Tool]) -> str:
 
 def _name(tool: Tool) -> str:
     from paddock.tools import describe
-    from paddock.tools.sanitize import one_line
 
     return one_line(tool.full_name, describe.NAME_CHARACTERS)

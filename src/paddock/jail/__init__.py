@@ -18,8 +18,8 @@ Killing the reaper makes the kernel kill every process of that namespace, even o
 namespace through the reaper's pidfd and forks the **guest** into it. The guest enters its control group, mounts file
 systems of its own, closes every descriptor but stdin, stdout, stderr and its control socket, changes to a uid of its
 own, gives up its privileges, puts itself under Landlock and seccomp, and says READY on its own socket. If the guest is
-to become another program (Node), it executes that program now, which says READY instead. Only then the host counts the
-guest as waiting (`Pool`). A script, its limits, inputs and files are sent when a run comes, never before.
+to become another program (Node), it executes that program now, which says READY instead. Only then does the host count
+the guest as waiting (`Pool`). A script, its limits, inputs and files are sent when a run comes, never before.
 
 Whatever a guest says is data: frames with announced lengths (`wire`), decoded into typed values (`frames`). How the
 guest ended is reported by its parent, the zygote. What it used is reported by its control group, or by a watcher
@@ -33,9 +33,9 @@ a few times, if nothing of it had left the sandbox. Otherwise its verdict is `lo
 own guests go with it.
 
 `walls/` has one file for each mechanism of the kernel; `walls/allowed_calls` lists the system calls that a guest may
-make. `profile_namespaces`, `profile_chroot` and `profile_confined` combine the mechanisms. The page above describes the
-first of these profiles. The other two have no pid namespace: there the reaper is a process that finds and kills what
-the guest has started (`reaper`).
+make. `profile_namespaces`, `profile_chroot` and `profile_confined` combine the mechanisms. The description above is
+of `namespaces`. The other two have no pid namespace: there the reaper finds and kills the guest's processes itself
+(`reaper`). `profiles` chooses the one that works on this machine.
 
 `environments` and `environment_build` install the packages that guests can import. `entry_point` is the program that
 every process of the jail starts as. `exec_jailed` walls in a single foreign program. `doctor` tries what works on this

@@ -1,6 +1,6 @@
-"""What works on this machine: every profile is started with a guest that runs nothing, for `paddock doctor`.
+"""What works on this machine, for `paddock doctor`: tries every profile with a guest that runs nothing.
 
-Nothing is decided here. An engine that starts tries the profiles by itself, and stops at the first that works.
+This module only reports. An engine tries the profiles itself when it starts, and uses the first that works.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ from paddock.jail.walls.cleanup import Cleanup
 if TYPE_CHECKING:
     from paddock.config import Config
 
-NOTHING = GuestSetup("paddock.guest.idle:serve", system=())
+IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", memfds=True, system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
+NO_SOCKET = "seccomp: no socket can be made"
 UNLIMITED = "nothing limits the memory of guests here"
 WORKER_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """One guarantee of the jail: the mechanism that provides it here, or what to do to get one."""
+    """One guarantee of the jail: the mechanism that provides it here, or what to do so that one does."""
 
     name: str
     mechanism: str | None
@@ -57,7 +58,7 @@ class ProfileReport:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All profiles, the one that an engine would choose, and what provides each guarantee there."""
+    """All profiles, the one that an engine would choose, and the mechanism behind each of its guarantees."""
 
     chosen: str | None
     tried: tuple[ProfileReport, ...]
@@ -68,8 +69,7 @@ async def probe(config: Config) -> Findings:
     """Try every profile. Takes about a second."""
     tried = tuple([await _try_profile(profile, config) for profile in profiles.ORDER])
     memory, missing = await asyncio.to_thread(_memory)
-    working = [each.profile for each in tried if each.works and each.allowed]
-    chosen = next((profile for profile in working if profile in profiles.candidates(config)), None)
+    chosen = next((each.profile for each in tried if each.works and each.allowed), None)
     if chosen is None:
         kept, lacking = await asyncio.to_thread(_without_profile, tried, config)
     else:
@@ -82,36 +82,36 @@ async def probe(config: Config) -> Findings:
 
 async def _try_profile(profile: str, config: Config) -> ProfileReport:
     accepting = replace(config, jail=replace(config.jail, accept_confined=True))
-    allowed = profile in profiles.candidates(config) and profiles.refusal(profile, config) is None
+    objection = profiles.refusal(profile, config)
+    if objection is None and profile not in profiles.candidates(config):
+        objection = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
     place = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
     cleanup = await asyncio.to_thread(Cleanup, folders=[place])
     try:
         await asyncio.to_thread(place.mkdir, mode=0o700)
         trying = replace(accepting, data_directory=str(place))
-        await (await profiles.try_profile(profile, trying, sys.executable, NOTHING, memfds=True)).close()
+        await (await profiles.try_profile(profile, trying, IDLE)).close()
     except (JailUnavailable, EngineCrashed) as problem:
-        return ProfileReport(profile, works=False, allowed=allowed, reason=str(problem))
+        return ProfileReport(profile, works=False, allowed=objection is None, reason=str(problem))
     finally:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         await asyncio.to_thread(cleanup.dismiss)
-    names = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
-    other = None if profile in profiles.candidates(config) else names
-    return ProfileReport(profile, works=True, allowed=allowed, reason=profiles.refusal(profile, config) or other)
+    return ProfileReport(profile, works=True, allowed=objection is None, reason=objection)
 
 
 def _memory() -> tuple[str | None, str | None]:
-    """What limits the memory of a process tree here; else what to allow."""
+    """What limits the memory of a process tree here, or what to allow so that something does."""
     found = cgroup.available()
     if found is not None:
         return f"control group (v{found.version}) for the memory of all its processes", None
     reason = watcher.probe()
     if reason is None:
-        return "a watcher that looks every 2 to 100 ms for the memory of all its processes", None
+        return "a watcher that polls every 2 to 100 ms for the memory of all its processes", None
     return None, f"{cgroup.probe()}; or: {reason}"
 
 
 def _without_profile(tried: Sequence[ProfileReport], config: Config) -> tuple[dict[str, str], dict[str, str]]:
-    """Where no profile works: the guarantees that hold anyway, and what to install or allow for the others."""
+    """If no profile works: the guarantees that hold anyway, and what to install or allow for the others."""
     remedies = {each.profile: _remedy(each, config) for each in tried}
     todo = f"one of these: {'; or '.join(f'{profile}: {remedy}' for profile, remedy in remedies.items())}"
     if len(set(remedies.values())) == 1:
@@ -120,7 +120,7 @@ def _without_profile(tried: Sequence[ProfileReport], config: Config) -> tuple[di
     unfiltered = seccomp.probe()
     if unfiltered is not None:
         return {}, lacking | {"network": unfiltered, "kernel surface": unfiltered}
-    return {"network": "seccomp: no socket can be made", "kernel surface": "seccomp, no_new_privs"}, lacking
+    return {"network": NO_SOCKET, "kernel surface": "seccomp, no_new_privs"}, lacking
 
 
 def _remedy(tried: ProfileReport, config: Config) -> str:
@@ -133,36 +133,31 @@ def _remedy(tried: ProfileReport, config: Config) -> str:
 
 def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
     """The mechanism behind each guarantee of this profile, except resources. `memory`: what limits memory."""
-    root = os.geteuid() == 0
-    grouped = bool(memory and memory.startswith("control"))
-    counted = "control group" if grouped else "RLIMIT_NPROC"
+    counted = "control group" if memory and memory.startswith("control") else "RLIMIT_NPROC"
     fenced = f", Landlock {landlock.abi()}" if landlock.abi() else ""
-    files = {
-        "namespaces": f"mount namespace: runtime read-only, /tmp and /files in a file system of its own{fenced}",
-        "chroot": f"a root of links for each guest, looks at what it keeps on disk{fenced}",
-        "confined": f"Landlock {landlock.abi()}: runtime read-only, one folder in memory; names stay visible",
-    }
-    network = {
-        "namespaces": "network namespace without an interface",
-        "chroot": "seccomp: no socket can be made",
-        "confined": "seccomp: no socket can be made",
-    }
-    processes = {
-        "namespaces": f"pid namespace; {counted} for their number",
-        "chroot": f"a uid for each guest; {counted} for their number",
-        "confined": "seccomp: one process, which can name no other",
-    }
-    who = {
-        "namespaces": "a uid of its own" if root else "a user namespace of its own",
-        "chroot": "a uid of its own",
-        "confined": "this user's uid",
-    }
-    return {
-        "files": files[profile],
-        "network": network[profile],
-        "processes": processes[profile],
-        "kernel surface": f"seccomp, no_new_privs, no capability, {who[profile]}",
-    }
+    own = "a uid of its own"
+    files, network, processes, who = {
+        "namespaces": (
+            f"mount namespace: runtime read-only, /tmp and /files in a file system of its own{fenced}",
+            "network namespace without an interface",
+            f"pid namespace; {counted} for their number",
+            own if os.geteuid() == 0 else "a user namespace of its own",
+        ),
+        "chroot": (
+            f"a root of links for each guest, whose disk use is polled{fenced}",
+            NO_SOCKET,
+            f"a uid for each guest; {counted} for their number",
+            own,
+        ),
+        "confined": (
+            f"Landlock {landlock.abi()}: runtime read-only, one folder in memory; names stay visible",
+            NO_SOCKET,
+            "seccomp: one process, which can name no other",
+            "this user's uid",
+        ),
+    }[profile]
+    surface = f"seccomp, no_new_privs, no capability, {who}"
+    return {"files": files, "network": network, "processes": processes, "kernel surface": surface}
 
 
 def worker_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -182,9 +177,9 @@ def worker_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
     else:
         missing.append(f"files: {landlock.probe()}")
     if apart:
-        walls.append("network: a network namespace without an interface, and seccomp: no socket can be made")
+        walls.append(f"network: a network namespace without an interface, and {NO_SOCKET}")
     else:
-        walls.append("network: seccomp: no socket can be made")
+        walls.append(f"network: {NO_SOCKET}")
     if status.get("Seccomp") == "2" and status.get("NoNewPrivs") == "1":
         walls.append("kernel surface: seccomp, no_new_privs, no capability, one process")
     else:
@@ -193,7 +188,7 @@ def worker_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _settled(pid: int) -> dict[str, str]:
-    """The status of the process, once it has executed the program."""
+    """The fields of /proc/PID/status once the process has executed the program."""
     until = time.monotonic() + WORKER_SECONDS
     while time.monotonic() < until:
         with suppress(OSError):

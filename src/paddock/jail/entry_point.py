@@ -1,30 +1,30 @@
-"""The processes of the jail and the commands that start them: `entry_point.py warden|exec_jailed|compile|cleanup ARG…`.
+"""The program that every process of the jail starts as: `entry_point.py warden|exec_jailed|compile|cleanup ARG…`.
 
 A warden runs in the interpreter of an environment, where Paddock is not installed and its dependencies must not be
-visible to guests. So the package is put together by hand, from this copy's own modules and nothing else.
+visible to guests. So this program creates the package `paddock` itself, from the modules around this file alone.
 """
 
 import sys
 import types
 
-# As in the host: a process that may not keep bytecode compiles its modules every time.
+# Inherited from the host. A process that must not write bytecode compiles its modules every time.
 _BYTECODE = ("-B",) if sys.dont_write_bytecode else ()
 
 
 def command(role: str, *arguments: str) -> list[str]:
-    """Start a process in the host's own interpreter, with the standard library and Paddock alone."""
+    """The command of a process in the host's interpreter, with only the standard library and Paddock."""
     return [sys.executable, "-I", "-S", *_BYTECODE, __file__, role, *arguments]
 
 
 def warden_command(python: str, control: int) -> list[str]:
-    """Start a warden in the interpreter of an environment, with the packages of that environment."""
+    """The command of a warden in the interpreter of an environment, with the packages of that environment."""
     keeps_bytecode = "0" if sys.dont_write_bytecode else "1"
     return [python, "-s", "-P", "-X", "utf8", __file__, "warden", str(control), keeps_bytecode]
 
 
 def main() -> None:
     package = types.ModuleType("paddock")
-    package.__path__ = [__file__.rsplit("/", 2)[0]]  # no os.path: nothing is imported before it must be
+    package.__path__ = [__file__.rsplit("/", 2)[0]]  # not os.path, to import as little as possible
     sys.modules["paddock"] = package
     if sys.argv[1] == "exec_jailed":
         from paddock.jail import exec_jailed
@@ -42,7 +42,7 @@ def main() -> None:
 
         cleanup.main(int(sys.argv[2]), sys.argv[3:])
     else:
-        # Guests have a variable that forbids bytecode; Paddock's own modules may be compiled once for all.
+        # A warden's environment variables forbid bytecode, for its guests. Paddock's own modules may have it.
         sys.dont_write_bytecode = sys.argv[3] == "0"
         from paddock.jail import warden
 

@@ -1,10 +1,9 @@
-"""Building an environment with uv, and holding it while it is in use.
+"""Builds environments with uv, and leases them while they are in use.
 
-A virtual environment is made beside its place, filled, compiled and tried; then one rename makes it a build. A failure
-at any point, or the death of this process, leaves what was there before.
+A virtual environment is made in a partial directory, filled, compiled and tried, and then renamed into place. If any of
+this fails, or this process is killed, the earlier builds stay as they were.
 
-A lease holds the configured build. Where that one cannot be built, it holds the build that the name stood for before,
-and carries the problem for the caller to show.
+A lease holds the configured build. If that cannot be built, it holds the last build of the same name, and says why.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from paddock.errors import EnvironmentFailed
@@ -35,7 +33,7 @@ from paddock.model.environments import requirement_name
 Tell = Callable[[str], None]
 INSTALL_SECONDS = 3600.0
 PROBE_SECONDS = 300.0
-# A package's build code gets what compilers need. Other variables of the host may be secrets.
+# What uv and compilers need. A package's build code must not see other variables of the host: they may be secrets.
 _KEPT = frozenset(
     {
         *("PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TZ", "NETRC", "LD_LIBRARY_PATH"),
@@ -44,7 +42,7 @@ _KEPT = frozenset(
     }
 )
 _KEPT_PREFIXES = ("LC_", "XDG_", "SSL_", "UV_", "PKG_CONFIG_", "CMAKE_", "CARGO_", "RUST")
-# Variables that would make uv install to another place, with another interpreter or in another way.
+# Variables that would make uv install elsewhere, with another interpreter or in another way.
 _DROPPED_PREFIXES = ("UV_PYTHON", "UV_PROJECT", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_VENV_", "UV_TARGET")
 _DROPPED = frozenset({"UV_LINK_MODE", "UV_COMPILE_BYTECODE", "UV_REQUIRE_HASHES", "UV_NO_CONFIG"})
 
@@ -57,7 +55,7 @@ def build(environment: Environment, data_directory: str | Path, tell: Tell = sil
     """Build the environment unless it is built already. `tell` is called with each line of progress.
 
     Raises `EnvironmentFailed` with uv's last lines; the name then keeps its earlier build. Blocks for seconds to
-    minutes, and while another process builds the same. `stop` ends it from another thread.
+    minutes, and while another process builds the same environment. `stop` stops it from another thread.
     """
     stop = stop or Stop()
     try:
@@ -65,13 +63,13 @@ def build(environment: Environment, data_directory: str | Path, tell: Tell = sil
     except EnvironmentFailed as problem:
         if store.current(environment.name, data_directory) is None:
             raise
-        raise EnvironmentFailed(f"{problem}\nThe environment as it was built before stays in use.") from None
+        raise EnvironmentFailed(f"{problem}\nThe earlier build of the environment stays in use.") from None
     store.record(environment.name, built.key, data_directory)
     return built
 
 
 def _build_once(environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop) -> Built:
-    """Build under the lock of the key, unless another process has built it meanwhile."""
+    """Build while holding the lock of the key, unless another process has built it meanwhile."""
     try:
         builds(data_directory).mkdir(parents=True, exist_ok=True)
         store.sweep(data_directory)
@@ -80,7 +78,7 @@ def _build_once(environment: Environment, data_directory: str | Path, tell: Tell
             found = store.ready(environment, data_directory)
             if found is None:
                 partial = store.partial_of(data_directory, environment.key)
-                shutil.rmtree(partial, ignore_errors=True)  # of a build that ended after the sweep
+                shutil.rmtree(partial, ignore_errors=True)  # of a build that was killed after the sweep
                 try:
                     found = _Builder(environment, data_directory, partial, tell, stop, lock.fd).build()
                 except BaseException:
@@ -90,13 +88,13 @@ def _build_once(environment: Environment, data_directory: str | Path, tell: Tell
     except OSError as problem:
         raise EnvironmentFailed(
             f"environment {environment.name!r} cannot be built in {builds(data_directory)}: {problem}; "
-            "the setting data_directory says where"
+            "the setting data_directory names the folder"
         ) from None
     return found
 
 
 class _Builder:
-    """One build under way, in its partial directory."""
+    """One build in progress, in its partial directory."""
 
     def __init__(
         self, environment: Environment, data_directory: str | Path, partial: Path, tell: Tell, stop: Stop, lock_fd: int
@@ -110,24 +108,24 @@ class _Builder:
         self._python = str(partial / "bin" / "python")
 
     def build(self) -> Built:
-        """Make, fill, try and describe the environment, then put it in its place."""
+        """Make, fill, try and describe the environment, then rename it into place."""
         name, version = self._environment.name, ".".join(str(part) for part in sys.version_info[:3])
         self._tell(f"Building environment {name!r} with Python {version}")
         self._uv("venv", "--relocatable", "--no-project", "--python", sys.executable, str(self._partial))
         for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
-            shim.unlink()  # patches old distutils, at the cost of an import in every process that a guest starts
+            shim.unlink()  # it patches old distutils, and costs every process that a guest starts an import
         if self._environment.packages:
             options = ("--link-mode", "copy", "--compile-bytecode", "--python", self._python)
             self._uv("pip", "install", *options, *uv_options(os.environ), "--", *self._environment.packages)
-        built = self._described(self._probed())
+        built = self._describe(self._probe())
         store.write_build(self._partial, built)
-        if self._place.exists():  # a build that can no longer be used: its interpreter is gone
+        if self._place.exists():  # an unusable build: its interpreter is gone
             shutil.rmtree(self._place)
         self._partial.rename(self._place)
         return built
 
     def _uv(self, *arguments: str) -> None:
-        # In / uv finds no project settings; those of the user and the machine apply.
+        # It runs in /, where uv finds no project settings. Those of the user and the machine apply.
         status, lines = run_logged(
             [uv_binary(), *arguments],
             uv_environment(os.environ),
@@ -139,8 +137,8 @@ class _Builder:
         if status != 0:
             raise EnvironmentFailed(failure_text(self._environment, status, lines))
 
-    def _probed(self) -> dict[str, object]:
-        """Import the preloads in the environment's own interpreter, and ask it where it reads from."""
+    def _probe(self) -> dict[str, object]:
+        """Import the preloads in the environment's own interpreter, and find out which files it reads."""
         preload = self._environment.preload
         self._tell(f"Importing {', '.join(preload)}" if preload else "Starting its Python once")
         report = self._partial / "probe.json"
@@ -158,13 +156,13 @@ class _Builder:
             said = "\n".join(f"  {line}" for line in lines[-8:]) or f"  it ended with status {status}"
             raise EnvironmentFailed(
                 f"environment {self._environment.name!r} was installed, but its preload cannot be imported:\n{said}\n"
-                "Name a package that has it among its packages, or take it out of preload."
+                "Add the package that provides it to packages, or remove it from preload."
             )
         answer: dict[str, object] = json.loads(report.read_text(encoding="utf-8"))
         report.unlink()
         return answer
 
-    def _described(self, probed: dict[str, object]) -> Built:
+    def _describe(self, probed: dict[str, object]) -> Built:
         places, installed, warm_modules = probed["places"], probed["installed"], probed["warm_modules"]
         assert isinstance(places, list)  # noqa: S101
         assert isinstance(warm_modules, list)  # noqa: S101
@@ -182,13 +180,13 @@ class _Builder:
             site_packages=str(self._place / site_packages),
             reads=_outermost([os.path.realpath(place), *map(os.path.realpath, moved)]),
             installed=installed,
-            size_bytes=_read_only(self._partial),
+            size_bytes=_make_read_only(self._partial),
             warm_modules=frozenset(warm_modules),
         )
 
 
 def _outermost(paths: list[str]) -> tuple[str, ...]:
-    """Each path once, without those inside another."""
+    """The paths without duplicates and without those inside another."""
     unique = list(dict.fromkeys(paths))
     return tuple(path for path in unique if not any(_inside(path, other) for other in unique if other != path))
 
@@ -197,8 +195,8 @@ def _inside(path: str, folder: str) -> bool:
     return os.path.commonpath([path, folder]) == folder
 
 
-def _read_only(folder: Path) -> int:
-    """Make `folder` readable by everyone and its files read-only; its size in bytes."""
+def _make_read_only(folder: Path) -> int:
+    """Make `folder` readable by everyone and its files read-only. Returns its size in bytes."""
     size = 0
     for parent, _, names in os.walk(folder):
         Path(parent).chmod(0o755)
@@ -212,7 +210,7 @@ def _read_only(folder: Path) -> int:
 
 
 def uv_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, str]:
-    """The variables for uv and for the build code of packages."""
+    """The environment variables for uv and for the build code of packages."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -232,7 +230,7 @@ def uv_binary() -> str:
     except (ImportError, FileNotFoundError):
         found = shutil.which("uv")
     if found is None:
-        raise EnvironmentFailed("an environment is built with uv, which is not installed here: pip install uv")
+        raise EnvironmentFailed("environments are built with uv, which is not installed here: pip install uv")
     return found
 
 
@@ -246,7 +244,7 @@ _CULPRIT = re.compile(
 
 
 class Stop:
-    """Stops a build from another thread: kills the running command, and lets no other start."""
+    """Stops a build from another thread: kills the running command, and prevents the next."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
@@ -261,7 +259,7 @@ class Stop:
                 kill_group(self._process)
 
     def pause(self, seconds: float) -> None:
-        """Wait. EnvironmentFailed: the build is to stop."""
+        """Sleep. EnvironmentFailed: the build was stopped."""
         if self._stopped.wait(seconds):
             raise EnvironmentFailed("the build of the environment was stopped")
 
@@ -290,8 +288,8 @@ def run_logged(
 ) -> tuple[int, list[str]]:
     """Run `command` in /, pass its lines to `tell`, and return its status and its last lines.
 
-    The command inherits `keep_fd`: if this process is killed, the lock holds until the command has ended as well, so
-    that nobody builds in a directory that it still writes to.
+    The command inherits the lock `keep_fd`. If this process is killed, the lock is held until the command has ended, so
+    that no other process builds in a directory that the command still writes to.
     """
     lines: deque[str] = deque(maxlen=LINES)
     process = subprocess.Popen(
@@ -324,14 +322,14 @@ def run_logged(
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
-    """Kill `process` and what it started, unless it has been waited for."""
+    """Kill `process` and its children, unless it has been waited for."""
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def failure_text(environment: Environment, status: int, lines: list[str]) -> str:
-    """The error message: the package that failed, if it can be told, and uv's last lines."""
+    """The error message: the package that failed, if that is clear, and uv's last lines."""
     said = [line for line in lines if not _NOISE.match(line)]
     said = said[next((at for at, line in enumerate(said) if line.startswith("error:")), 0) :]
     culprit = _culprit(environment, said)
@@ -359,7 +357,7 @@ ATTEMPTS = 3
 
 
 class Lease:
-    """A build that is not removed before `release`. `problem`: why it is not the configured one, if it is not."""
+    """Keeps a build from being removed until `release`. `problem` says why it is not the configured build, if so."""
 
     def __init__(self, built: Built, problem: EnvironmentFailed | None, lock: FileLock) -> None:
         self.built = built
@@ -367,33 +365,32 @@ class Lease:
         self._lock = lock
 
     def release(self) -> None:
-        """Release the build."""
         self._lock.release()
 
     def __enter__(self) -> Lease:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 
 def lease(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Lease:
-    """Build the environment if necessary, and hold it. `EnvironmentFailed`: there is no build to hold."""
+    """Build the environment if necessary, and lease the build. `EnvironmentFailed`: there is no usable build."""
     stop = stop or Stop()
     for _ in range(ATTEMPTS):
-        built, problem = _built(environment, data_directory, tell, stop)
+        built, problem = _build_or_previous(environment, data_directory, tell, stop)
         lock = store.lock_of(data_directory, built.key, exclusive=False)
         lock.take(stop.pause)
-        # Someone may have removed it before it was locked.
+        # Another process may have removed it before it was locked.
         if store.read_build(data_directory, built.key) is not None:
             return Lease(built, problem, lock)
         lock.release()
-    raise EnvironmentFailed(f"environment {environment.name!r} was removed by another process while it was opened")
+    raise EnvironmentFailed(
+        f"environment {environment.name!r} was removed by another process while it was being opened"
+    )
 
 
-def _built(
+def _build_or_previous(
     environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop
 ) -> tuple[Built, EnvironmentFailed | None]:
     try:

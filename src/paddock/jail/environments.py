@@ -1,12 +1,12 @@
-"""Environments: the packages and preloads that guests start from, and their builds on disk.
+"""Environments: the packages and preloads of guests, and their builds on disk.
 
-The key of a build is a hash of packages, preload and interpreter. Two names with the same content share a build, and a
-changed table makes another build beside the old one.
+The key of a build is a hash of packages, preload and interpreter. Two names with the same content share a build. If the
+configuration of a name changes, another build is made beside the old one.
 
-DATA/environments/NAME.json          the build that NAME stands for now, and those it stood for before
-DATA/environments/builds/KEY/        a finished build, with its manifest; it appears by a rename, whole
-DATA/environments/builds/KEY.partial a build under way, or what is left of one that was killed
-DATA/environments/builds/KEY.lock    exclusive while KEY is built or removed, shared while a Paddock uses it
+DATA/environments/NAME.json          the current build of NAME, and its earlier builds
+DATA/environments/builds/KEY/        a finished build with its manifest; it is renamed into place as a whole
+DATA/environments/builds/KEY.partial a build in progress, or the remains of one that was killed
+DATA/environments/builds/KEY.lock    locked exclusively while KEY is built or removed, shared while a Paddock uses it
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import EnvironmentFailed, UnknownEnvironment
 from paddock.jail.walls import roots
 from paddock.model.environments import name_problem
-from paddock.model.suggestions import nearest
+from paddock.model.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -41,7 +40,7 @@ FORMAT = 2
 
 @dataclass(frozen=True)
 class Environment:
-    """What to install, and what to import before a guest's first line."""
+    """What to install, and what to import before a script starts."""
 
     name: str
     packages: tuple[str, ...] = ()
@@ -49,7 +48,7 @@ class Environment:
 
     @cached_property
     def key(self) -> str:
-        """24 hexadecimal digits for the content. The name and the order of packages are not part of it."""
+        """A hash of the content. The name and the order of packages are not part of it."""
         content = {
             "format": FORMAT,
             "packages": sorted(set(self.packages)),
@@ -61,12 +60,12 @@ class Environment:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
     def path(self, data_directory: str | Path) -> Path:
-        """Where this content is or will be built."""
+        """Where the build of this content is or will be."""
         return builds(data_directory) / self.key
 
 
 def configured(config: Config, name: str) -> Environment:
-    """The environment that is configured under `name`."""
+    """The environment that the configuration has under `name`."""
     table = config.environments.get(name)
     if table is None:
         raise unknown(name, config.environments)
@@ -75,33 +74,31 @@ def configured(config: Config, name: str) -> Environment:
 
 def unknown(name: str, known: Iterable[str]) -> UnknownEnvironment:
     """The error for a name that is not in `known`."""
-    near = nearest(name, known)
-    hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(sorted(known))}"
-    return UnknownEnvironment(f"there is no environment {name!r}; {hint}")
+    return UnknownEnvironment(f"there is no environment {name!r}; {did_you_mean(name, sorted(known))}")
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A finished build, as described by its manifest. It is never written to again."""
+    """A finished build, as its manifest describes it. Its files never change."""
 
     key: str
     path: str
     packages: tuple[str, ...]
     preload: tuple[str, ...]
     executable: str
-    """The build's own `bin/python`, a link. Guests are started with it, so that they find the packages."""
+    """The build's own `bin/python`, a link. Guests start with it, so that they find the packages."""
     python: str
     """The interpreter that the link points to."""
     site_packages: str
     reads: tuple[str, ...]
-    """Every directory that a guest must be able to read: the build, the standard library, the interpreter's, and those
-    of every shared library that the interpreter, its extension modules and the preloads load, `/usr/lib/…` included.
-    Real paths, none inside another."""
+    """Every directory that a guest must be able to read: the build, the interpreter, the standard library, and the
+    directory of each shared library that these and the preloads load, `/usr/lib/…` included. Real paths, none inside
+    another."""
     installed: dict[str, str] = field(default_factory=dict)
     """Version by package, dependencies included."""
     size_bytes: int = 0
     warm_modules: frozenset[str] = frozenset()
-    """Top-level modules that want a warm guest: the preloads, and those of distributions that depend on a preload."""
+    """Top-level modules that need a warm guest: the preloads, and modules of packages that depend on a preload."""
 
 
 def builds(data_directory: str | Path) -> Path:
@@ -114,7 +111,7 @@ MANIFEST = "paddock.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a name stands for: the key in use, and every key that was built for it and not removed."""
+    """The builds of a name: the key of the current one, and the keys of all that were not removed."""
 
     key: str
     keys: tuple[str, ...] = ()
@@ -122,7 +119,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What `remove` did: builds removed, builds in use by a running Paddock, builds shared with another name."""
+    """What `remove` did: builds it removed, and builds it kept because a Paddock or another name uses them."""
 
     removed: list[str] = field(default_factory=list)
     in_use: list[str] = field(default_factory=list)
@@ -130,18 +127,18 @@ class Removal:
 
 
 def ready(environment: Environment, data_directory: str | Path) -> Built | None:
-    """The finished build of exactly this content, if there is one. Reads one small file."""
+    """The finished build of this content, if there is one. Reads one small file."""
     return read_build(data_directory, environment.key)
 
 
 def current(name: str, data_directory: str | Path) -> Built | None:
-    """What `name` stands for now: the last content that was built under it, even if the configuration has changed."""
+    """The last build of `name`, even if the configuration has changed since."""
     record = read_record(name, data_directory)
     return None if record is None else read_build(data_directory, record.key)
 
 
 def read_build(data_directory: str | Path, key: str) -> Built | None:
-    """The finished build of that key; None if its interpreter is gone or it was moved."""
+    """The finished build of this key; None if there is none, its interpreter is gone, or it was moved."""
     folder = builds(data_directory) / key
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -156,7 +153,7 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
 
 
 def write_build(folder: Path, built: Built) -> None:
-    """Write the manifest of a build that is otherwise finished."""
+    """Write the manifest, the last file of a build."""
     manifest = folder / MANIFEST
     values = asdict(built) | {"warm_modules": sorted(built.warm_modules)}
     manifest.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
@@ -164,17 +161,17 @@ def write_build(folder: Path, built: Built) -> None:
 
 
 def lock_of(data_directory: str | Path, key: str, *, exclusive: bool) -> FileLock:
-    """The lock of one build. Its directory must exist."""
+    """The lock of one build. The directory of all builds must exist."""
     return FileLock(builds(data_directory) / f"{key}.lock", exclusive=exclusive)
 
 
 def partial_of(data_directory: str | Path, key: str) -> Path:
-    """Where that key is built before it is renamed."""
+    """Where this key is built before it is renamed."""
     return builds(data_directory) / f"{key}.partial"
 
 
 def sweep(data_directory: str | Path) -> None:
-    """Remove what killed builds left behind, but not what is being built."""
+    """Remove what killed builds left behind, but no build in progress."""
     for partial in builds(data_directory).glob("*.partial"):
         with lock_of(data_directory, partial.stem, exclusive=True) as lock:
             if lock.try_take():
@@ -183,26 +180,25 @@ def sweep(data_directory: str | Path) -> None:
 
 
 def read_record(name: str, data_directory: str | Path) -> Record | None:
-    """The record of what `name` stands for."""
     try:
-        said = json.loads(_record_path(name, data_directory).read_text(encoding="utf-8"))
-        return Record(str(said["key"]), tuple(str(key) for key in said["keys"]))
+        values = json.loads(_record_path(name, data_directory).read_text(encoding="utf-8"))
+        return Record(str(values["key"]), tuple(str(key) for key in values["keys"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def recorded(data_directory: str | Path) -> list[str]:
-    """Every name that something was built for."""
+    """The names of all environments that were built."""
     files = sorted(builds(data_directory).parent.glob("*.json"))
     return [path.stem for path in files if name_problem(path.stem) is None]
 
 
 def record(name: str, key: str, data_directory: str | Path) -> None:
-    """Let `name` stand for the build `key` from now on."""
+    """Make `key` the current build of `name`."""
     before = read_record(name, data_directory)
     if before is not None and before.key == key:
         return
-    # In a read-only directory there is no record, and so no fallback for a later build that fails.
+    # In a read-only directory there is no record, and so no earlier build to fall back to.
     with suppress(OSError), _records_locked(data_directory):
         before = read_record(name, data_directory)
         keys = dict.fromkeys((*(before.keys if before else ()), key))
@@ -210,7 +206,7 @@ def record(name: str, key: str, data_directory: str | Path) -> None:
 
 
 def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -> Removal:
-    """Remove every build of `name` (and `keys`) that no running Paddock uses and no other name stands for.
+    """Remove every build of `name`, and `keys`, except builds that a running Paddock or another name uses.
 
     The root directories that the profile `chroot` has made of a build are removed with it.
     """
@@ -241,7 +237,7 @@ def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -
 
 
 def roots_of(data_directory: str | Path) -> Path:
-    """Where the profile `chroot` keeps root directories made of builds."""
+    """Where the profile `chroot` keeps the root directories that it makes of builds."""
     return builds(data_directory).parents[1] / "roots"
 
 
@@ -252,7 +248,7 @@ def _remove_build(data_directory: str | Path, key: str) -> bool:
         partial = partial_of(data_directory, key)
         shutil.rmtree(partial, ignore_errors=True)
         try:
-            (builds(data_directory) / key).rename(partial)  # atomic, so that nobody finds half of it
+            (builds(data_directory) / key).rename(partial)  # atomic, so that no process finds half a build
             shutil.rmtree(partial)
         except OSError as problem:
             raise EnvironmentFailed(f"the build {builds(data_directory) / key} cannot be removed: {problem}") from None
@@ -272,7 +268,7 @@ def _write_record(name: str, written: Record, data_directory: str | Path) -> Non
 
 
 def _records_locked(data_directory: str | Path) -> FileLock:
-    """Take the lock of all records, for as long as it takes to write a small file or to remove builds."""
+    """Take the lock of all records."""
     lock = FileLock(builds(data_directory).parent / "records.lock", exclusive=True)
     lock.take(time.sleep)
     return lock
@@ -282,9 +278,9 @@ WAIT_SECONDS = 0.05
 
 
 class FileLock:
-    """A lock between processes, shared or exclusive. The kernel drops it with the last process that has it open.
+    """A lock between processes, shared or exclusive. The kernel releases it when the last process closes its file.
 
-    Several locks in one process exclude each other like those of several processes.
+    Two locks in one process exclude each other as two processes do. `filelock` has no lock that a child can inherit.
     """
 
     def __init__(self, path: Path, *, exclusive: bool) -> None:
@@ -294,18 +290,18 @@ class FileLock:
 
     @property
     def fd(self) -> int:
-        """The open file. A child that inherits it holds the lock too."""
+        """The open file. A child process that inherits it holds the lock too."""
         if self._fd is None:
             raise ValueError(f"{self.path} is not locked")
         return self._fd
 
     def try_take(self) -> bool:
-        """Take the lock if that is possible now."""
+        """Take the lock if it is free. Does not wait."""
         while True:
             fd = os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 fcntl.flock(fd, self._kind | fcntl.LOCK_NB)
-                # The file may have been removed between the two calls: then this lock would exclude nobody.
+                # If the file was removed between the two calls, this lock would exclude no one.
                 if os.fstat(fd).st_ino == os.stat(self.path).st_ino:  # noqa: PTH116
                     self._fd = fd
                     return True
@@ -317,7 +313,7 @@ class FileLock:
             os.close(fd)
 
     def take(self, pause: Callable[[float], object], waiting: Callable[[], None] = lambda: None) -> None:
-        """Take the lock, however long others hold it. `waiting` is called once if they do. `pause` may raise."""
+        """Wait for the lock. `waiting` is called once if it is not free; `pause` sleeps, and may raise to give up."""
         if self.try_take():
             return
         waiting()
@@ -325,7 +321,7 @@ class FileLock:
             pause(WAIT_SECONDS)
 
     def release(self, *, remove: bool = False) -> None:
-        """Release the lock. With `remove`, only for exclusive holders, its file is removed too."""
+        """Release the lock. `remove`, which is only for exclusive locks, removes its file too."""
         if self._fd is not None:
             if remove:
                 self.path.unlink(missing_ok=True)
@@ -335,7 +331,5 @@ class FileLock:
     def __enter__(self) -> FileLock:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()

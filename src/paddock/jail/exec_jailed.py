@@ -1,7 +1,7 @@
-"""A process that walls itself in and executes another program: `entry_point.py exec_jailed BINARY ARG…`.
+"""A process that walls itself in and then executes a program: `entry_point.py exec_jailed BINARY ARG…`.
 
-For programs that need nothing but a CPU and their pipes, such as Monty's workers and Ruff. There is no mount namespace:
-Landlock closes all files but the program and its libraries.
+For programs that need only a CPU and their pipes, such as Monty's workers and Ruff. There is no mount namespace:
+Landlock denies every file but the program and its libraries.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from contextlib import suppress
 from paddock.jail.walls import landlock, namespaces, privileges, seccomp
 
 UNPRIVILEGED = (1 << 20) - 1
-"""The uid of such a process if the host is root: it belongs to nobody, and is below those of guests."""
+"""The uid of such a process if the host is root. It belongs to no user, and is below the uids of guests."""
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/etc/localtime")
 LIMITS = {**privileges.DEFAULT_LIMITS, "file_bytes": 0}
 
 
 def main(arguments: list[str]) -> None:
-    """Never returns. Mechanisms that this kernel lacks are left out, except seccomp; `paddock doctor` names them."""
-    program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # while we may still open it
+    """Never returns. Skips walls that this kernel lacks, except seccomp; `paddock doctor` lists what is missing."""
+    program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # opened before Landlock forbids it
     wall_in((*LIBRARIES, arguments[0]))
     os.execve(program, arguments, {})  # noqa: S606
     sys.exit(1)
 
 
 def wall_in(readable: Sequence[str]) -> None:
-    """Wall this process in for good. It can read the files `readable` and no others."""
+    """Wall this process in for good. It can read the files in `readable` and no others."""
     host = os.getppid()
     readable = [path for path in readable if os.path.exists(path)]  # noqa: PTH110
     shown = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in readable]

@@ -1,6 +1,6 @@
-"""The frames that a guest sends, decoded into typed values.
+"""Decodes the frames that a guest sends into typed values.
 
-The guest is hostile. Anything that is not a frame, or is too large, raises WireError, and the run ends.
+The guest is hostile. Whatever is not a valid frame, or is too large, raises WireError, which ends the run.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
-"""The longest line of a console. A guest cuts a longer one, which is more than any run may print."""
+"""The longest line of a console. A guest cuts longer lines, which are more than any run may print."""
 ERROR_BYTES = 2 * 1024 * 1024
-"""A message and a traceback together, as JSON."""
+"""The longest message and traceback together, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-"""A line or a column. Python refuses to print an integer of thousands of digits."""
+"""A line or a column. It is bounded because Python refuses to print an integer of thousands of digits."""
 
 
 class CallFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -68,7 +68,7 @@ class OutputFrame(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """How the script ended, in the guest's own words. The host decides whether to believe it."""
+    """How the script ended, according to the guest. The host decides whether to believe it."""
 
     status: str
     type: str = ""
@@ -81,7 +81,7 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """The source compiled, and the script's first line is next."""
+    """The source compiled, and the script's first line runs next."""
 
 
 class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -91,7 +91,7 @@ class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ErrorTexts(msgspec.Struct, forbid_unknown_fields=True):
-    """An error's texts that were too long for the header."""
+    """The texts of an error, sent in the body if they are too long for the header."""
 
     message: str = ""
     traceback: str = ""
@@ -103,7 +103,7 @@ class OversizedResult(msgspec.Struct):
     size: int
 
 
-_MOST: dict[int, int] = {
+_BODY_BYTES: dict[int, int] = {
     Kind.CALL: CALL_BYTES,
     Kind.PROGRESS: 0,
     Kind.ARTIFACT: ARTIFACT_BYTES,
@@ -133,10 +133,10 @@ Message = (
 
 
 class FrameDecoder:
-    """Puts frames together from bytes as they arrive. Holds at most one incomplete frame."""
+    """Decodes frames from bytes as they arrive. Holds at most one incomplete frame."""
 
     def __init__(self, result_bytes: int, *, outline: bool = False) -> None:
-        self._most = (_MOST | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _MOST) | {
+        self._body_bytes = (_BODY_BYTES | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _BODY_BYTES) | {
             Kind.RESULT: max(result_bytes, ERROR_BYTES),
             Kind.LOG: max(result_bytes + 1, LOG_BYTES),  # one byte more than a run may print
         }
@@ -146,10 +146,10 @@ class FrameDecoder:
         self._data += data
 
     def messages(self) -> Iterator[Message]:
-        """Yield the complete messages, in order. WireError: the bytes are not a frame, and what follows is useless."""
+        """Yield the complete messages, in order. WireError: the bytes are not a frame, so the rest is unreadable."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
-            most = self._most.get(kind)
+            most = self._body_bytes.get(kind)
             if most is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")
             if body_bytes > most:
@@ -217,15 +217,15 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
     return request
 
 
-_validate = msgspec.json.Decoder(msgspec.Raw).decode  # decodes nothing: 2 ms for a megabyte
+_validate = msgspec.json.Decoder(msgspec.Raw).decode  # checks without decoding: 2 ms for a megabyte
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _LARGE_NUMBERS = (b"0" * 309, b"e000", b"E000", b"e+000", b"E+000")
 
 
 def check_json(text: bytes) -> None:
-    """Raise ValueError or MsgspecError unless `text` is one JSON value that any decoder takes.
+    """Raise ValueError or MsgspecError unless `text` is one JSON value that any decoder accepts.
 
-    A result is spliced into JSON of the host's own without being decoded. RecursionError: it is nested too deeply.
+    The host inserts a result into its own JSON without decoding it. RecursionError: it is nested too deeply.
     """
     _validate(text)
     zeros = text.translate(_ALL_DIGITS_ZERO)

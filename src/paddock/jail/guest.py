@@ -1,4 +1,4 @@
-"""The host's end of one guest: its sockets, its pipes, and how to end it."""
+"""The host's side of one guest: its control socket and pipes, and how to end it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Callback = Callable[[], None]
 
 
 class Epoll:
-    """One epoll for the descriptors of many guests, which the event loop knows as one descriptor.
+    """One epoll object for the descriptors of many guests. The event loop watches this one descriptor.
 
-    Edge-triggered: input that nobody reads yet must not wake the loop again and again.
+    Edge-triggered, because input that nobody reads yet must not wake the loop again and again.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Epoll:
         self._loop.add_reader(self._epoll.fileno(), self.poll)
 
     def share(self) -> Epoll:
-        """Add a user. The epoll is closed when the last user has called `release`."""
+        """Add a user. The epoll object is closed when the last user has called `release`."""
         self._users += 1
         return self
 
@@ -50,15 +50,15 @@ class Epoll:
             self._epoll.close()
 
     def register(self, fd: int, callback: Callback) -> None:
-        """Call `callback` when input arrives, or is there already. OSError: the limit of the kernel is reached.
+        """Call `callback` when input arrives or has arrived. OSError: the kernel's limit on watches is reached.
 
-        The kernel limits watches per user, and a guest may have the uid of the host.
+        That limit is per user, and a guest may have the host's uid and use it up.
         """
         self._epoll.register(fd, select.EPOLLIN | select.EPOLLET)
         self._callbacks[fd] = callback
 
     def unregister(self, fds: Iterable[int]) -> None:
-        """Stop listening. Call this before closing: another process may have the same file open and keep it alive."""
+        """Stop listening. Call this before closing: a file that another process has open too would stay registered."""
         for fd in fds:
             if self._callbacks.pop(fd, None) is not None:
                 with suppress(OSError):
@@ -67,7 +67,7 @@ class Epoll:
     def poll(self) -> None:
         """Handle what has arrived now, without waiting for the event loop."""
         for fd, _ in self._epoll.poll(0):
-            callback = self._callbacks.get(fd)  # None: another callback of this round has forgotten it
+            callback = self._callbacks.get(fd)  # None: a callback of this round unregistered it
             try:
                 if callback is not None:
                     callback()
@@ -76,12 +76,12 @@ class Epoll:
 
 
 Template = Literal["bare", "warm"]
-"""What a guest is a fork of: `bare` has the standard library, `warm` the preloads of its environment too."""
+"""What a guest is forked from: `bare` has the standard library, `warm` also the preloads of its environment."""
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
-"""A guest with more than this unread is behind, see `is_behind`."""
-LOOK_SECONDS = 0.02
-"""The interval at which the end of a process is polled, where epoll has no room for it."""
+"""A guest that has left more than this unread is behind: see `is_behind`."""
+POLL_SECONDS = 0.02
+"""How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
 _REAPER_DIED = "the reaper of a guest has died before the guest"
 
@@ -95,7 +95,7 @@ class Report(NamedTuple):
 
 
 class Guest:
-    """A walled-in process that waits for a script, gets one, and is thrown away."""
+    """A walled-in process that waits for one script, runs it, and is killed."""
 
     def __init__(
         self,
@@ -122,12 +122,12 @@ class Guest:
         for fd in self._watched:
             os.set_blocking(fd, False)
         self.pid = 0
-        self.is_lost = False  # with its zygote
+        self.is_lost = False  # its zygote is gone
         self._loop = asyncio.get_running_loop()
         self.made_at = self._loop.time()
         self._awake = False
-        self.out_of_memory = False  # a hint: ask the resource limit
-        self._waiter = came  # whoever waits for the next input
+        self.out_of_memory = False  # a hint: then ask the resource limit
+        self._waiter = came  # settled at the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -154,19 +154,19 @@ class Guest:
         self.wake()
 
     def _lose_reaper(self) -> None:
-        """Kill a guest whose reaper died first: nobody would limit its files or end its processes."""
+        """Kill a guest whose reaper died first: nothing would limit its files or end its processes."""
         if not self._is_killed:
             self._has_lost_reaper = True
             self.kill()
         self.wake()
 
     def wake(self) -> None:
-        """Wake whoever waits in `wait_for_input`."""
+        """End a wait in `wait_for_input`."""
         self._awake = True
         _settle(self._waiter)
 
     async def wait_for_input(self, within_seconds: float | None = None) -> None:
-        """Wait until anything has arrived since the last call, or until the time has passed."""
+        """Wait until input has arrived since the last call, or until the time has passed."""
         if not self._awake:
             self._waiter = self._loop.create_future()
             timer = self._loop.call_later(within_seconds, _settle, self._waiter) if within_seconds else None
@@ -179,7 +179,7 @@ class Guest:
         """Wait until the guest says READY from inside its walls. Only then may it be given a script."""
         if self._traced:
             await self._follow()
-        self._awake = False  # what has arrived so far is read below
+        self._awake = False  # input so far is read below
         while not (pid := self._speaker()):
             await self.wait_for_input()
         self.pid = pid
@@ -189,14 +189,14 @@ class Guest:
             raise EngineCrashed(_REAPER_DIED)
 
     async def _follow(self) -> None:
-        """Receive the listener of a traced filter. Refused calls wait for it from the moment that the filter exists."""
+        """Receive the listener of a traced filter. From the filter's start, refused calls wait for the listener."""
         with suppress(EOFError):  # it ended instead; `_speaker` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()
             self._trace = seccomp.Trace(listener)
 
     def _speaker(self) -> int:
-        """The pid of the process that said READY, as told by the kernel; 0 if nobody has yet."""
+        """The pid of the process that said READY, according to the kernel; 0 if none has yet."""
         ready = PREFIX.pack(Kind.READY, 0, 0, 0)
         try:
             said, more, _, _ = self.control.recvmsg(len(ready), socket.CMSG_SPACE(_CREDENTIALS.size))
@@ -204,7 +204,7 @@ class Guest:
             return 0
         if said != ready or not more:
             why = self.read("stderr").decode(errors="replace").strip()
-            if not why:  # it could not say anything: its zygote has died
+            if not why:  # it would have said why, unless its zygote has died
                 raise EngineCrashed("a guest ended before it was walled in")
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
@@ -217,7 +217,7 @@ class Guest:
         return not self._awake
 
     def read(self, stream: str) -> bytes:
-        """Read what was written to `stdout` or `stderr`; empty where there is nothing."""
+        """Read what was written to `stdout` or `stderr`; empty if there is nothing."""
         try:
             return os.read(self._pipes[stream], READ_BYTES)
         except BlockingIOError:
@@ -233,7 +233,7 @@ class Guest:
             return b""
 
     def report(self) -> Report | None:
-        """How the guest ended; None while it has not. LookupError: its zygote is gone, and nobody will tell."""
+        """How the guest ended; None while it has not. LookupError: its zygote is gone, so there will be no report."""
         try:
             said = os.read(self._report, REPORT.size)
         except BlockingIOError:
@@ -249,7 +249,7 @@ class Guest:
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
-        """Limit the whole process tree, above what it holds now. HostError: it could not be limited."""
+        """Limit what the whole process tree may use in addition to now. HostError: it could not be limited."""
         if self._trace is not None:
             self._trace.begin()
         try:
@@ -263,7 +263,7 @@ class Guest:
             raise JailUnavailable(f"a guest could not be limited: {problem}") from None
 
     def usage(self) -> tuple[float | None, int | None]:
-        """CPU seconds and peak memory of the process tree; None for what cannot be told."""
+        """CPU seconds and peak memory of the process tree; None for what is not known."""
         cpu_seconds, memory_bytes = self.resource_limit.usage()
         return (self._cpu_seconds() if cpu_seconds is None else round(cpu_seconds, 6)), memory_bytes
 
@@ -275,7 +275,7 @@ class Guest:
             return None
 
     def send(self, data: bytes) -> None:
-        """Send all of `data`, as fast as the guest reads it. Its death is noticed elsewhere."""
+        """Queue `data`, to be sent as fast as the guest reads. The death of the guest is noticed elsewhere."""
         if not self._unsent:
             with suppress(BlockingIOError, ConnectionError):
                 data = data[self.control.send(data) :]
@@ -287,7 +287,7 @@ class Guest:
 
     @property
     def is_behind(self) -> bool:
-        """Whether it leaves too much unread. Then do not listen to it, or the answers pile up here."""
+        """Whether the guest has left too much unread. Then stop reading from it, or answers pile up in the host."""
         return self._unsent_bytes > UNREAD_BYTES
 
     def _send_more(self) -> None:
@@ -307,28 +307,25 @@ class Guest:
         self.wake()
 
     def kill(self) -> None:
-        """Kill every process in the guest's jail. May be called from any thread, and repeatedly."""
+        """Kill every process in the guest's jail. May be called repeatedly and from any thread."""
         self._is_killed = True
         # A list of pids races with fork(); the death of a pid namespace's first process does not.
-        self._tell_reaper(signal.SIGKILL if self._has_namespaces else END)
+        with suppress(OSError):
+            signal.pidfd_send_signal(self._reaper, signal.SIGKILL if self._has_namespaces else END)
         if self._pidfd is not None:
-            with suppress(ProcessLookupError, OSError):
+            with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
-    def _tell_reaper(self, what: signal.Signals) -> None:
-        with suppress(ProcessLookupError, OSError):
-            signal.pidfd_send_signal(self._reaper, what)
-
     def end(self) -> asyncio.Future[None]:
-        """Kill the guest soon. The future is done when the last process of its jail is gone. Call this once.
+        """Kill the guest. The future is done when the last process of its jail is gone. Call this once.
 
-        If the future has an exception, the end could not be observed and the guest may still be there.
+        If the future has an exception, the end could not be observed, and the guest may still be alive.
         """
         self._loop.call_soon(self._end_step, self._begin_end)
         return self._ended
 
     def _end_step(self, step: Callable[[], None]) -> None:
-        """Do one step of ending the guest. A failure goes to whoever waits for the end."""
+        """Do one step of ending the guest. If it fails, the future of `end` gets the exception."""
         try:
             step()
         except Exception as problem:  # noqa: BLE001  the event loop would only log it
@@ -344,7 +341,7 @@ class Guest:
         self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
 
     def _await_end(self, pidfds: list[int]) -> None:
-        """Wait for the last of these processes to end, then for the others."""
+        """Wait until each of these processes has ended, from the last to the first; then close."""
 
         def gone() -> None:
             self._epoll.unregister([pidfds.pop()])
@@ -361,11 +358,11 @@ class Guest:
     def _await_one(self, pidfd: int, gone: Callable[[], None]) -> None:
         try:
             self._epoll.register(pidfd, gone)
-        except OSError:  # the kernel's limit of watches is reached: poll
+        except OSError:  # the kernel's limit on watches is reached: poll
             if _has_ended(pidfd):
                 gone()
             else:
-                self._loop.call_later(LOOK_SECONDS, self._end_step, lambda: self._await_one(pidfd, gone))
+                self._loop.call_later(POLL_SECONDS, self._end_step, lambda: self._await_one(pidfd, gone))
 
     def _reaper_pid(self) -> int:
         """The pid of the reaper in the host's pid namespace."""

@@ -1,4 +1,4 @@
-"""The jail of one engine: its environment, its profile and its pool of guests. All start on first use."""
+"""The jail of one engine: its environment, its profile and its pool of guests. All are set up on first use."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from paddock.jail.environment_build import Lease, alease
 from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
-from paddock.jail.pool import Pool
-from paddock.jail.profiles import GuestSetup, first_that_works, start
+from paddock.jail.pool import CLOSED, Pool
+from paddock.jail.profiles import GuestSetup, start, start_first_working
 from paddock.jail.warden_client import WardenClient
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ log = logging.getLogger("paddock.jail")
 
 
 class Jail:
-    """Guests that run `runtime` in the environment that their settings name.
+    """Guests that run `runtime` in the environment that `settings` names.
 
     `program` is the program that guests execute, if any: a path below the environment's packages, and arguments.
-    Without `processes` the filter leaves guests no way to start a process, whatever a run's limit says. With
-    `two_templates` guests are bare or warm. Without, or where nothing is preloaded, all guests have the preloads.
+    Without `processes` the system call filter keeps guests from starting a process, whatever a run's limit allows.
+    With `two_templates` guests are bare or warm, if the environment preloads anything. Otherwise all guests have the
+    preloads.
     """
 
     def __init__(
@@ -50,22 +51,22 @@ class Jail:
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
         self._closed = False
-        self._counted = False
-        self.profile: str | None = None  # the one in use, once a guest was made
+        self._allows_memfds = False
+        self.profile: str | None = None  # the profile in use, once the first warden has started
 
     async def start(self) -> None:
-        """Start the zygote if it does not run yet. JailUnavailable says why no profile works here."""
+        """Start the warden and its zygote, unless they run already. JailUnavailable says why no profile works here."""
         await (self._pool or await self._start()).start()
 
     async def take(self, template: Template = "bare") -> Guest:
-        """A guest that waits for a script; it must be given back.
+        """Return a guest that is ready for a script. It must be given back.
 
-        The first one waits for the environment to be built, the first warm one for the preloads to be imported.
+        The first call waits for the environment to be built, the first warm guest for the preloads to be imported.
         """
         return await (self._pool or await self._start()).take(template)
 
     async def warm_modules(self) -> frozenset[str]:
-        """The modules that a script should find in a warm guest; empty where all guests are alike."""
+        """The modules whose users should get a warm guest; empty if there is only one template."""
         await self._start()
         built = self._built()
         return built.warm_modules if self._has_two(built) else frozenset()
@@ -83,7 +84,7 @@ class Jail:
             self._pool.give_back(guest)
 
     async def close(self) -> None:
-        """End everything. No process, mount, control group or file is left."""
+        """End everything. Leaves no process, mount, control group or file behind."""
         self._closed = True
         async with self._starting:
             if self._pool is not None:
@@ -94,7 +95,7 @@ class Jail:
     async def _start(self) -> Pool:
         async with self._starting:
             if self._closed:
-                raise EngineCrashed("Paddock was closed before the script began")
+                raise EngineCrashed(CLOSED)
             if self._pool is None:
                 settings = self._settings
                 environment = configured(self._config, settings.environment)
@@ -103,7 +104,7 @@ class Jail:
                     if self._lease.problem is not None:
                         log.warning("%s", self._lease.problem)
                 limits = await self._make_limits()
-                self._counted = limits.counts_unmapped
+                self._allows_memfds = limits.counts_unmapped
                 templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
                 self._pool = Pool(self._start_warden, settings, limits, templates, processes=self._processes)
             return self._pool
@@ -115,25 +116,26 @@ class Jail:
         try:
             return await asyncio.shield(making)
         except asyncio.CancelledError:
-            # The thread goes on, and nobody would close what it makes: a control group and a cleanup process.
+            # The thread continues. Without this, nobody would close the control group and cleanup process it makes.
             await (await making).close()
             raise
 
     async def _start_warden(self) -> WardenClient:
-        """Start a warden with the profile that works here; the first time, find that profile."""
+        """Start a warden with the profile that works here. The first call finds that profile."""
         built = self._built()
         program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118
         setup = GuestSetup(
+            built.executable,
             self._runtime,
-            built.reads,
-            (built.path,),
+            reads=built.reads,
+            whole=(built.path,),
             preload=() if self._has_two(built) else built.preload,
             warm=built.preload if self._has_two(built) else (),
             program=program,
+            memfds=self._allows_memfds,
         )
-        memfds = self._counted
         if self.profile is not None:
-            return await start(self.profile, self._config, built.executable, setup, memfds=memfds)
-        client = await first_that_works(self._config, built.executable, setup, memfds=memfds)
+            return await start(self.profile, self._config, setup)
+        client = await start_first_working(self._config, setup)
         self.profile = client.profile
         return client

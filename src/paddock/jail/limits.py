@@ -1,7 +1,7 @@
-"""How much a guest's process tree may use, limited by a control group where there is one, else by a watcher.
+"""Limits on the memory and processes of a guest: a control group where one can be made, otherwise a watcher.
 
-Both count above what the guest held while it was waiting. A control group prevents use above the limit. A watcher ends
-the tree afterwards, so the tree can exceed the limit by what it takes between two looks.
+Both count from what the guest held while it was waiting. A control group prevents use above the limit. A watcher polls
+and kills, so a guest can exceed its limit by what it takes between two polls.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from paddock.errors import JailUnavailable
 from paddock.jail.walls.cgroup import Slot, Slots, available
@@ -21,50 +20,50 @@ from paddock.jail.walls.watcher import probe as watcher_probe
 from paddock.model.limits import Limits
 
 
-class ResourceLimit(Protocol):
-    """The limit of one guest."""
+class ResourceLimit:
+    """The limit of one guest. This base limits nothing: it is for a guest that only tries the walls out."""
 
-    oom_fd: int | None  # readable when memory may have run out: then ask `was_out_of_memory`
+    oom_fd: int | None = None  # readable when memory may have run out: then ask `was_out_of_memory`
 
-    def doors(self) -> list[int]:
+    def cgroup_fds(self) -> list[int]:
         """Descriptors through which the guest enters its control group by itself. Do not close them."""
-        ...
+        return []
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         """Apply `limits` from now on. `roots`: the first processes of the tree, the longest-lived first."""
-        ...
+        raise AssertionError("a guest without limits must not get a script")
 
-    def was_out_of_memory(self) -> bool: ...
+    def was_out_of_memory(self) -> bool:
+        return False
 
     def stop(self) -> None:
-        """Stop: `kill` is not called after this has returned."""
-        ...
+        """Stop watching: `kill` is not called after this has returned."""
 
     def usage(self) -> tuple[float | None, int | None]:
-        """CPU seconds and peak memory since `limit`; None for what cannot be told."""
-        ...
+        """CPU seconds and peak memory since `limit`; None for what is not known."""
+        return None, None
 
 
 class ResourceLimits:
     """The limits of all guests of one jail.
 
-    The constructor blocks. It tries control groups for a tenth of a second, once per boot: the outcome is noted in
+    The constructor blocks: once per boot it tries control groups, for a tenth of a second, and records the outcome in
     `data_directory`.
     """
 
     def __init__(self, usual: Limits, data_directory: str | None = None) -> None:
         record = None if data_directory is None else Path(data_directory).expanduser() / "control-groups"
         controllers = available(record)
-        self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
         if controllers is None and (reason := watcher_probe()) is not None:
             raise JailUnavailable(f"nothing limits the memory of guests here. {cgroup_probe()}; or: {reason}")
+        self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
         self._usual = usual
-        # Emptying a slot can take milliseconds, and nobody waits for it.
+        # Emptying a slot can take milliseconds, so it is done in a thread.
         self._emptying = ThreadPoolExecutor(1, "paddock-slots")
 
     @property
     def counts_unmapped(self) -> bool:
-        """Whether memory that no process maps is counted, such as an unmapped memfd."""
+        """Whether memory that no process has mapped, such as that of an unmapped memfd, counts too."""
         return isinstance(self._source, Slots)
 
     async def take(self) -> ResourceLimit:
@@ -73,10 +72,10 @@ class ResourceLimits:
         free = self._source.take_free()
         return GroupLimit(await asyncio.to_thread(self._source.take) if free is None else free)
 
-    def ahead(self, resource_limit: ResourceLimit) -> None:
-        """Apply the usual limits to a waiting guest, so that little is left to do when a run comes.
+    def apply_usual(self, resource_limit: ResourceLimit) -> None:
+        """Apply the usual limits to a waiting guest, so that a run with these limits starts faster.
 
-        JailUnavailable: the guest is not in its control group, so nothing would be limited.
+        JailUnavailable: the guest is not in its control group, so nothing would limit it.
         """
         if isinstance(resource_limit, GroupLimit):
             if resource_limit.slot.processes() == 0:
@@ -84,7 +83,7 @@ class ResourceLimits:
             resource_limit.set(self._usual)
 
     def give_back(self, resource_limit: ResourceLimit) -> None:
-        """Take the limit of a guest that is gone back."""
+        """Reuse the control group of a guest whose processes are all gone."""
         if isinstance(resource_limit, GroupLimit) and isinstance(self._source, Slots):
             is_settled = False
             with suppress(OSError):  # no descriptor is free just now; the thread may find one
@@ -100,14 +99,14 @@ class ResourceLimits:
         await asyncio.to_thread(close)
 
 
-class GroupLimit:
+class GroupLimit(ResourceLimit):
     """A limit that the kernel enforces."""
 
     def __init__(self, slot: Slot) -> None:
         self.slot = slot
         self.oom_fd = slot.oom_fd
 
-    def doors(self) -> list[int]:
+    def cgroup_fds(self) -> list[int]:
         return self.slot.doors()
 
     def set(self, limits: Limits) -> None:
@@ -119,8 +118,6 @@ class GroupLimit:
     def was_out_of_memory(self) -> bool:
         return self.slot.was_out_of_memory()
 
-    def stop(self) -> None: ...
-
     def usage(self) -> tuple[float | None, int | None]:
         try:
             used = self.slot.usage()
@@ -129,18 +126,13 @@ class GroupLimit:
         return used.cpu_seconds, used.memory_peak_bytes
 
 
-class WatchedLimit:
+class WatchedLimit(ResourceLimit):
     """A limit that the host enforces."""
-
-    oom_fd: int | None = None
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self._watched: Watched | None = None
         self._exceeded = False
-
-    def doors(self) -> list[int]:
-        return []
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
@@ -163,23 +155,3 @@ class WatchedLimit:
     def stop(self) -> None:
         if self._watched is not None:
             self._watched.stop()
-
-
-class NoLimit:
-    """No resource_limit: for a guest that is tried and gets no script."""
-
-    oom_fd: int | None = None
-
-    def doors(self) -> list[int]:
-        return []
-
-    def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
-        raise AssertionError("a guest without limits must not get a script")
-
-    def was_out_of_memory(self) -> bool:
-        return False
-
-    def stop(self) -> None: ...
-
-    def usage(self) -> tuple[float | None, int | None]:
-        return None, None

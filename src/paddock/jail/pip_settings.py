@@ -1,7 +1,7 @@
-"""Translates pip's settings for uv, so that builds install from the same place as pip.
+"""Translates pip's settings for uv, so that builds install from the same indexes as pip.
 
-uv reads no `pip.conf`. This module reads pip's configuration files and `PIP_…` variables, in pip's order. A `UV_…`
-variable that is already set wins. No setting is written anywhere.
+uv does not read `pip.conf`. This module reads pip's configuration files and `PIP_…` variables, in pip's order. A `UV_…`
+variable that is set already takes precedence. Nothing is written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 MACHINE_FILE = Path("/etc/pip.conf")
-# By pip's setting: uv's variables with the same meaning. The first one is set, unless one of them is set already.
+# For each setting of pip, uv's variables with the same meaning. The first is set unless one of them is set already.
 _VARIABLES = {
     "index-url": ("UV_DEFAULT_INDEX", "UV_INDEX_URL"),
     "extra-index-url": ("UV_EXTRA_INDEX_URL", "UV_INDEX"),
@@ -37,7 +37,7 @@ def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
         for setting, names in _VARIABLES.items()
         if not any(environ.get(name) for name in names) and (value := _translated(setting, settings.get(setting, "")))
     }
-    # pip trusts the system's certificates and takes the best version of all indexes; uv has to be told to.
+    # pip's defaults: trust the system's certificates, and take the best version from all indexes.
     defaults = {"UV_SYSTEM_CERTS": "true"}
     if "UV_EXTRA_INDEX_URL" in added:
         defaults["UV_INDEX_STRATEGY"] = "unsafe-best-match"
@@ -45,7 +45,7 @@ def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def uv_options(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The settings for which uv has a flag and no variable."""
+    """The settings for which uv has an option but no variable."""
     return ("--no-index",) if pip_settings(environ).get("no-index", "").lower() in _TRUE else ()
 
 
@@ -61,7 +61,7 @@ def _translated(setting: str, value: str) -> str:
 
 
 def _absolute(place: str) -> str:
-    # uv is started in another directory.
+    # uv runs in another directory.
     return place if "://" in place else str(Path(place).expanduser().absolute())
 
 

@@ -1,9 +1,9 @@
-"""Guests of one environment, walled in ahead of demand, each used once.
+"""A pool of guests for one environment. Guests are walled in ahead of demand, and each is used once.
 
-Guests are forked from one of two templates, and each template has its own shelf of waiting guests. How many wait
-follows demand: the number doubles when somebody finds none, up to a ceiling, and goes back to a floor when nobody has
-come for a while. After a longer while none waits, and the zygote ends. A zygote that dies is replaced; the guests that
-waited with it are forgotten.
+Guests are forked from one of two templates, and each template has its own shelf of waiting guests. The number of
+waiting guests follows demand. It doubles, up to a maximum, when a caller finds none. It falls to a minimum when no
+caller has come for `idle_seconds`. After `release_seconds` no guest waits, and the zygote ends. A zygote that dies is
+replaced, and the guests that waited with it are dropped.
 """
 
 from __future__ import annotations
@@ -24,33 +24,34 @@ if TYPE_CHECKING:
     from paddock.config import GuestsConfig
 
 AT_ONCE = 4
-"""How many guests of one template are made at the same time. They are forked in turn, and wall themselves in."""
+"""How many guests of one template are made at the same time."""
 ATTEMPTS = 3
 DEATH_SECONDS = 1.0
 HEAD_START_SECONDS = 0.005
+CLOSED = "Paddock was closed before the script began"
 
 log = logging.getLogger("paddock.jail")
 
 
 class Shelf:
-    """The guests of one template: those that wait, those that are being made, and who waits for one."""
+    """The guests of one template, waiting and in the making, and the callers that wait for one."""
 
     def __init__(self, template: Template) -> None:
         self.template = template
-        self.wanted = 0  # to wait; nothing is made before somebody comes
+        self.target = 0  # how many guests should wait; none before the first caller
         self.waiting: deque[Guest] = deque()
-        self.asking: deque[asyncio.Future[Guest]] = deque()
+        self.callers: deque[asyncio.Future[Guest]] = deque()
         self.making = 0
         self.alive = 0  # made and not ended yet: waiting, in use, ending
         self.failures = 0
-        self.blamed: asyncio.Future[None] | None = None  # the zygote that failed last, by its end
-        self.came_at = 0.0
-        self.filling: asyncio.TimerHandle | None = None
-        self.tidying: asyncio.TimerHandle | None = None
+        self.last_failed: asyncio.Future[None] | None = None  # the end of the zygote that failed last
+        self.taken_at = 0.0
+        self.fill_timer: asyncio.TimerHandle | None = None
+        self.tidy_timer: asyncio.TimerHandle | None = None
 
 
 class Pool:
-    """Hands out guests. At most `max_guests` are in use at a time; whoever comes later waits."""
+    """Hands out guests. At most `max_guests` are in use at a time; later callers wait."""
 
     def __init__(
         self,
@@ -77,23 +78,23 @@ class Pool:
 
     async def start(self) -> None:
         """Start the zygote if none runs."""
-        await self._running()
+        await self._running_client()
 
     @property
     def waiting(self) -> list[Guest]:
-        """The guests that wait, of every template."""
+        """The waiting guests of all templates."""
         return [guest for shelf in self._shelves.values() for guest in shelf.waiting]
 
     async def take(self, template: Template = "bare") -> Guest:
-        """A guest that waits for a script. It must be given back, whatever became of it.
+        """Return a guest that is ready for a script. Every guest must be given back.
 
-        Where the pool has one template, its guests serve for both.
+        If the pool has only one template, its guests are used for both.
         """
         shelf = self._shelves.get(template) or self._shelves["bare"]
         await self._room.acquire()
         if self._closed:
             self._room.release()
-            raise EngineCrashed("Paddock was closed before the script began")
+            raise EngineCrashed(CLOSED)
         try:
             self._tidy_later(shelf)
             while shelf.waiting:
@@ -102,15 +103,15 @@ class Pool:
                     self._fill_soon(shelf)
                     return guest
                 self._end(guest)
-            shelf.wanted = min(self._ceiling, max(1, self._floor, 2 * shelf.wanted))
-            asked: asyncio.Future[Guest] = asyncio.get_running_loop().create_future()
-            shelf.asking.append(asked)
+            shelf.target = min(self._ceiling, max(1, self._floor, 2 * shelf.target))
+            caller: asyncio.Future[Guest] = asyncio.get_running_loop().create_future()
+            shelf.callers.append(caller)
             self._fill(shelf)
             try:
-                return await asked
+                return await caller
             except asyncio.CancelledError:
-                if asked.done() and not asked.cancelled() and asked.exception() is None:
-                    self._end(asked.result())
+                if caller.done() and not caller.cancelled() and caller.exception() is None:
+                    self._end(caller.result())
                 raise
         except BaseException:
             self._room.release()
@@ -121,61 +122,61 @@ class Pool:
         self._room.release()
         self._end(guest)
         waiting = self._shelves[guest.template].waiting
-        while guest.is_lost and waiting:  # those that waited with it are dying too
+        while guest.is_lost and waiting:  # their zygote is gone too
             self._end(waiting.popleft())
 
     def _fill_soon(self, shelf: Shelf) -> None:
-        """Fill the shelf; unless in a burst, a moment later, so that the run that has just begun has the CPU."""
+        """Fill the shelf: at once in a burst, else a moment later, so that the new run has the CPU to itself first."""
         if self._is_burst(shelf):
             self._fill(shelf)
-        elif shelf.filling is None:
-            shelf.filling = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill, shelf)
+        elif shelf.fill_timer is None:
+            shelf.fill_timer = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill, shelf)
 
     def _is_burst(self, shelf: Shelf) -> bool:
-        """Whether runs come faster than guests are made."""
-        return shelf.wanted > self._floor and not shelf.waiting
+        """Whether runs arrive faster than guests are made."""
+        return shelf.target > self._floor and not shelf.waiting
 
     def _fill(self, shelf: Shelf) -> None:
-        if shelf.filling is not None:
-            shelf.filling.cancel()
-            shelf.filling = None
+        if shelf.fill_timer is not None:
+            shelf.fill_timer.cancel()
+            shelf.fill_timer = None
         if self._closed:
             return
-        missing = shelf.wanted + len(shelf.asking) - len(shelf.waiting) - shelf.making
-        # A guest keeps its uid until it is gone. Where all uids are taken, the next guests wait.
+        missing = shelf.target + len(shelf.callers) - len(shelf.waiting) - shelf.making
+        # A guest keeps its uid until it is gone. If all uids are taken, the next guests are made later.
         for _ in range(min(missing, AT_ONCE - shelf.making, len(self._uids))):
             shelf.making += 1
             self._in_background(asyncio.create_task(self._make(shelf, self._uids.popleft())))
 
     async def _make(self, shelf: Shelf, uid: int) -> None:
         try:
-            guest = await self._made(shelf, uid)
+            guest = await self._make_guest(shelf, uid)
         except BaseException as problem:
             self._uids.appendleft(uid)
             shelf.making -= 1
-            self._fail(shelf, _told(problem))
+            self._fail(shelf, _as_paddock_error(problem))
             if not isinstance(problem, OSError | PaddockError):
                 raise
             return
         shelf.making -= 1
         shelf.alive += 1
-        while shelf.asking:
-            asked = shelf.asking.popleft()
-            if not asked.done():
-                asked.set_result(guest)
+        while shelf.callers:
+            caller = shelf.callers.popleft()
+            if not caller.done():
+                caller.set_result(guest)
                 break
         else:
             shelf.waiting.append(guest)
         self._fill(shelf)
 
-    async def _made(self, shelf: Shelf, uid: int) -> Guest:
-        """Make a guest, from a new zygote if the old one died meanwhile."""
+    async def _make_guest(self, shelf: Shelf, uid: int) -> Guest:
+        """Make a guest. If its zygote dies meanwhile, try again with a new one."""
         resource_limit = await self._limits.take()
-        # A guest that is used at once need not prepare anything for later, which takes CPU from the others.
-        hurry = self._is_burst(shelf) or bool(shelf.asking)
+        # A guest that is used at once skips its preparations, which would take CPU from other guests.
+        hurry = self._is_burst(shelf) or bool(shelf.callers)
         try:
             while True:
-                client = await self._running()
+                client = await self._running_client()
                 gone = await client.load(shelf.template)
                 try:
                     guest = await client.guest(
@@ -186,34 +187,34 @@ class Pool:
                         template=shelf.template,
                     )
                 except EngineCrashed:
-                    await asyncio.wait([gone], timeout=DEATH_SECONDS)  # so that its guests are seen to die first
-                    self._blame(shelf, gone)
+                    await asyncio.wait([gone], timeout=DEATH_SECONDS)  # whether it died is known only then
+                    self._count_failure(shelf, gone)
                     if shelf.failures >= ATTEMPTS:
                         raise
                 else:
                     shelf.failures = 0
-                    await self._limit_ahead(guest)
+                    await self._apply_usual_limits(guest)
                     return guest
         except BaseException:
             self._limits.give_back(resource_limit)
             raise
 
-    async def _limit_ahead(self, guest: Guest) -> None:
+    async def _apply_usual_limits(self, guest: Guest) -> None:
         try:
-            self._limits.ahead(guest.resource_limit)
+            self._limits.apply_usual(guest.resource_limit)
         except (JailUnavailable, OSError) as problem:
-            # A dead guest is in no group, and is noticed when it is taken. A living one is in the wrong group.
+            # A dead guest is in no group either; `take` notices it. A living guest outside its group has no limits.
             if isinstance(problem, OSError) or guest.is_waiting():
-                await guest.end()  # it must be gone before its uid and its group are used again
+                await guest.end()  # its uid and its group may be reused only after its end
                 raise
 
-    def _blame(self, shelf: Shelf, gone: asyncio.Future[None]) -> None:
-        """Count failures since a guest was last made. A zygote's death counts once for all guests it was making."""
-        if gone is not shelf.blamed or not gone.done():
+    def _count_failure(self, shelf: Shelf, gone: asyncio.Future[None]) -> None:
+        """Count a failure to make a guest. The death of a zygote counts once, however many guests it was making."""
+        if gone is not shelf.last_failed or not gone.done():
             shelf.failures += 1
-        shelf.blamed = gone
+        shelf.last_failed = gone
 
-    async def _running(self) -> WardenClient:
+    async def _running_client(self) -> WardenClient:
         if self._client is not None and not self._client.died.done():
             return self._client
         async with self._starting:
@@ -222,20 +223,20 @@ class Pool:
                 await dead.close()
             if self._client is None:
                 if self._closed:
-                    raise EngineCrashed("Paddock was closed before the script began")
+                    raise EngineCrashed(CLOSED)
                 self._client = await self._start()
             return self._client
 
     def _fail(self, shelf: Shelf, problem: PaddockError) -> None:
-        """Fail one waiting caller if the zygote still serves, because only one guest failed; else fail all of them."""
+        """Pass a failure on to one caller, or to all callers if the zygote is gone."""
         serves = not self._closed and self._client is not None and self._client.serves(shelf.template)
-        while shelf.asking:
-            asked = shelf.asking.popleft()
-            if not asked.done():
-                asked.set_exception(problem)
+        while shelf.callers:
+            caller = shelf.callers.popleft()
+            if not caller.done():
+                caller.set_exception(problem)
                 if serves:
                     break
-        if shelf.asking:
+        if shelf.callers:
             self._fill(shelf)
 
     def _end(self, guest: Guest) -> None:
@@ -244,13 +245,13 @@ class Pool:
         def ended(end: asyncio.Future[None]) -> None:
             problem = end.exception()
             if problem is None:
-                self._uids.appendleft(guest.uid)  # to the front: some profiles keep files for each uid
-            else:  # it may still be alive: its uid is not used again
+                self._uids.appendleft(guest.uid)  # to the front: `chroot` keeps files for each uid
+            else:  # it may still be alive, so its uid is not used again
                 log.error("the end of a guest could not be observed: %s", problem, exc_info=problem)
             shelf.alive -= 1
             self._limits.give_back(guest.resource_limit)
             for each in self._shelves.values():
-                if each.asking:
+                if each.callers:
                     self._fill(each)
 
         ending = guest.end()
@@ -259,29 +260,30 @@ class Pool:
 
     def _tidy_later(self, shelf: Shelf) -> None:
         loop = asyncio.get_running_loop()
-        shelf.came_at = loop.time()
-        if shelf.tidying is None:
-            shelf.tidying = loop.call_later(self._idle_seconds, self._tidy, shelf)
+        shelf.taken_at = loop.time()
+        if shelf.tidy_timer is None:
+            shelf.tidy_timer = loop.call_later(self._idle_seconds, self._tidy, shelf)
 
     def _tidy(self, shelf: Shelf) -> None:
-        """Let waiting guests go: after `idle_seconds` without a run those above the floor, later all."""
+        """End waiting guests: those above the minimum after `idle_seconds`, all of them after `release_seconds`."""
         loop = asyncio.get_running_loop()
-        idle_at, release_at = shelf.came_at + self._idle_seconds, shelf.came_at + self._release_seconds
-        released = release_at <= loop.time()
-        shelf.tidying = None
-        if released or idle_at <= loop.time():
-            shelf.wanted = 0 if released else self._floor
-            while len(shelf.waiting) > shelf.wanted:
+        now = loop.time()
+        idle_at, release_at = shelf.taken_at + self._idle_seconds, shelf.taken_at + self._release_seconds
+        released = release_at <= now
+        shelf.tidy_timer = None
+        if released or idle_at <= now:
+            shelf.target = 0 if released else self._floor
+            while len(shelf.waiting) > shelf.target:
                 self._end(shelf.waiting.popleft())
         if released and not (shelf.alive or shelf.making):
             self._in_background(asyncio.create_task(self._release(shelf)))
-        elif released:  # a long run, or guests that are still ending
-            shelf.tidying = loop.call_later(self._idle_seconds, self._tidy, shelf)
+        elif released:  # a guest is still in use or ending
+            shelf.tidy_timer = loop.call_later(self._idle_seconds, self._tidy, shelf)
         else:
-            shelf.tidying = loop.call_at(min(at for at in (idle_at, release_at) if at > loop.time()), self._tidy, shelf)
+            shelf.tidy_timer = loop.call_at(min(at for at in (idle_at, release_at) if at > now), self._tidy, shelf)
 
     async def _release(self, shelf: Shelf) -> None:
-        """End the zygote of a template that nobody uses. If nobody uses any, end the warden too."""
+        """End the zygote of an unused template, or the warden if no template is in use."""
         async with self._starting:
             if self._client is None or shelf.alive or shelf.making:
                 return
@@ -296,27 +298,27 @@ class Pool:
         work.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """End every guest and the zygotes."""
+        """End all guests and zygotes."""
         self._closed = True
         for shelf in self._shelves.values():
-            for timer in (shelf.tidying, shelf.filling):
+            for timer in (shelf.tidy_timer, shelf.fill_timer):
                 if timer is not None:
                     timer.cancel()
-            self._fail(shelf, EngineCrashed("Paddock was closed before the script began"))
+            self._fail(shelf, EngineCrashed(CLOSED))
         if self._client is not None:
-            await self._client.close()  # and with it every guest
-        while self.waiting or self._tasks:  # one that is being made may still arrive
+            await self._client.close()  # which ends all guests
+        while self.waiting or self._tasks:  # a guest in the making may still arrive
             for shelf in self._shelves.values():
                 while shelf.waiting:
                     self._end(shelf.waiting.popleft())
             await asyncio.wait(list(self._tasks))
         if self._client is not None:
-            await self._client.close()  # one that was still being started
+            await self._client.close()  # a client that was just being started
         await self._limits.close()
 
 
-def _told(problem: BaseException) -> PaddockError:
-    """The error for whoever waits for a guest that could not be made."""
+def _as_paddock_error(problem: BaseException) -> PaddockError:
+    """The error for the callers of a guest that could not be made."""
     if isinstance(problem, PaddockError):
         return problem
     if isinstance(problem, OSError):  # in the host: no descriptor, no control group

@@ -1,11 +1,11 @@
-"""The profile `chroot`: for root where nothing may be mounted and no namespace made, as in a container's default.
+"""The profile `chroot`: for root where mounts and namespaces are forbidden, as in most containers.
 
 Each guest has a root directory of its own, made of hard links, and a uid of its own. One kill(-1) ends all processes of
-that uid. There is no network namespace: the filter refuses every socket but a pair. Process numbers are not hidden: a
-guest can find out which are in use, and nothing else about them.
+that uid. There is no network namespace: the system call filter refuses every socket but a socket pair. Pids are not
+hidden: a guest can find out which are in use, and nothing else about those processes.
 
-The reaper has a second uid. Its effective uid is the guest's and its others are not, so it may signal every process of
-the guest, and none of them may signal it.
+The reaper has the guest's uid as its effective uid, and another as its real and saved uid. So it may signal every
+process of the guest, and none of them may signal it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from contextlib import suppress
 from paddock.jail import reaper
 from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
 from paddock.jail.walls.syscalls import prctl
-from paddock.jail.zygote import FIRST_UID, Order, Spec
+from paddock.jail.zygote import FIRST_UID, Order, Spec, close_all_but
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
-"""Too much to copy. The folders below them that the interpreter loads from are listed separately."""
+"""Too much to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -49,12 +49,12 @@ class ChrootProfile:
             raise PermissionError("only root can change the root directory")
         privileges.die_with_parent(os.getppid())
         root, self._root_lock = roots.acquire(self._spec.place, _copied(self._spec.reads), complete=self._spec.whole)
-        self._ids = Block(self._spec.uid_base, self._spec.uid_count)
+        self._ids = UidBlock(self._spec.uid_base, self._spec.uid_count)
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.chroot(root)
         os.chdir("/")
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        prctl(_SET_CHILD_SUBREAPER, 1)  # adopts and reaps the orphans of guests
+        prctl(_SET_CHILD_SUBREAPER, 1)  # the warden adopts and reaps the orphans of guests
         with suppress(PermissionError):
             privileges.drop_bounding()
         privileges.limit(privileges.DEFAULT_LIMITS)
@@ -83,12 +83,11 @@ class ChrootProfile:
         uid = self._ids.of_guest(order.uid)
         self._enter_slot(uid)
         os.chdir("/tmp")  # noqa: S108
-        os.closerange(3, keep)
-        os.closerange(keep + 1, 1 << 16)
-        # Its orphans stay below it, where they are counted.
+        close_all_but(0, 1, 2, keep)
+        # Orphans stay in the guest's process tree, where they are counted.
         prctl(_SET_CHILD_SUBREAPER, 1)
         privileges.limit({"file_bytes": self._spec.tmp_bytes})
-        become(uid)
+        become_guest(uid)
         privileges.dumpable()
         privileges.drop_held()
         privileges.no_new_privs()
@@ -107,38 +106,38 @@ def _copied(reads: tuple[str, ...]) -> set[str]:
 
 
 class ChrootDuty:
-    """The duty of a reaper without namespaces: check the disk, kill by uid, remove the files."""
+    """The duty of a reaper in this profile: check disk use, kill by uid, remove files."""
 
     def __init__(self, guest: int, proc: int, spec: Spec) -> None:
         self._guest, self._proc = guest, proc
         self._quota = quota.Quota(WRITABLE, spec.tmp_bytes, spec.tmp_inodes)
 
     def exceeds(self) -> bool:
-        return self._quota.exceeded(of_uid(self._guest, self._proc), self._proc)
+        return self._quota.exceeded(pids_of_uid(self._guest, self._proc), self._proc)
 
     def clean_up(self) -> None:
-        end_all(self._guest, self._proc)
+        kill_all(self._guest, self._proc)
         for folder in roots.WRITABLE:
             roots.empty(f"/{folder}")
         with suppress(OSError):
             os.truncate("/dev/null", 0)  # where it is a regular file
 
 
-OF_A_BLOCK = 4096
-HALF = OF_A_BLOCK // 2
+BLOCK_SIZE = 4096
+HALF = BLOCK_SIZE // 2
 PAUSE_SECONDS = 0.0005
 LONGEST_PAUSE_SECONDS = 0.05
 
 
-class Block:
+class UidBlock:
     """A block of uids that no other Paddock on this machine uses at the same time.
 
-    The name of an abstract socket is the lock. The kernel frees it with the last process that holds it.
+    An abstract socket name is the lock. The kernel releases it with the last process that holds the socket.
     """
 
     def __init__(self, base: int, count: int) -> None:
-        for at in range(count // OF_A_BLOCK):
-            self._first = base + at * OF_A_BLOCK
+        for at in range(count // BLOCK_SIZE):
+            self._first = base + at * BLOCK_SIZE
             self._lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             with suppress(OSError):
                 self._lock.bind(f"\0paddock-uids-{self._first}")
@@ -147,7 +146,7 @@ class Block:
         raise OSError(f"all uids from {base} on are in use by other Paddocks: set jail.uid_base to another range")
 
     def close(self) -> None:
-        """Let other processes use the block, as far as this one is concerned."""
+        """Release the block in this process."""
         self._lock.close()
 
     @property
@@ -161,7 +160,7 @@ class Block:
         return self.of_guest(number) + HALF
 
 
-def become(uid: int) -> None:
+def become_guest(uid: int) -> None:
     """Become an ordinary user with this uid and gid and no other group."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
@@ -174,25 +173,25 @@ def become_reaper(own: int, guest: int) -> None:
     os.setresuid(own, guest, own)
 
 
-def end_all(guest: int, proc: int) -> None:
+def kill_all(guest: int, proc: int) -> None:
     """Kill every process of the guest, and return when the last one is gone. Called by its reaper.
 
-    kill(-1) holds the lock that fork() takes: a process is signalled, or its parent was before it could fork.
+    kill(-1) holds the lock that fork() takes, so no process escapes by forking: it or its parent gets the signal.
     """
     pause = PAUSE_SECONDS
     while True:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(-1, signal.SIGKILL)
-        if not of_uid(guest, proc):
+        if not pids_of_uid(guest, proc):
             return
         time.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
 
-def of_uid(uid: int, proc: int) -> list[int]:
-    """The processes with this real uid, without zombies, which hold nothing and may stay a while.
+def pids_of_uid(uid: int, proc: int) -> list[int]:
+    """The pids of processes with this real uid, except zombies, which hold nothing and may stay a while.
 
-    A process whose first thread has ended, and others not, looks like a zombie and is none.
+    A process whose first thread has ended, but not all threads, has the state of a zombie and is not one.
     """
     found = []
     for name in os.listdir(proc):

@@ -1,8 +1,8 @@
 """The profile `confined`: for an ordinary user where no user namespace can be made.
 
-A guest is one process of this user, in the host's own namespaces. Landlock opens its runtime and one folder in memory.
-The filter allows no call that reaches another process, another file or a socket. This profile guarantees less than the
-others, so it is used only if `jail.accept_confined` is set: see docs/security.md.
+A guest is one process of this user in the host's own namespaces. Landlock lets it read its runtime and write to one
+folder in memory. The system call filter allows no call that reaches another process, another file or a socket. This
+profile guarantees less than the others, so it is used only if `jail.accept_confined` is set: see docs/security.md.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 from paddock.jail import reaper
 from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
 from paddock.jail.walls.roots import LOADERS
-from paddock.jail.zygote import Order, Spec
+from paddock.jail.zygote import Order, Spec, close_all_but
 
 OPEN_FILES = 256
-"""Few, because nothing counts the bytes that wait in the pipes and sockets of a guest."""
+"""Few, because nothing limits the unread bytes in a guest's pipes and sockets."""
 TASKS = "PADDOCK_TASKS"
 PID = "pid"
 THREADS, STARTED = 17, 19  # indexes into the result of `_stat`
@@ -34,7 +34,7 @@ class ConfinedProfile:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        # A guest that executes a program may do so again: it stays one process behind the same walls.
+        # A guest that executes a program may execute it again. It stays one process behind the same walls.
         policy = seccomp.Policy(processes=False, execute=bool(spec.program), confined=True, trace=spec.trace)
         self._program = seccomp.program(policy)
         self._executable = [*spec.program[:1], *_loaders()] if spec.program else []
@@ -47,13 +47,13 @@ class ConfinedProfile:
         privileges.die_with_parent(os.getppid())
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         privileges.limit({**privileges.DEFAULT_LIMITS, "open_files": OPEN_FILES})
-        self._home = _home(self._spec.memory_folders)
+        self._prefix = _folder_prefix(self._spec.memory_folders)
         self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
 
     def start_reaper(self, order: Order, report: int) -> int:
         folder = self._folder(order)
         pid = reaper.start(lambda: ConfinedDuty(folder, self._spec), report)
-        # After the reaper is there: it removes the folder, whenever this process is killed.
+        # The reaper comes first, because it removes the folder even if this process is killed.
         try:
             for part in () if folder is None else (folder, folder / "tmp", folder / "files"):
                 part.mkdir(mode=0o700)
@@ -72,7 +72,7 @@ class ConfinedProfile:
     def wall_in(self, order: Order, keep: int) -> None:
         folder = self._folder(order)
         if folder is not None:
-            # For the reaper, which is older than the guest. The start time tells a reused pid apart.
+            # For the reaper, which was started before the guest. The start time reveals a reused pid.
             (folder / PID).write_text(f"{os.getpid()} {_stat(os.getpid())[STARTED]}")
         os.environ.pop("HOME", None)
         os.environ[TASKS] = str(_tasks_of(os.getuid()) - 1)
@@ -82,8 +82,7 @@ class ConfinedProfile:
             os.environ.update(HOME=tmp, TMPDIR=tmp, PADDOCK_FILES=files)
             writable += [tmp, files]
         os.chdir("/" if folder is None else folder / "tmp")
-        os.closerange(3, keep)
-        os.closerange(keep + 1, 1 << 16)
+        close_all_but(0, 1, 2, keep)
         privileges.limit({"file_bytes": self._spec.tmp_bytes if folder else 0})
         privileges.drop_all()
         privileges.no_new_privs()
@@ -92,17 +91,17 @@ class ConfinedProfile:
         seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, trace=self._spec.trace)
 
     def _folder(self, order: Order) -> Path | None:
-        return None if self._home is None else Path(f"{self._home}-{order.number}")
+        return None if self._prefix is None else Path(f"{self._prefix}-{order.number}")
 
 
 class ConfinedDuty:
-    """The duty of a reaper here: check the files of the one process, and remove them when it ends."""
+    """The duty of a reaper in this profile: check the files of the one process, and remove them when it ends."""
 
     def __init__(self, folder: Path | None, spec: Spec) -> None:
         self._folder = folder
         self._guest: tuple[int, int] | None = None  # pid and pidfd
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        # Files are in memory, which has no reserve as a disk has: a file of unknown size counts as full.
+        # The files are in memory, which has no reserve like a disk's: a file of unknown size counts as a full quota.
         size, inodes = spec.tmp_bytes, spec.tmp_inodes
         self._quota = None if folder is None else quota.Quota([str(folder)], size, inodes, mapped_bytes=size)
 
@@ -113,19 +112,19 @@ class ConfinedDuty:
         pids = [] if self._guest is None else [self._guest[0]]
         exceeded = self._quota.exceeded(pids, self._proc)
         if exceeded:
-            self._signal(signal.SIGSTOP)  # stopped, not killed: the host must learn why before it learns of a death
+            self._signal(signal.SIGSTOP)  # not SIGKILL: the host must learn the reason before the death
         return exceeded
 
     def clean_up(self) -> None:
-        with suppress(OSError, ValueError):  # it has not written its pid yet, so it has got no script either
+        with suppress(OSError, ValueError):  # it has not written its pid yet, so it has no script either
             self._find_guest()
         self._signal(signal.SIGKILL)
         if self._guest is not None:
-            # A call under way continues after the signal, and may put a link in place of a folder that we empty.
+            # A system call in progress continues after the signal, and could replace a folder with a link meanwhile.
             gone = select.poll()
             gone.register(self._guest[1], select.POLLIN)
             gone.poll()
-        # A guest that is just being made may still write there, until the folder is gone.
+        # A guest in the making may still write there until the folder is gone.
         while self._folder is not None and self._folder.exists():
             with suppress(OSError):
                 roots.empty(str(self._folder))
@@ -133,7 +132,7 @@ class ConfinedDuty:
 
     def _find_guest(self) -> None:
         if self._folder is not None and self._guest is None:
-            self._guest = _found((self._folder / PID).read_text())
+            self._guest = _open_guest((self._folder / PID).read_text())
 
     def _signal(self, what: signal.Signals) -> None:
         if self._guest is not None:
@@ -146,7 +145,7 @@ def _loaders() -> list[str]:
     return [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
 
 
-def _home(candidates: Sequence[str]) -> str | None:
+def _folder_prefix(candidates: Sequence[str]) -> str | None:
     """The prefix of guests' folders, on a tmpfs with a size limit; None if there is no such tmpfs."""
     for candidate in candidates:
         with suppress(OSError):
@@ -159,7 +158,7 @@ def _home(candidates: Sequence[str]) -> str | None:
 
 
 def _tasks_of(uid: int) -> int:
-    """How many threads this user has now. RLIMIT_NPROC counts them together with a guest's."""
+    """How many threads this user has now. RLIMIT_NPROC counts them together with those of a guest."""
     found = 0
     for entry in os.scandir("/proc"):
         with suppress(OSError):
@@ -168,7 +167,7 @@ def _tasks_of(uid: int) -> int:
     return found
 
 
-def _found(written: str) -> tuple[int, int] | None:
+def _open_guest(written: str) -> tuple[int, int] | None:
     """The pid and pidfd of the guest that wrote this; None if it is gone."""
     pid, started = written.split()
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The profile `namespaces`: for root, and for users where the kernel lets them make user namespaces."""
+"""The profile `namespaces`: for root, and for ordinary users where the kernel lets them make user namespaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 from typing import Literal
 
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
-from paddock.jail.zygote import Order, Spec
+from paddock.jail.zygote import Order, Spec, close_all_but
 
 MAP_ME = b"map"
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
@@ -20,8 +20,8 @@ class NamespacesProfile:
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._ruleset: int | None = None
-        # Guests share a network namespace, and with it the abstract names of sockets. Only a Landlock that keeps these
-        # apart lets guests have sockets.
+        # Guests share a network namespace, and so the names of abstract sockets. They may have Unix sockets only if
+        # Landlock can keep one guest from connecting to another's.
         sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES_SINCE else "none"
         self._programs = {
             processes: seccomp.program(
@@ -39,13 +39,13 @@ class NamespacesProfile:
     def enter(self, host: socket.socket) -> None:
         parent = os.getppid()
         namespaces.unshare(namespaces.ZYGOTE)
-        # Opened in the new mount namespace, while we still have the uid that may walk there.
+        # Opened in the new mount namespace, before the uid that may read these paths is given up.
         sources = [mounts.Source(path) for path in self._spec.reads]
         host.send(MAP_ME)
         host.recv(1)
         if self._spec.own_uids:
             os.setgroups([])
-            os.setresgid(0, 0, 0)  # inside the namespace; outside it is an ordinary id of the range
+            os.setresgid(0, 0, 0)  # 0 in the namespace is an ordinary id of the range outside
             os.setresuid(0, 0, 0)
         privileges.die_with_parent(parent)  # a change of uid clears it
         started = os.fork()
@@ -54,17 +54,18 @@ class NamespacesProfile:
             _, status = os.waitpid(started, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 255)
         privileges.die_with_parent(0)
-        privileges.dumpable()  # lets the zygote join the namespaces of reapers, which share this memory
+        privileges.dumpable()  # lets the zygote join the namespaces of reapers, which share the warden's memory
         self._pid_namespaces = namespaces.PidNamespaces()
         self._root = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
             source.close()
-        # Done once here: guests inherit it.
+        # Guests inherit this.
         socket.sethostname("paddock")
         privileges.drop_bounding()
         privileges.limit(privileges.DEFAULT_LIMITS)
         if landlock.abi():
-            # The mounts decide what may be read and written. Landlock adds devices, TCP, and processes outside.
+            # The mounts decide what may be read and written. Landlock adds devices, TCP, and signals to processes
+            # outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
     def start_reaper(self, order: Order, report: int) -> int:
@@ -90,13 +91,12 @@ class NamespacesProfile:
             os.setresuid(own, own, own)
             privileges.dumpable()
         else:
-            # All guests have one uid here, and the kernel counts processes by uid and user namespace.
+            # All guests share one uid here, and the kernel counts processes by uid and user namespace.
             namespaces.unshare(namespaces.NEW_USER)
-            privileges.drop_bounding()  # a new user namespace fills it again
+            privileges.drop_bounding()  # a new user namespace has the full set again
         privileges.drop_held()
         privileges.no_new_privs()
         if self._ruleset is not None:
             landlock.enforce(self._ruleset)
-        os.closerange(3, keep)
-        os.closerange(keep + 1, 1 << 16)
+        close_all_but(0, 1, 2, keep)
         seccomp.install_in_guest(self._programs[order.processes], keep, trace=spec.trace)

@@ -1,6 +1,7 @@
-"""The profiles as the host sees them: which may be tried, in which order, and what to allow where one does not work.
+"""Chooses the profile that works on this machine, and says what to install or allow where one does not.
 
-A profile is tried by starting a zygote with it and walling one guest in.
+A profile is tried by starting a warden with it and walling one guest in. What a profile does inside is in
+`profile_namespaces`, `profile_chroot` and `profile_confined`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddock.errors import JailUnavailable
-from paddock.jail.limits import NoLimit
+from paddock.jail.limits import ResourceLimit
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
@@ -28,20 +29,22 @@ SYSTEM = (
     *("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/usr/bin", "/lib", "/lib64", "/lib32", "/bin"),
     *("/usr/share/zoneinfo", "/usr/share/ca-certificates", "/etc/ssl/certs", "/etc/ld.so.cache"),
 )
-"""Directories of the host that programs need: libraries, tools, time zones, certificates. No setting, no secret."""
+"""Files of the host that programs need: libraries, tools, time zones, certificates. No configuration, no secrets."""
 UIDS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class GuestSetup:
-    """What guests find setup: a runtime, and files at the same path as outside. See `Spec` for the fields."""
+    """What guests run and can read in any profile. `python` is the warden's interpreter; `Spec` explains the rest."""
 
+    python: str
     runtime: str
     reads: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
     warm: tuple[str, ...] = ()
     program: tuple[str, ...] = ()
+    memfds: bool = False
     system: tuple[str, ...] = SYSTEM
 
 
@@ -51,23 +54,20 @@ def candidates(config: Config) -> tuple[str, ...]:
 
 
 def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | None:
-    """Why this profile is not tried for guests that must read these paths; None if it is tried."""
+    """Why this profile is not tried for guests that must read these paths; None if it may be tried."""
     if not os.path.exists("/proc/self/stat"):  # noqa: PTH110
-        return "/proc is not there, by which guests are counted and ended: mount it"
+        return "/proc is not mounted, and Paddock needs it to count and end guests: mount it"
     if profile == "chroot" and os.geteuid() != 0:
         return "only root can change the root directory; as an ordinary user, allow user namespaces instead"
     for path in reads if profile == "chroot" else ():
         if path.startswith(tuple(f"{place}/" for place in PRIVATE_PLACES)):
-            return (
-                f"{path} would be hidden by what each guest has there for itself; set data_directory to another place"
-            )
+            return f"{path} would be hidden by a private folder of each guest; set data_directory to another place"
     if profile == "confined" and not config.jail.accept_confined:
-        return "it promises less than the others (docs/security.md): set jail.accept_confined to use it all the same"
+        return "it guarantees less than the others (docs/security.md): set jail.accept_confined to use it anyway"
     return None
 
 
-def make_spec(profile: str, config: Config, setup: GuestSetup, *, memfds: bool) -> Spec:
-    """The specification for a warden of this profile."""
+def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
     jail = config.jail
     return Spec(
         profile=profile,
@@ -82,7 +82,7 @@ def make_spec(profile: str, config: Config, setup: GuestSetup, *, memfds: bool) 
         uid_count=UIDS,
         place=os.path.join(os.path.abspath(os.path.expanduser(config.data_directory)), "roots"),  # noqa: PTH100, PTH111, PTH118
         memory_folders=tuple(filter(None, (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"))),  # noqa: S108
-        memfds=memfds,
+        memfds=setup.memfds,
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,
         trace=jail.trace_denied,
@@ -90,78 +90,78 @@ def make_spec(profile: str, config: Config, setup: GuestSetup, *, memfds: bool) 
 
 
 def identities(profile: str, config: Config) -> Identities | None:
-    """The ids of the profile's user namespace; None if it has none."""
+    """The ids of the profile's user namespace; None if the profile has no user namespace."""
     if profile != "namespaces":
         return None
     if os.geteuid() == 0:
-        # Above the ids of `chroot`, which kills all processes of an id: these guests must not be among them.
+        # Above the ids of `chroot`, which kills all processes of a uid: guests of this profile must not share one.
         first = config.jail.uid_base + UIDS
         return Identities(0, first, first, UIDS)
     return Identities(0, os.getuid(), os.getgid(), 1)
 
 
-async def first_that_works(config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
-    """Start a warden with the first profile that works here. JailUnavailable lists why each does not."""
+async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient:
+    """Start a warden with the first profile that works here. JailUnavailable: none works, and why."""
     reasons = []
     for profile in candidates(config):
         try:
-            return await try_profile(profile, config, python, setup, memfds=memfds)
+            return await try_profile(profile, config, setup)
         except JailUnavailable as problem:
             reasons.append(f"{profile}: {problem}")
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
 
 
-async def try_profile(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
-    """Start a warden with this profile, and wall one guest in to verify it."""
+async def try_profile(profile: str, config: Config, setup: GuestSetup) -> WardenClient:
+    """Start a warden with this profile, and verify it by walling one guest in."""
     reason = refusal(profile, config, setup.reads)
     if reason is not None:
         raise JailUnavailable(reason)
     try:
-        client = await start(profile, config, python, setup, memfds=memfds)
+        client = await start(profile, config, setup)
         try:
-            await (await client.guest(uid=FIRST_UID, processes=False, resource_limit=NoLimit())).end()
+            await (await client.guest(uid=FIRST_UID, processes=False, resource_limit=ResourceLimit())).end()
         except BaseException:
             await client.close()
             raise
     except JailUnavailable as problem:
-        hints = advise(profile)
-        raise JailUnavailable(" ".join([f"{problem}.", *hints])) from None
+        raise JailUnavailable(" ".join([f"{problem}.", *advise(profile)])) from None
     return client
 
 
-async def start(profile: str, config: Config, python: str, setup: GuestSetup, *, memfds: bool) -> WardenClient:
-    return await WardenClient.start(
-        python, make_spec(profile, config, setup, memfds=memfds), identities(profile, config)
-    )
+async def start(profile: str, config: Config, setup: GuestSetup) -> WardenClient:
+    return await WardenClient.start(setup.python, make_spec(profile, config, setup), identities(profile, config))
 
 
-_SETTINGS = {
-    "user/max_user_namespaces": ("0", "set the sysctl user.max_user_namespaces to 10000 or more"),
-    "kernel/unprivileged_userns_clone": ("0", "set the sysctl kernel.unprivileged_userns_clone to 1"),
+# Of each sysctl that can forbid user namespaces: the value that does so, and the remedy.
+_SYSCTLS = {
+    "user/max_user_namespaces": ("0", "Set the sysctl user.max_user_namespaces to 10000 or more."),
+    "kernel/unprivileged_userns_clone": ("0", "Set the sysctl kernel.unprivileged_userns_clone to 1."),
     "kernel/apparmor_restrict_unprivileged_userns": (
         "1",
-        "set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0, or give this Python an AppArmor profile "
-        "with `userns`",
+        "Set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0, or give this Python an AppArmor profile "
+        "with `userns`.",
     ),
 }
 _CONTAINER = (
-    "A filter on system calls is around this process, as a container's: let it pass unshare, setns, mount, umount2, "
-    "mount_setattr and pivot_root (Docker: --security-opt seccomp=PROFILE.json; Kubernetes: a seccompProfile)"
+    "This process has a system call filter, probably its container's: let it pass unshare, setns, mount, umount2, "
+    "mount_setattr and pivot_root (Docker: --security-opt seccomp=PROFILE.json; Kubernetes: a seccompProfile)."
 )
 _CAPABILITIES = {0: "CHOWN", 1: "DAC_OVERRIDE", 3: "FOWNER", 6: "SETGID", 7: "SETUID", 18: "SYS_CHROOT", 5: "KILL"}
 """The capabilities that the profile `chroot` uses, by number."""
 
 
 def advise(profile: str) -> list[str]:
-    """Say in sentences what to install or allow so that the profile works, most likely remedy first."""
-    return {"namespaces": _advise_namespaces, "chroot": _advise_chroot, "confined": _advise_confined}[profile]()
+    """Sentences that say what to install or allow so that the profile works, most likely remedy first."""
+    found = {"namespaces": _advise_namespaces, "chroot": _advise_chroot, "confined": _advise_confined}[profile]()
+    reason = seccomp.probe()
+    return found + ([f"{reason}."] if reason else [])
 
 
 def _advise_namespaces() -> list[str]:
-    found = [f"{_sentence(text)}." for name, (value, text) in _SETTINGS.items() if _setting(name) == value]
+    found = [remedy for name, (value, remedy) in _SYSCTLS.items() if _sysctl(name) == value]
     if _status("Seccomp") == "2" and privileges.attempt(_make_and_mount) is not None:
-        found.append(f"{_CONTAINER}.")
-    return found + _advise_filters()
+        found.append(_CONTAINER)
+    return found
 
 
 def _make_and_mount() -> None:
@@ -172,23 +172,17 @@ def _make_and_mount() -> None:
 def _advise_chroot() -> list[str]:
     held = int(_status("CapEff") or "0", 16)
     missing = [name for number, name in _CAPABILITIES.items() if not held >> number & 1]
-    found = [f"Give it the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
-    return found + _advise_filters()
+    return [f"Give it the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
 
 
 def _advise_confined() -> list[str]:
     reason = landlock.probe()
     if reason is None and landlock.abi() < landlock.TRUNCATE_SINCE:
         reason = f"Landlock here is version {landlock.abi()}; this profile needs 3, which Linux 6.2 has"
-    return ([f"{reason}."] if reason else []) + _advise_filters()
-
-
-def _advise_filters() -> list[str]:
-    reason = seccomp.probe()
     return [f"{reason}."] if reason else []
 
 
-def _setting(name: str) -> str | None:
+def _sysctl(name: str) -> str | None:
     with suppress(OSError):
         return Path("/proc/sys", name).read_text().strip()
     return None
@@ -201,7 +195,3 @@ def _status(name: str) -> str | None:
             if key == name:
                 return value.strip()
     return None
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -1,10 +1,10 @@
-"""The first process inside: small, without preloads. It starts the zygotes, and a reaper for each guest.
+"""The first process of the jail. It is small, has no preloads, and starts the zygotes and a reaper for each guest.
 
 The cost of fork() and exit() grows with the memory of the process, so reapers are forked from the warden and not from
 a zygote. A zygote joins the namespace of a reaper and forks the guest into it.
 
-The first zygote is there from the start, and the warden ends with it. The warm one, which has preloads that not every
-script needs, is started when the host asks for it, and may fail or end without any other guest being harmed.
+The bare zygote starts with the warden, and the warden ends with it. The warm one starts when the host asks for it. It
+may fail or end without affecting guests of the bare one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from paddock.jail.walls.syscalls import ProcessName
 from paddock.jail.zygote import Order, Spec, decode_command
 
 MESSAGE_BYTES = 64 * 1024
-MOST_DOORS = 8
+MAX_CGROUP_FDS = 8
 PROFILES = {
     "namespaces": ("paddock.jail.profile_namespaces", "NamespacesProfile"),
     "chroot": ("paddock.jail.profile_chroot", "ChrootProfile"),
@@ -36,31 +36,31 @@ PROFILES = {
 
 
 class Profile(Protocol):
-    """A profile at work: it walls in the warden once, each reaper, and each guest before it reads a byte."""
+    """Builds the walls of one profile: around the warden, around each reaper, and around each guest."""
 
     def enter(self, host: socket.socket) -> None:
-        """Called once. Returns in the process that is to be the warden."""
+        """Wall in the warden. Called once; returns in the process that becomes the warden."""
         ...
 
     def start_reaper(self, order: Order, report: int) -> int:
-        """Called in the warden. Start the first process of a guest's jail, whose end ends all others; its pid.
+        """Called in the warden. Start a guest's reaper, whose end ends all processes of the guest; return its pid.
 
-        It may report to the host through `report` how the guest ended, before the zygote does.
+        The reaper may report to the host through `report` how the guest ended, before the zygote does.
         """
         ...
 
     def reaper_ended(self, pid: int) -> None: ...
 
     def give_up(self, pid: int) -> None:
-        """Called in the warden. End a reaper, and whatever is in its jail."""
+        """Called in the warden. End a reaper and all processes of its guest."""
         ...
 
     def join(self, reaper_pidfd: int) -> None:
-        """Called in the zygote. The next process that it forks is in the jail of this reaper."""
+        """Called in the zygote. Make the next fork a process in the jail of this reaper."""
         ...
 
     def wall_in(self, order: Order, keep: int) -> None:
-        """Called in the guest. Afterwards no descriptor is open but 0, 1, 2 and `keep`."""
+        """Called in the guest, before it reads any input. Leaves no descriptor open but 0, 1, 2 and `keep`."""
         ...
 
 
@@ -70,24 +70,27 @@ def main(control_fd: int) -> None:
     host = socket.socket(fileno=control_fd)
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
-        score.write("500")  # the kernel kills guests before the host; one at -1000 would never be killed
+        score.write("500")  # the kernel kills guests before the host; an inherited -1000 would exempt them
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # a shell may have started us with some of them ignored
+        signal.signal(number, signal.SIG_DFL)  # the host may have been started with some of them ignored
     try:
+        # Imported now, because Paddock's files are not in the new root.
         module, _, name = spec.runtime.partition(":")
-        loaded = importlib.import_module(module)  # our own files are not in the new root
+        loaded = importlib.import_module(module)
         if spec.program:
             loaded.become(spec.program)
-        profile = _profile(spec)
-        sys.dont_write_bytecode = True  # what is imported from here on is not ours
+        profile_module, profile_class = PROFILES[spec.profile]
+        profile: Profile = getattr(importlib.import_module(profile_module), profile_class)(spec)
+        sys.dont_write_bytecode = True  # modules imported from here on are not Paddock's
         proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # the new root may have none
-        _enter(profile, host)
+        try:
+            profile.enter(host)
+        except OSError as problem:  # another profile may work on this machine
+            host.send(json.dumps({"no_walls": str(problem)}).encode())
+            os._exit(1)
         proc = _own_proc(proc)
         warden = Warden(spec, profile, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
-        warden.start_first()
-    except NoWalls as problem:
-        host.send(json.dumps({"no_walls": str(problem)}).encode())
-        os._exit(1)
+        warden.start_bare()
     except Exception as problem:
         host.send(json.dumps({"failed": f"{type(problem).__name__}: {problem}"}).encode())
         raise
@@ -104,7 +107,7 @@ class Reaper(NamedTuple):
 
 
 class Warden:
-    """Serves the host: zygotes, and a reaper with a guest for each order."""
+    """Serves the host: starts zygotes, and for each order a reaper and a guest."""
 
     def __init__(
         self,
@@ -120,28 +123,28 @@ class Warden:
         self._runtime, self._warm_up = runtime, warm_up
         self._host = host
         self._proc = proc
-        self._first: socket.socket | None = None
+        self._bare: socket.socket | None = None
         self._warm: socket.socket | None = None
-        self._warm_number = 0  # by which the host knows the warm zygote
+        self._warm_number = 0  # the host's number for the warm zygote
         self._reapers: dict[int, Reaper] = {}  # by pidfd
         self._poll = select.poll()
 
-    def start_first(self) -> None:
-        """Start the first zygote and wait until it has loaded. RuntimeError: it has not."""
-        self._first = self._start_zygote(self._spec.preload)
-        said = json.loads(self._first.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
+    def start_bare(self) -> None:
+        """Start the bare zygote and wait until it has loaded. RuntimeError: it could not."""
+        self._bare = self._start_zygote(self._spec.preload)
+        said = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
         if "failed" in said:
             raise RuntimeError(said["failed"])
         self._poll.register(self._host, select.POLLIN)
-        self._poll.register(self._first, select.POLLIN)
+        self._poll.register(self._bare, select.POLLIN)
 
     def _start_zygote(self, preload: tuple[str, ...]) -> socket.socket:
-        """Fork a zygote. On the returned socket it says first whether it could load; then it takes orders."""
+        """Fork a zygote. On the returned socket it reports whether it could load, and then takes orders."""
         orders, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork() == 0:
             try:
                 orders.close()
-                self._let_go()
+                self._close_inherited()
                 zygote.serve(its, preload, self._profile, self._runtime, self._warm_up, self._proc)
             except BaseException:  # noqa: BLE001  the traceback goes to the host's stderr
                 traceback.print_exc()
@@ -150,20 +153,20 @@ class Warden:
         its.close()
         return orders
 
-    def _let_go(self) -> None:
-        """Close what only the warden needs. A zygote with the order socket of another would keep that one alive."""
+    def _close_inherited(self) -> None:
+        """Close what a zygote must not have. A copy of another zygote's order socket would keep that zygote alive."""
         self._host.close()
-        if self._first is not None:
-            self._first.close()
+        if self._bare is not None:
+            self._bare.close()
         for pidfd in self._reapers:
             os.close(pidfd)
 
     def serve(self) -> None:
-        """Never returns: ends with the host, or with the first zygote."""
+        """Never returns: exits when the host or the bare zygote ends."""
         while True:
             for fd, _ in self._poll.poll():
-                if self._first is not None and fd == self._first.fileno():
-                    os._exit(1)  # the kernel or the reapers kill everything else
+                if self._bare is not None and fd == self._bare.fileno():
+                    os._exit(1)  # then the kernel or the reapers kill everything else
                 if fd == self._host.fileno():
                     self._hear_host()
                 elif self._warm is not None and fd == self._warm.fileno():
@@ -177,11 +180,11 @@ class Warden:
         self._host.send(json.dumps(values).encode())
 
     def _hear_host(self) -> None:
-        message, doors, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MOST_DOORS)
+        message, cgroup_fds, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MAX_CGROUP_FDS)
         if not message:
             os._exit(0)
         if (command := decode_command(message)) is None:
-            self._make(Order.from_bytes(message), doors, flags)
+            self._make(Order.from_bytes(message), cgroup_fds, flags)
         elif "dismiss" in command:
             self._give_up(lambda reaper: reaper.number == command["dismiss"])
         elif "load" in command:
@@ -190,7 +193,7 @@ class Warden:
             self._end_warm(self._warm)
 
     def _load(self, number: int) -> None:
-        """Start the warm zygote. It says later whether it could load."""
+        """Start the warm zygote. It reports later whether it could load."""
         if self._warm is not None:
             self._end_warm(self._warm)
         self._warm_number = number
@@ -203,7 +206,7 @@ class Warden:
     def _hear_warm(self, warm: socket.socket) -> None:
         try:
             data = warm.recv(MESSAGE_BYTES)
-        except ConnectionError:  # it died with orders that it had not read
+        except ConnectionError:  # it died with unread orders
             data = b""
         said = json.loads(data or b'{"failed": "it has died"}')
         if "failed" in said:
@@ -213,9 +216,9 @@ class Warden:
             self._tell(loaded=self._warm_number)
 
     def _end_warm(self, warm: socket.socket) -> None:
-        """End the warm zygote and its guests, whose ends nobody would report any more."""
+        """End the warm zygote and its guests, because nothing would report their ends any more."""
         self._poll.unregister(warm)
-        warm.close()  # it ends when it sees this
+        warm.close()  # the zygote then exits
         self._warm = None
         self._give_up(lambda reaper: reaper.warm)
 
@@ -225,42 +228,58 @@ class Warden:
                 with suppress(ProcessLookupError):
                     self._profile.give_up(reaper.pid)
 
-    def _make(self, order: Order, doors: list[int], flags: int) -> None:
-        orders = self._warm if order.warm else self._first
+    def _make(self, order: Order, cgroup_fds: list[int], flags: int) -> None:
+        """Start a reaper and a guest, or report why not."""
+        orders = self._warm if order.warm else self._bare
         try:
-            _require_all(doors, flags)
+            if flags & socket.MSG_CTRUNC:  # a guest that lacks one could not enter its control group: no limits
+                self._tell(unmade=order.number, why=os.strerror(errno.EMFILE))
+                return
             if orders is None:
-                for door in doors:
-                    os.close(door)
                 self._tell(unmade=order.number, lost=True, why="the zygote has died")
                 return
-            reaper, pidfd = _make(order, doors, self._host, orders, self._profile)
-        except OSError as problem:  # only this guest fails: no descriptor, no process, no room on the disk
+            reaper, pidfd = self._start_guest(order, cgroup_fds, orders)
+        except OSError as problem:  # only this guest fails: no free descriptor, no free pid, no space on disk
             self._tell(unmade=order.number, why=str(problem))
             return
+        finally:
+            for fd in cgroup_fds:
+                os.close(fd)
         self._poll.register(pidfd, select.POLLIN)
         self._reapers[pidfd] = Reaper(reaper, order.number, order.warm)
 
+    def _start_guest(self, order: Order, cgroup_fds: list[int], orders: socket.socket) -> tuple[int, int]:
+        """Start a reaper and have the zygote fork a guest into its jail; return the reaper's pid and pidfd.
 
-def _profile(spec: Spec) -> Profile:
-    module, name = PROFILES[spec.profile]
-    profile: Profile = getattr(importlib.import_module(module), name)(spec)
-    return profile
-
-
-class NoWalls(Exception):
-    """The profile does not work on this machine. Another one may."""
-
-
-def _enter(profile: Profile, host: socket.socket) -> None:
-    try:
-        profile.enter(host)
-    except OSError as problem:
-        raise NoWalls(str(problem)) from problem
+        OSError: that failed, and nothing is left.
+        """
+        opened: list[int] = []
+        try:
+            for _ in range(2):
+                opened += (end.detach() for end in _pair())
+                opened += os.pipe()
+            host_control, guest_control, host_out, guest_out, host_report, report, host_error, guest_error = opened
+            pid, pidfd = self._profile.start_reaper(order, report), -1
+            try:
+                pidfd = os.pidfd_open(pid)
+                # The host first: if the zygote then does not get its ends, the host sees them close.
+                outside = [host_control, host_report, host_out, host_error, pidfd]
+                socket.send_fds(self._host, [json.dumps({"forked": order.number}).encode()], outside)
+            except OSError:
+                opened += [pidfd] if pidfd >= 0 else []
+                self._profile.give_up(pid)
+                raise
+            with suppress(OSError):
+                inside = [pidfd, guest_control, report, guest_out, guest_error]
+                socket.send_fds(orders, [order.to_bytes()], [*inside, *cgroup_fds])
+        finally:
+            for fd in opened:
+                os.close(fd)
+        return pid, pidfd
 
 
 def _own_proc(host_proc: int) -> int:
-    """A descriptor of /proc: that of the root which guests will have, or the host's where the new root has none."""
+    """A descriptor of the new root's /proc, or of the host's if the new root has none."""
     with suppress(OSError):
         os.stat("/proc/self/maps")  # noqa: PTH116
         own = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -269,44 +288,7 @@ def _own_proc(host_proc: int) -> int:
     return host_proc
 
 
-def _make(
-    order: Order, doors: list[int], host: socket.socket, orders: socket.socket, profile: Profile
-) -> tuple[int, int]:
-    """Start a reaper and have the zygote fork a guest into its jail. OSError: a part failed, and nothing is left."""
-    opened = list(doors)
-    try:
-        for _ in range(2):
-            opened += (end.detach() for end in _pair())
-            opened += os.pipe()
-        host_control, guest_control, host_out, guest_out, host_report, report, host_error, guest_error = opened[-8:]
-        pid, pidfd = profile.start_reaper(order, report), -1
-        try:
-            pidfd = os.pidfd_open(pid)
-            # To the host first: if the zygote does not get its ends, the host sees them close.
-            outside = [host_control, host_report, host_out, host_error, pidfd]
-            socket.send_fds(host, [json.dumps({"forked": order.number}).encode()], outside)
-        except OSError:
-            opened += [pidfd] if pidfd >= 0 else []
-            profile.give_up(pid)
-            raise
-        with suppress(OSError):
-            inside = [pidfd, guest_control, report, guest_out, guest_error]
-            socket.send_fds(orders, [order.to_bytes()], [*inside, *doors])
-    finally:
-        for fd in opened:
-            os.close(fd)
-    return pid, pidfd
-
-
 def _pair() -> tuple[socket.socket, socket.socket]:
     ours, its = socket.socketpair()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process speaks
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process sent READY
     return ours, its
-
-
-def _require_all(doors: list[int], flags: int) -> None:
-    """OSError if a descriptor is missing: a guest that cannot enter its control group would have no limits."""
-    if flags & socket.MSG_CTRUNC:
-        for door in doors:
-            os.close(door)
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))

@@ -1,4 +1,4 @@
-"""The host's end of one warden and its zygotes: starts them, orders guests, notices their death."""
+"""The host's side of one warden: starts it and its zygotes, orders guests, notices when they die."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from paddock.jail.zygote import Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
+_DIED = "the zygote has died"
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",  # noqa: S108  inside
+    "HOME": "/tmp",  # noqa: S108  in the jail
     "LANG": "C.UTF-8",
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
@@ -36,7 +37,7 @@ ENVIRONMENT = {
 
 @dataclass(slots=True)
 class PendingGuest:
-    """A guest that was pending. `came` is settled when it is there and has something to say."""
+    """A guest that was ordered. `came` is settled when the guest exists and its first input has arrived."""
 
     uid: int
     template: Template
@@ -46,7 +47,7 @@ class PendingGuest:
 
 
 class WarmZygote:
-    """The host's view of one warm zygote: `ready` when it has loaded, `gone` when it has ended."""
+    """One warm zygote as the host sees it: `ready` when it has loaded, `gone` when it has ended."""
 
     def __init__(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
         self.number = number
@@ -56,7 +57,7 @@ class WarmZygote:
     def end(self, why: str) -> None:
         if not self.ready.done():
             self.ready.set_exception(EngineCrashed(f"the zygote could not be started: {why}"))
-            self.ready.exception()  # marks it as seen: whoever waited may be gone
+            self.ready.exception()  # marks it as retrieved, because nobody may be waiting any more
         if not self.gone.done():
             self.gone.set_result(None)
 
@@ -80,9 +81,9 @@ class WardenClient:
 
     @classmethod
     async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
-        """Start a warden, and wait until its first zygote serves. JailUnavailable: the profile does not work here."""
+        """Start a warden and wait until its bare zygote serves. JailUnavailable: the profile does not work here."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # In this thread: the kernel kills the warden when the thread that started it ends.
+        # Not in another thread: the kernel kills the warden when the thread that started it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
             warden_command(python, its.fileno()),
             pass_fds=[its.fileno()],
@@ -124,14 +125,14 @@ class WardenClient:
                 raise EngineCrashed(f"the zygote could not be started: {message.get('failed', 'it ended at once')}")
 
     async def load(self, template: Template) -> asyncio.Future[None]:
-        """Wait until the zygote of `template` serves; start it if there is none. EngineCrashed says why it could not.
+        """Wait until the zygote of `template` serves; start it if necessary. EngineCrashed says why it could not.
 
-        The returned future is done when that zygote is gone.
+        Returns a future that is done when that zygote is gone.
         """
         if template == "bare":
             return self.died
         if self.died.done():
-            raise EngineCrashed("the zygote has died")
+            raise EngineCrashed(_DIED)
         if self._warm is None or self._warm.gone.done():
             self._numbers += 1
             self._warm = WarmZygote(self._numbers, self._loop)
@@ -141,20 +142,20 @@ class WardenClient:
         return warm.gone
 
     def serves(self, template: Template) -> bool:
-        """Whether the zygote of `template` is there and has loaded."""
+        """Whether the zygote of `template` has loaded and is alive."""
         if self.died.done() or template == "bare":
             return not self.died.done()
         return self._warm is not None and self._warm.ready.done() and not self._warm.gone.done()
 
     def unload(self, template: Template) -> None:
-        """End the zygote of `template`, which must have no guest. The first one, which is bare, stays."""
+        """End the warm zygote, which must have no guests. The bare one stays as long as the warden."""
         if template == "warm" and self._warm is not None:
             self._command(unload=self._warm.number)
             self._warm.end("it was ended")
             self._warm = None
 
     def _command(self, **values: int) -> None:
-        with suppress(OSError):  # a warden that is gone is noticed elsewhere
+        with suppress(OSError):  # the death of the warden is noticed elsewhere
             self._control.send(encode_command(**values))
 
     async def guest(
@@ -166,21 +167,21 @@ class WardenClient:
         hurry: bool = False,
         template: Template = "bare",
     ) -> Guest:
-        """Order a guest and wait until it is walled in. The zygote of its template must have been loaded."""
+        """Order a guest and wait until it is walled in. Call `load` with its template first."""
         if self.died.done():
-            raise EngineCrashed("the zygote has died")
+            raise EngineCrashed(_DIED)
         self._numbers += 1
         order = Order(self._numbers, uid, processes, hurry, warm=template == "warm")
         pending = self._pending[order.number] = PendingGuest(uid, template, resource_limit, self._loop.create_future())
         try:
-            socket.send_fds(self._control, [order.to_bytes()], resource_limit.doors())
+            socket.send_fds(self._control, [order.to_bytes()], resource_limit.cgroup_fds())
         except ConnectionError:
             self._pending.pop(order.number, None)
             self._die()
-            raise EngineCrashed("the zygote has died") from None
+            raise EngineCrashed(_DIED) from None
         except OSError as problem:
             self._pending.pop(order.number, None)
-            raise JailUnavailable(f"a guest could not be pending: {problem}") from None
+            raise JailUnavailable(f"a guest could not be ordered: {problem}") from None
         try:
             await pending.came
             guest = cast("Guest", pending.guest)
@@ -218,7 +219,7 @@ class WardenClient:
     def _note_warm(self, message: dict[str, object]) -> None:
         warm = self._warm
         if warm is None or warm.number not in (message.get("loaded"), message.get("lost")):
-            return  # about a zygote that was ended meanwhile
+            return  # about a zygote that `unload` has ended
         if "lost" in message:
             warm.end(str(message["why"]))
         elif not warm.ready.done():
@@ -245,7 +246,7 @@ class WardenClient:
             pending.guest.end()
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
-        """Give up a guest that exists and cannot be used. It ends when its sockets close; its reaper must be told."""
+        """Give up a guest that cannot be used. It ends when its sockets close; the warden ends its reaper."""
         self._command(dismiss=number)
         self._refuse(self._pending.pop(number), JailUnavailable(f"a guest could not be made: {why}"), fds)
 
@@ -256,12 +257,12 @@ class WardenClient:
             pending.came.set_exception(problem)
 
     def _die(self) -> None:
-        """Note the death of the warden, and tell everyone who waits for a guest."""
+        """Note the death of the warden, and fail everyone who waits for a guest."""
         self._loop.remove_reader(self._control.fileno())
         self._messages.put_nowait({})
         for pending in self._pending.values():
             if not pending.came.done():
-                pending.came.set_exception(EngineCrashed("the zygote has died"))
+                pending.came.set_exception(EngineCrashed(_DIED))
         self._pending.clear()
         if self._warm is not None:
             self._warm.end("the warden has died")
@@ -269,7 +270,7 @@ class WardenClient:
             self.died.set_result(None)
 
     async def close(self) -> None:
-        """Kill the warden, and with it every zygote and guest."""
+        """Kill the warden, which ends all zygotes and guests."""
         if self._control.fileno() < 0:
             return
         self._die()

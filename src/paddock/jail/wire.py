@@ -1,7 +1,7 @@
 """Frames between the host and a guest: kind, id, two lengths, a small JSON header and a raw body.
 
 Both ends import this module, so it uses the standard library alone. Nothing that a guest writes is trusted: lengths
-are checked before a byte of the announced content is read, and the host decodes headers into typed values (`frames`).
+are checked before any of the announced content is read, and the host decodes headers into typed values (`frames`).
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from typing import Any, NamedTuple
 PREFIX = struct.Struct("!BIII")
 HEADER_BYTES = 64 * 1024
 BODY_BYTES = 64 * 1024 * 1024
-"""The most that any frame may carry; a reader may allow less."""
+"""The longest body of any frame; a reader may allow less."""
 UNSENT_BYTES = 2**32 - 1
 """The length that a guest announces for a result that is too large to be sent."""
 ARTIFACT_BYTES = 16 * 1024 * 1024
-"""The largest artifact. A frame that announces a larger one is not read."""
+"""The largest artifact. The content of a frame that announces a larger one is not read."""
 CHUNK_BYTES = 256 * 1024
 """Large files are sent in frames of this size. Frames with printed output are not larger."""
 
 
 class Kind(IntEnum):
-    """What a frame means. Below 16: from the host; from 16 on: from the guest."""
+    """What a frame means. Numbers below 16 come from the host, the others from the guest."""
 
-    START = 1  # limits, mode, names: precedes everything else
+    START = 1  # limits, mode, names: always the first frame
     INPUT = 2  # one variable; the body is its JSON text
-    FILE = 3  # part of an attached file; several with one path are put together
-    CODE = 4  # the script; it runs when this has arrived
-    ANSWER = 5  # to the CALL or ARTIFACT with the same id
+    FILE = 3  # part of an attached file; parts with the same path are joined
+    CODE = 4  # the script; the last frame before it runs
+    ANSWER = 5  # the answer to the CALL or ARTIFACT with the same id
     GO = 6  # run the script that the OUTLINE described; the body names its tools
 
     READY = 16  # walled in, waiting
-    CALL = 17  # a tool; the body is the arguments' JSON text
+    CALL = 17  # call a tool; the body is the arguments' JSON text
     PROGRESS = 18
-    ARTIFACT = 19  # create one, or read one
+    ARTIFACT = 19  # create or read an artifact
     RESULT = 20  # the script is over; the body is the value's JSON text
     LOG = 21  # a line of a console, without its newline; the header has the level
-    PRINTED = 22  # bytes that a script with a console wrote to stdout or stderr itself, in order with its LOG frames
-    STARTED = 23  # the source compiled; the next thing that happens is the script's first line
-    OUTLINE = 24  # facts about the compiled source, where START asked for them; the guest then waits for GO
+    PRINTED = 22  # bytes that a script with a console wrote to stdout or stderr, in order with its LOG frames
+    STARTED = 23  # the source compiled; the script's first line runs next
+    OUTLINE = 24  # facts about the compiled source, if START asked for them; the guest then waits for GO
 
 
 class WireError(Exception):
@@ -65,7 +65,7 @@ class Frame(NamedTuple):
     body: bytes
 
     def values(self) -> dict[str, Any]:
-        """The header as plain values, for an end that trusts the other."""
+        """The header as plain values. Only for the guest, which trusts the host."""
         return json.loads(self.header) if self.header else {}
 
 
@@ -76,7 +76,7 @@ def pack(kind: Kind, frame_id: int = 0, header: dict[str, Any] | None = None, bo
 
 
 def prefix(data: bytes | bytearray | memoryview, body_bytes: int = BODY_BYTES) -> Prefix:
-    """Decode the prefix that `data` begins with. WireError: it announces too much."""
+    """Decode the prefix at the start of `data`. WireError: it announces too much."""
     found = Prefix(*PREFIX.unpack_from(data))
     if found.header_bytes > HEADER_BYTES or found.body_bytes > body_bytes:
         raise WireError(f"a frame announces {found.header_bytes} + {found.body_bytes} bytes")

@@ -1,9 +1,9 @@
-"""The process that guests are forked from: modules preloaded, no secret, one thread.
+"""The process that guests are forked from. It has modules preloaded, no secrets, and one thread.
 
-A guest is a fork of it that walls itself in, says so on its own socket, and waits there. The bytes of a script never
-pass through a zygote. When a guest ends, the zygote, its parent, reports how to the host.
+A guest is a fork that walls itself in, says READY on its own socket, and waits there. The bytes of a script never pass
+through a zygote. When a guest ends, the zygote, which is its parent, reports to the host how it ended.
 
-`Spec` and `Order` are what the host tells a warden and its zygotes, as plain values.
+`Spec`, `Order` and commands are the messages from the host to a warden and its zygotes.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ if TYPE_CHECKING:
 
 MB = 1024 * 1024
 FIRST_UID = 1000
-"""The uid of the first guest, as the host counts them."""
+"""The uid of the first guest in the host's numbering."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What all guests of one zygote have in common."""
+    """What all guests of one warden have in common."""
 
     profile: str
     runtime: str  # `module:function` that a guest calls with its socket when it is walled in
     reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
-    whole: tuple[str, ...] = ()  # those of them that `chroot` copies completely
-    preload: tuple[str, ...] = ()  # modules that the first zygote imports before it forks
-    warm: tuple[str, ...] = ()  # modules of the warm zygote, which is started on demand; empty: there is none
+    whole: tuple[str, ...] = ()  # those of `reads` that `chroot` copies completely
+    preload: tuple[str, ...] = ()  # modules that the bare zygote imports before it forks
+    warm: tuple[str, ...] = ()  # modules of the warm zygote, which starts on demand; empty if there is none
     program: tuple[str, ...] = ()  # what guests execute when they are walled in: path, arguments
-    own_uids: bool = False  # each guest has a uid of its own; needs a range of ids
-    uid_base: int = 0  # where that range begins, outside
+    own_uids: bool = False  # each guest has a uid of its own; needs a range of uids
+    uid_base: int = 0  # the first uid of that range, as the host sees it
     uid_count: int = 0
     place: str = ""  # a directory of the host where `chroot` keeps its roots
     memory_folders: tuple[str, ...] = ()  # tmpfs directories in which `confined` may make folders
-    memfds: bool = True  # whether guests may make memfds, which a watcher does not count
+    memfds: bool = True  # whether guests may make memfds, which a watcher cannot count
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
-    trace: bool = False  # tell the host which system calls are refused
+    trace: bool = False  # report refused system calls to the host
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -67,16 +67,13 @@ _ORDER = struct.Struct("!QI???")
 
 
 class Order(NamedTuple):
-    """One guest, as the host orders it: what must be known before it is walled in.
-
-    Descriptors that come with the order are the doors of its control group.
-    """
+    """The host's order for one guest. It comes with the descriptors of `ResourceLimit.cgroup_fds`."""
 
     number: int
-    uid: int  # of the guest, inside; used where guests have uids of their own
+    uid: int  # of the guest, inside the jail; used if guests have uids of their own
     processes: bool = True  # whether it may start processes
-    hurry: bool = False  # somebody waits for it: skip what only makes it quicker later
-    warm: bool = False  # a fork of the warm zygote
+    hurry: bool = False  # a run waits for it: skip preparations
+    warm: bool = False  # forked from the warm zygote
 
     def to_bytes(self) -> bytes:
         return _ORDER.pack(*self)
@@ -89,19 +86,19 @@ class Order(NamedTuple):
 def encode_command(**values: int) -> bytes:
     """Encode a command for a warden, other than an order.
 
-    `dismiss=N`: end guest N, which the host cannot end. `load=N`: start the warm zygote under the number N.
-    `unload=N`: end warm zygote N, which has no guest.
+    `dismiss=N`: end guest N, which the host cannot end. `load=N`: start a warm zygote with the number N.
+    `unload=N`: end warm zygote N, which has no guests.
     """
     return json.dumps(values).encode()
 
 
 def decode_command(message: bytes) -> dict[str, int] | None:
-    """Decode a command; None if the message is an order, which never begins like JSON."""
+    """Decode a command; None if the message is an order, which never starts like JSON."""
     return json.loads(message) if message.startswith(b"{") else None
 
 
 Runtime = Callable[[socket.socket, bool], NoReturn]
-"""Called with the guest's socket, and whether somebody waits for the guest already."""
+"""Called with the guest's socket, and whether a run waits for the guest already."""
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 FDS_BYTES = socket.CMSG_SPACE(16 * 4)
@@ -120,7 +117,10 @@ def serve(
     warm_up: WarmUp | None,
     proc: int,
 ) -> None:
-    """Load, say so, and fork a guest for each order, until the warden closes its end. `proc`: a descriptor of /proc."""
+    """Import the preloads, report that, and fork a guest for each order until the warden closes its end.
+
+    `proc` is a descriptor of /proc.
+    """
     ProcessName("paddock-zygote").take()
     try:
         _load(preload, warm_up)
@@ -142,7 +142,7 @@ def serve(
 
 def _serve(orders: socket.socket, woken: int, poll: select.poll, profile: Profile, runtime: Runtime) -> None:
     """Fork guests. Few objects and plain calls: each page that is written after a fork has to be copied."""
-    reports: dict[int, int] = {}  # descriptors by the number of the guest whose end they tell
+    reports: dict[int, int] = {}  # the descriptor to report to, by the pid of the guest
     while True:
         for fd, _ in poll.poll():
             if fd == woken:
@@ -152,17 +152,17 @@ def _serve(orders: socket.socket, woken: int, poll: select.poll, profile: Profil
             order, more, flags, _ = orders.recvmsg(MESSAGE_BYTES, FDS_BYTES, CLOSE_ON_EXEC)
             if not order:
                 return
-            if flags & TRUNCATED:  # no descriptor is free; the host sees the lost ones close
+            if flags & TRUNCATED:  # no descriptor is free; the host sees the dropped ones close
                 for _, _, data in more:
-                    for came in memoryview(data[: len(data) & ~3]).cast("i"):
-                        os.close(came)
+                    for received in memoryview(data[: len(data) & ~3]).cast("i"):
+                        os.close(received)
                 continue
             with memoryview(more[0][2]) as fds:
                 _fork(Order.from_bytes(order), fds.cast("i"), reports, profile, runtime)
 
 
 def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
-    """Import what guests are to find in memory, and keep the collector from writing to those pages."""
+    """Import the preloads, and keep the garbage collector from writing to their pages."""
     gc.disable()
     for name in preload:
         importlib.import_module(name)
@@ -174,7 +174,7 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
 
 
 def _require_nothing_shared(proc: int) -> None:
-    """RuntimeError if something loaded would let a guest reach the zygote, or make it hang."""
+    """RuntimeError if a loaded module has a thread, or memory that guests would share with the zygote."""
     tasks = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
     count = len(os.listdir(tasks))  # noqa: PTH208
     os.close(tasks)
@@ -183,18 +183,18 @@ def _require_nothing_shared(proc: int) -> None:
     with os.fdopen(os.open("self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc), "rb") as maps:
         for line in maps:
             _, permissions, _, _, _, *name = line.split(None, 5)
-            # fork() does not copy it: what one guest writes there, the zygote and every other guest read.
+            # fork() does not copy shared memory: what one guest writes, the zygote and all other guests read.
             if permissions[1:2] == b"w" and permissions[3:4] == b"s":
                 shown = b"".join(name).decode(errors="replace").strip() or "no file"
                 raise RuntimeError(f"a preloaded module has memory that all guests would share, of {shown}")
 
 
 def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Profile, runtime: Runtime) -> None:
-    reaper_pidfd, control, report, out, error, *doors = fds
+    reaper_pidfd, control, report, out, error, *cgroup_fds = fds
     try:
         profile.join(reaper_pidfd)
         pid = fork()
-    except OSError as problem:  # only this guest fails; the host reads why there, and sees the sockets close
+    except OSError as problem:  # only this guest fails; the host reads why from its stderr
         with suppress(OSError):  # the host may have given this guest up
             os.write(error, f"{problem}\n".encode())
         for fd in fds:
@@ -203,8 +203,8 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Pr
     if pid == 0:
         try:
             GUEST_NAME.take()
-            for door in doors:
-                os.write(door, b"0")  # enters its control group, before it allocates anything
+            for fd in cgroup_fds:
+                os.write(fd, b"0")  # enter the control group before allocating anything
             _signal.set_wakeup_fd(-1)
             _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` would copy 40 pages
             os.setsid()
@@ -213,7 +213,7 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Pr
             os.dup2(error, 2)
             profile.wall_in(order, control)
             runtime(socket.socket(UNIX, STREAM, 0, control), order.hurry)
-        except BaseException as problem:  # noqa: BLE001  the host reads it there, and sees the sockets close
+        except BaseException as problem:  # noqa: BLE001  the host reads it, and sees the sockets close
             os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
         finally:
             os._exit(70)
@@ -234,7 +234,17 @@ def _report(reports: dict[int, int]) -> None:
             return
         report = reports.pop(pid, None)
         if report is None:
-            continue  # a guest's orphan
+            continue  # an orphan of a guest
         with suppress(OSError):  # the host may have closed its end
             os.write(report, REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
         os.close(report)
+
+
+def close_all_but(*kept: int) -> None:
+    """Close every descriptor of this process except `kept`."""
+    first = 0
+    for fd in sorted(kept):
+        if first < fd:  # os.closerange(0, 0) would close every descriptor
+            os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, 1 << 16)

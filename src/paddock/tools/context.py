@@ -303,11 +303,8 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
 
 
 def _check_places(each: Field, servers: Mapping[str, Server], where: str) -> None:
-    if each.header:
-        _check_header(each.header, f"{where}.header")
-        for text in (*each.values, each.default):
-            _check_header_value(text, f"{where}: {text!r}")
-    _check_meta(each.meta, f"{where}.meta")
+    headers = [(each.header, value) for value in (*each.values, each.default)] if each.header else []
+    _check_names(headers, [each.meta], where)
     for server in servers.values():
         if each.applies_to(server.name) and server.transport == "stdio" and not (each.argument or each.meta):
             raise ConfigError(
@@ -348,11 +345,7 @@ def _connections(name: str, listed: Any, server: Server, variables: Variables) -
             raise ConfigError(f"{place} must have an id that no other connection of {name!r} has")
         if connection.headers and server.transport == "stdio":
             raise ConfigError(f"{place}.headers cannot reach {name!r}, which is started by a command; use arguments")
-        for header, value in connection.headers.items():
-            _check_header(header, f"{place}.headers")
-            _check_header_value(value, f"{place}.headers.{header}")
-        for key in connection.meta:
-            _check_meta(key, f"{place}.meta")
+        _check_names(connection.headers.items(), connection.meta, place)
         checked.append(connection)
     return tuple(checked)
 
@@ -383,21 +376,19 @@ def _check_server(name: str, servers: Mapping[str, Server], where: str) -> None:
         raise ConfigError(f"{where}: there is no upstream {name!r}; {did_you_mean(name, servers, known)}")
 
 
-def _check_header(name: str, where: str) -> None:
-    is_taken = name.lower() in _TRANSPORT_HEADERS or name.lower().startswith(("mcp-", "content-"))
-    if not _HEADER.fullmatch(name) or is_taken:
-        raise ConfigError(
-            f"{where}: {name!r} cannot be added as a header: it is malformed, or belongs to the transport"
-        )
-
-
-def _check_header_value(value: str, where: str) -> None:
-    if value and not _HEADER_VALUE.fullmatch(value):
-        raise ConfigError(
-            f"{where}: a header must consist of printable ASCII characters without leading or trailing spaces"
-        )
-
-
-def _check_meta(name: str, where: str) -> None:
-    if name == "progressToken" or name.startswith(("io.modelcontextprotocol/", "modelcontextprotocol")):
-        raise ConfigError(f"{where}: {name!r} is reserved by the protocol; choose another name")
+def _check_names(headers: Iterable[tuple[str, str]], meta: Iterable[str], where: str) -> None:
+    """Refuse malformed headers, and names that belong to the transport or the protocol."""
+    for name, value in headers:
+        is_taken = name.lower() in _TRANSPORT_HEADERS or name.lower().startswith(("mcp-", "content-"))
+        if not _HEADER.fullmatch(name) or is_taken:
+            raise ConfigError(
+                f"{where}: {name!r} cannot be added as a header: it is malformed, or belongs to the transport"
+            )
+        if value and not _HEADER_VALUE.fullmatch(value):
+            raise ConfigError(
+                f"{where}: the value of the header {name!r} must consist of printable ASCII characters "
+                "without leading or trailing spaces"
+            )
+    for name in meta:
+        if name == "progressToken" or name.startswith(("io.modelcontextprotocol/", "modelcontextprotocol")):
+            raise ConfigError(f"{where}: {name!r} is reserved by the protocol; choose another name for meta")

@@ -44,7 +44,7 @@ BYTES_PER_LINE = 400
 MAX_COOKIES = 50
 RESUME_SECONDS = 0.1
 LISTEN_SECONDS = 1.0
-"""The least time between two streams of what a server sends unasked. The SDK waits as briefly as the server says."""
+"""The least time between two streams of unsolicited messages. The SDK reopens one as soon as the server allows."""
 MAX_RESUMES = 100
 MAX_STALLED_RESUMES = 2
 """Resumes in a row from the same event."""
@@ -165,7 +165,7 @@ class Client(httpx2.AsyncClient):
         return httpx2.Response(200, headers=kept, content=answer, request=request)
 
     async def _listen(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
-        """Open the stream of what the server sends unasked."""
+        """Open the stream of the server's unsolicited messages."""
         if self._has_listened:
             await anyio.sleep(LISTEN_SECONDS)
         self._has_listened = True

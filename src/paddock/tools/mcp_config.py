@@ -31,25 +31,16 @@ NAME_CHARACTERS = 128
 TRANSPORTS: Mapping[str, Transport] = {
     "stdio": "stdio",
     "http": "http",
-    "streamable-http": "http",
-    "streamable_http": "http",
-    "streamableHttp": "http",
-    "streamablehttp": "http",
+    **dict.fromkeys(("streamable-http", "streamable_http", "streamableHttp", "streamablehttp"), "http"),
     "sse": "sse",
 }
 ALIASES = {
     "transport": "type",
-    "serverUrl": "url",
-    "httpUrl": "url",
+    **dict.fromkeys(("serverUrl", "httpUrl"), "url"),
     "startup_timeout_sec": "connect_seconds",
-    "tool_timeout_sec": "timeout_seconds",
-    "timeout": "timeout_seconds",
-    "includeTools": "include_tools",
-    "enabledTools": "include_tools",
-    "enabled_tools": "include_tools",
-    "excludeTools": "exclude_tools",
-    "disabledTools": "exclude_tools",
-    "disabled_tools": "exclude_tools",
+    **dict.fromkeys(("tool_timeout_sec", "timeout"), "timeout_seconds"),
+    **dict.fromkeys(("includeTools", "enabledTools", "enabled_tools"), "include_tools"),
+    **dict.fromkeys(("excludeTools", "disabledTools", "disabled_tools"), "exclude_tools"),
 }
 """Other clients' names for the settings below."""
 IGNORED = frozenset(
@@ -251,16 +242,11 @@ class Variables:
     def _input(self, name: str, where: str) -> str:
         declared = self._declared.get(name, {})
         variable = re.sub(r"\W", "_", name).upper()
-        sources = (
-            self._environ.get(name),
-            self._environ.get(variable),
-            declared.get("default"),
-        )
+        sources = (self._environ.get(name), self._environ.get(variable), declared.get("default"))
         value = next((str(found) for found in sources if found is not None), None)
         if value is None:
-            hint = did_you_mean(
-                name, () if declared else self._declared, f"set the environment variable {variable} to it"
-            )
+            known = () if declared else self._declared
+            hint = did_you_mean(name, known, f"set the environment variable {variable} to it")
             raise ConfigError(f"{where}: the input {name!r} has no value; {hint}")
         if declared.get("password") is True:
             self.secrets.add(value)

@@ -186,17 +186,17 @@ class Reader:
 
     def result(self) -> Shape:
         """The type that a script gets: an object as itself, anything else as the field `result` of one."""
-        name = self._prefix
-        kind = self._kind(self._document, DEPTH)
-        if kind == "object":
-            shape = self.read({"$ref": "#"}, name)
-            return shape if _is_mapping(shape) else MapOf(ANY)
-        if kind != "other":
+        shape = self.read({"$ref": "#"}, self._prefix)
+        members = shape.members if isinstance(shape, Either) else (shape,)
+        if all(map(_is_mapping, members)):
+            return shape
+        if shape == ANY or any(map(_is_mapping, members)):  # it may or may not be under `result`
+            self.records.clear()
             return MapOf(ANY)
-        named = self._names.take(name)
-        inner = self.read({"$ref": "#"}, f"{name}Value")
-        self.records.append(Record(named, (Field("result", inner, is_required=True, note=""),)))
-        return Named(named)
+        self.records.append(
+            Record(self._names.take(self._prefix), (Field("result", shape, is_required=True, note=""),))
+        )
+        return Named(self.records[-1].name)
 
     def read(self, schema: object, name: str, depth: int = 0) -> Shape:
         """The type that `schema` describes. A record for it is named after `name`."""
@@ -293,20 +293,6 @@ class Reader:
             # TypeScript cannot express it beside known fields of other types.
             return ANY if schema.get("properties") else self.read(additional, f"{name}Value", depth + 1)
         return ANY if additional is True or any(word in schema for word in _CONDITIONAL) else None
-
-    def _kind(self, schema: object, depth: int) -> str:
-        """`object`, `other`, or empty if a value may be either."""
-        flat = self._flat(schema) if isinstance(schema, Mapping) else {}
-        for word in ("anyOf", "oneOf"):
-            members = flat.get(word)
-            if isinstance(members, list) and "type" not in flat and any(map(_describes_type, members[:MEMBERS])):
-                kinds = {self._kind(member, depth - 1) for member in members[:MEMBERS]} if depth > 0 else set()
-                return kinds.pop() if len(kinds) == 1 else ""
-        values = [flat["const"]] if "const" in flat else flat.get("enum")
-        if isinstance(values, list):
-            return "" if any(isinstance(value, dict) for value in values) else "other"
-        words = {"object" if word == "object" else "other" for word in _types(flat)}
-        return words.pop() if len(words) == 1 else ""
 
     def _place(self, schema: Json) -> str | None:
         """The final target of a plain reference; None if this is not one."""

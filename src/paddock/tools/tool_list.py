@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from mcp_types import PaginatedRequestParams
+from mcp_types import PaginatedRequestParams, ToolAnnotations
 from mcp_types import Tool as ListedTool
 
 from paddock.model.tools import Hints, Tool
@@ -104,19 +104,12 @@ def _size(schema: dict[str, Any] | None) -> int:
 
 
 def _tool(server: Server, tool: ListedTool) -> Tool:
-    annotations = tool.annotations
-    hints = Hints()
-    if annotations is not None:
-        hints = Hints(
-            annotations.read_only_hint,
-            annotations.destructive_hint,
-            annotations.idempotent_hint,
-            annotations.open_world_hint,
-        )
+    given = tool.annotations or ToolAnnotations()
+    hints = Hints(given.read_only_hint, given.destructive_hint, given.idempotent_hint, given.open_world_hint)
     description = tool.description or ""
     if len(description) > DESCRIPTION_CHARACTERS:
         description = f"{description[:DESCRIPTION_CHARACTERS]} …"
-    title = tool.title or (annotations.title if annotations is not None else None) or ""
+    title = tool.title or given.title or ""
     return Tool(
         server=server.name,
         name=tool.name,

@@ -39,7 +39,7 @@ CALLING = ("await", "callTool")
 """A script without any of these words calls nothing, so no upstream is needed."""
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
-"""Catalogues of different choices of servers that are kept."""
+"""How many catalogues are cached, each for another choice of servers."""
 PATIENCE_SECONDS = 30.0
 """How long a run waits for upstreams to list their tools before it goes on without them."""
 Lists = tuple[tuple[Tool, ...], ...]
@@ -88,9 +88,9 @@ class Toolbox:
         return Scope(self, functions | await self.links(code, language, request.inputs or ()), await self.catalogue())
 
     async def links(self, code: str, language: str, inputs: Collection[str]) -> dict[str, str]:
-        """Full names of the tools that `code` mentions, by function name. An input hides a server's tool of its name.
+        """Full names of the tools that `code` mentions, by function name.
 
-        Otherwise any server could make a run impossible by how it names a tool.
+        An input hides a tool of its name. Otherwise a server could break a run by naming a tool like one of its inputs.
         """
         links = (await self.catalogue()).linked(code, language)
         return {name: tool.full_name for name, tool in links.items() if name not in inputs}
@@ -100,7 +100,7 @@ class Toolbox:
         await asyncio.gather(*(self._list(upstream) for name, upstream in self._upstreams.items() if name in code))
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
-        """The named tools only. Of those that a pattern matches, the script gets the functions that it mentions."""
+        """The scope of these names and patterns. It links only the matches of patterns that `code` mentions."""
         names = name_list(names)
         catalogue = await self._chosen(names)
         every = catalogue.linked(None, language)
@@ -282,12 +282,8 @@ class Toolbox:
 
     async def _list(self, upstream: Upstream) -> tuple[Tool, ...]:
         """The tools of a server that scripts may call. Returns the same object as long as they do not change."""
-        from paddock.tools.upstream import CODE_TOOL
-
         tools = await upstream.tools(wait_seconds=self._patience_seconds)
-        # Code that runs code would escape the limits of its run.
-        is_excluded = upstream.health.is_paddock or any(CODE_TOOL in tool.tags for tool in tools)
-        return () if is_excluded else tools
+        return () if upstream.health.is_paddock else tools
 
     def _make_upstreams(self, servers: Iterable[Server]) -> dict[str, Upstream]:
         servers = tuple(servers)
@@ -341,7 +337,7 @@ def name_list(names: object) -> list[str]:
 
 
 class Scope:
-    """What one run may call, and by which names. Nothing is added to a closed one, which was given names."""
+    """What one run may call, and by which names. A closed scope was given names, and nothing is added to it."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -57,7 +57,7 @@ class Health:
     protocol_version: str = ""
     server_name: str = ""
     server_version: str = ""
-    is_paddock: bool = False  # it is Paddock itself: none of its tools is linked
+    is_paddock: bool = False  # Paddock itself, or another server that runs code: none of its tools is linked
     transport: str = ""
     place: str = ""  # the command, or the address
     warnings: tuple[str, ...] = ()
@@ -263,16 +263,14 @@ class Upstream:
             raise
         client = connection.client
         info = client.server_info
-        name = info.name if info else ""
         self._backoff.connected()
         self._is_overdue, self.failure = False, None
         self._note(
             "ready",
             protocol_version=client.protocol_version,
             transport=connection.server.transport,
-            server_name=name[:128],
+            server_name=info.name[:128] if info else "",
             server_version=info.version[:64] if info else "",
-            is_paddock=_is_paddock(name, self._tools or ()),
         )
         self._changed()
         return connection
@@ -326,7 +324,10 @@ class Upstream:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
         self._tools = tools if self._prepare is None else tuple(map(self._prepare, tools))
         clean = tuple(redact(warning, self.server.secrets) for warning in warnings)
-        self._health = replace(self._health, tools=len(tools), warnings=clean)
+        info = connection.client.server_info
+        runs_code = any(CODE_TOOL in tool.tags for tool in tools)
+        is_paddock = runs_code or (info is not None and info.name.strip().lower() == "paddock")
+        self._health = replace(self._health, tools=len(tools), warnings=clean, is_paddock=is_paddock)
 
     def _tools_changed(self) -> None:
         """The server announced that its tools changed: list them again, at most once a second."""
@@ -375,7 +376,3 @@ class Upstream:
     def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":
             self._health = replace(self._health, state=state, since=time.time(), error=error, **facts)
-
-
-def _is_paddock(server_name: str, tools: Iterable[Tool]) -> bool:
-    return server_name.strip().lower() == "paddock" or any(CODE_TOOL in tool.tags for tool in tools)

@@ -1,4 +1,4 @@
-"""An MCP server that misbehaves: `python hostile.py [AT_START]`. Speaks the older era, without the SDK, to be able to.
+"""An MCP server that misbehaves: `python hostile.py [AT_START]`. Uses the older protocol, without the SDK.
 
 `AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
 floods, names, stumbles (its second list is none), deaf (reads nothing once it has listed its tools), stays (does not

@@ -1,4 +1,4 @@
-"""An MCP server over HTTP that misbehaves: `python hostile_http.py [RECORD]`. Of the older era, without any library.
+"""An MCP server over HTTP that misbehaves: `python hostile_http.py [RECORD]`. Uses the older protocol and no library.
 
 Prints its address. How it misbehaves from the first request is the path (`/hang`, `/status/401`, …; at `/mcp` it does
 not), how a call goes wrong is the name of the tool. `/sse` is the older transport. What a client did besides asking is
