@@ -56,7 +56,11 @@ async def until(condition: Callable[[], object]) -> None:
 @pytest.mark.parametrize("kept", [True, False], ids=["kept files", "files that are opened each time"])
 @pytest.mark.parametrize(
     ("rest", "verdict"),
-    [("'done'", Verdict.OK), ("1 / 0", Verdict.RAISED), ("bytearray(b'x') * (256 << 20)", Verdict.OUT_OF_MEMORY)],
+    [
+        ("'done'", Verdict.OK),
+        ("1 / 0", Verdict.RAISED),
+        ("taken = []\nwhile True:\n    taken.append(b'x' * (8 << 20))", Verdict.OUT_OF_MEMORY),
+    ],
     ids=["ends well", "raises", "out of memory"],
 )
 async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
