@@ -99,6 +99,12 @@ def test_an_empty_value_is_never_the_default(flag: str) -> None:
     assert paddock("run", "-c", "1", f"{flag}=") == Ended(2, "", message)
 
 
+@pytest.mark.parametrize("command", [["env", "list"], ["runs", "list"], ["definitions", "list"], ["mcp"], ["serve"]])
+def test_an_empty_config_is_refused_by_every_command(command: list[str]) -> None:
+    message = "Error: --config is empty; give it a value, or leave it out\n"
+    assert paddock(*command, "--config", "") == Ended(2, "", message)
+
+
 def test_an_empty_file_or_name_or_number_is_refused() -> None:
     assert paddock("run", "") == Ended(2, "", "Error: FILE is empty; give it a value, or leave it out\n")
     assert paddock("lint", "") == Ended(2, "", "Error: FILE is empty; give it a value, or leave it out\n")

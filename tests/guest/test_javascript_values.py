@@ -67,6 +67,7 @@ RESULTS: list[tuple[str, str]] = [
     ("(async () => [await 1])()", "[1]"),
     ("({[Symbol('s')]: 1, a: 2})", '{"a":2}'),
     ("Object.create({inherited: 1}, {own: {value: 2, enumerable: true}, hidden: {value: 3}})", '{"own":2}'),
+    ("Object.assign(Object.create(Iterator.prototype), {own: 1})", '{"own":1}'),  # it has no next()
     ("const shared = {a: 1}; [shared, shared]", '[{"a":1},{"a":1}]'),
 ]
 

@@ -30,7 +30,7 @@ SCRIPTS = {
     "host": f"open({str(Path(__file__))!r}).read()",
     "network": "import socket\nsocket.socket().connect(('127.0.0.1', 80))",
     "signal": f"import os\nos.kill({os.getpid()}, 0)",
-    "memory": "x = bytearray(b'x') * (1 << 30)",
+    "memory": "x = [bytearray(b'x') * (1 << 20) for _ in range(1024)]",
     "loop": "while True: pass",
     "disk": "import os\nhere = os.environ['HOME']\nfor i in range(10**6):\n"
     "    with open(f'{here}/{i}', 'wb') as f: f.write(bytes(1 << 20))",

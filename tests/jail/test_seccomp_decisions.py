@@ -15,16 +15,12 @@ from tests.jail.bpf_interpreter import interpret
 MACHINES = tuple(NUMBERS)
 EPERM, ENOSYS, ENOTSUP = (ERROR | number for number in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP))
 POLICIES = [
-    *(
-        Policy(processes=processes, sockets=sockets)
-        for processes in (True, False)
-        for sockets in ("none", "unix", "inet")
-    ),
+    *(Policy(processes=processes, sockets=sockets) for processes in (True, False) for sockets in ("none", "unix")),
     Policy(processes=False, execute=True),
     Policy(confined=True),
 ]
 NORMAL, ALONE, CONFINED = Policy(), Policy(processes=False), Policy(confined=True)
-UNIX, INET = Policy(sockets="unix"), Policy(sockets="inet")
+UNIX = Policy(sockets="unix")
 THREAD, FORK = 0x3D0F00, 0x1200011
 UPPER = 1 << 32
 
@@ -59,25 +55,24 @@ CASES: list[Case] = [
     (UNIX, "socket", (1, 3, 0), EPERM),
     (UNIX, "socket", (2, 1, 0), EPERM),
     (UNIX, "connect", (), ALLOW),
-    (INET, "socket", (2, 1, 6), ALLOW),
-    (INET, "socket", (10, 0x80802, 17), ALLOW),
-    (INET, "socket", (2 | UPPER, 1, 0), ALLOW),  # an int: the kernel ignores the upper half too
-    (INET, "socket", (2, 3, 1), EPERM),  # raw
-    (INET, "socket", (2, 2, 1), EPERM),  # ping
-    (INET, "socket", (2, 1, 262), EPERM),  # MPTCP
-    *((INET, "socket", (family, 2, 0), EPERM) for family in (0, 16, 17, 38, 40, 44)),
+    (UNIX, "socket", (2, 1, 6), EPERM),
+    (UNIX, "socket", (10, 0x80802, 17), EPERM),
+    (UNIX, "socket", (1 | UPPER, 1, 0), ALLOW),  # an int: the kernel ignores the upper half too
+    (UNIX, "socket", (2, 3, 1), EPERM),  # raw
+    (UNIX, "socket", (2, 2, 1), EPERM),  # ping
+    (UNIX, "socket", (2, 1, 262), EPERM),  # MPTCP
+    *((UNIX, "socket", (family, 2, 0), EPERM) for family in (0, 16, 17, 38, 40, 44)),
     (NORMAL, "sendto", (3, 0, 0, 0x4000), ALLOW),
     (NORMAL, "sendto", (3, 0, 0, 0x20004000), EPERM),
     (NORMAL, "sendmsg", (3, 0, 0x20000000), EPERM),
     *((policy, "sendto", (3, 0, 0, 1), EPERM) for policy in (NORMAL, UNIX, CONFINED)),  # MSG_OOB
     *((UNIX, name, arguments, EPERM) for name, arguments in (("sendmsg", (3, 0, 1)), ("sendmmsg", (3, 0, 1, 1)))),
-    (INET, "sendto", (3, 0, 0, 1), ALLOW),
-    (INET, "setsockopt", (3, 1, 2), ALLOW),
-    (INET, "setsockopt", (3, 1, 26), EPERM),
-    (INET, "setsockopt", (3, 6, 1), ALLOW),
-    (INET, "setsockopt", (3, 6, 31), EPERM),
-    (INET, "setsockopt", (3, 41, 26), ALLOW),
-    (INET, "setsockopt", (3, 0, 64), EPERM),
+    (UNIX, "setsockopt", (3, 1, 2), ALLOW),
+    (UNIX, "setsockopt", (3, 1, 26), EPERM),
+    (UNIX, "setsockopt", (3, 6, 1), ALLOW),
+    (UNIX, "setsockopt", (3, 6, 31), EPERM),
+    (UNIX, "setsockopt", (3, 41, 26), EPERM),
+    (UNIX, "setsockopt", (3, 0, 64), EPERM),
     (NORMAL, "setsockopt", (3, 41, 26), EPERM),
     (NORMAL, "prlimit64", (0, 7), ALLOW),
     (NORMAL, "prlimit64", (1, 7), EPERM),
@@ -218,4 +213,4 @@ def test_tracing_reports_exactly_what_is_refused_without_it(machine: str) -> Non
 
 def test_a_confined_guest_cannot_be_given_sockets() -> None:
     with pytest.raises(ValueError, match="must be 'none'"):
-        Policy(confined=True, sockets="inet")
+        Policy(confined=True, sockets="unix")

@@ -10,8 +10,6 @@ from paddock.errors import HostError, RequestError
 
 if TYPE_CHECKING:
     from paddock.model.artifacts import Artifact
-    from paddock.model.result import RunResult
-    from paddock.run import Paddock
 
 NAME_BYTES = 255
 SUFFIX_BYTES = 32
@@ -27,11 +25,6 @@ def make_folder(path: str) -> Path:
     except OSError as problem:
         raise RequestError(f"--out {path} cannot be used as a folder: {problem.strerror}") from None
     return folder
-
-
-async def contents_of(paddock: Paddock, result: RunResult) -> list[tuple[Artifact, bytes]]:
-    """Every artifact that the run created, with its bytes."""
-    return [(artifact, await paddock.read_artifact(artifact.id)) for artifact in result.artifacts]
 
 
 def save(folder: Path, contents: list[tuple[Artifact, bytes]]) -> list[dict[str, str]]:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, load_config, read_bytes, reason, unknown
+from paddock.cli.options import (
+    ConfigOption,
+    JsonOption,
+    McpConfigOption,
+    load_config,
+    read_bytes,
+    reason,
+    refuse_empty,
+    unknown,
+)
 from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr, stdout, to_json
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
@@ -99,6 +108,7 @@ def apply(
     \b
     paddock definitions apply totals.toml --mcp-config mcp.json
     """
+    refuse_empty({"--mcp-config": [mcp_config]})
     values = _read_toml(file)
     saved, warnings = Interrupts().run(_apply(load_config(config), mcp_config, values))
     for warning in warnings:

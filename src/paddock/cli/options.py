@@ -47,6 +47,7 @@ def load_config(file: str | None = None) -> Config:
     """Return the settings: of the file that `--config` names, else of the default file, and of the environment."""
     from paddock.config import Config
 
+    refuse_empty({"--config": [file]})
     return Config.load(file)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddock.cli.artifacts import contents_of, make_folder, save
+from paddock.cli.artifacts import make_folder, save
 from paddock.cli.options import (
     CodeOption,
     ConfigOption,
@@ -101,7 +101,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run report.py --out reports
     """
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
-    refuse_empty({"--file": attached or [], "--config": [config], "--mcp-config": [mcp_config], "--out": [out]})
+    refuse_empty({"--file": attached or [], "--mcp-config": [mcp_config], "--out": [out]})
     settings, argv = load_config(config), arguments or []
     if script and code is not None and file is not None:
         argv, file = [file, *argv], None  # like `python -c CODE ARG`
@@ -158,7 +158,8 @@ async def _run(
         async for event in events:
             started()
             if isinstance(event, Done):
-                return event.result, await contents_of(paddock, event.result)
+                artifacts = event.result.artifacts
+                return event.result, [(each, await paddock.read_artifact(each.id)) for each in artifacts]
             if show is not None:
                 show(event)
     raise AssertionError("a stream of events ended without Done")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, McpConfigOption, load_config, unknown
+from paddock.cli.options import ConfigOption, McpConfigOption, load_config, refuse_empty, unknown
 from paddock.cli.render import stdout
 from paddock.cli.signals import NUMBERS
 from paddock.errors import HostError, RequestError
@@ -69,6 +69,7 @@ def serve(
 def _services(config: str | None, mcp_config: str | None) -> Services:
     from paddock.server.services import Services
 
+    refuse_empty({"--mcp-config": [mcp_config]})
     return Services(load_config(config), mcp_config=mcp_config)
 
 

@@ -217,7 +217,7 @@ class _Session:
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
-        refuse_empty({**flags, "--config": [config], "--mcp-config": [mcp_config]})
+        refuse_empty({**flags, "--mcp-config": [mcp_config]})
         self.config = load_config(config)
         self._mcp_config = mcp_config
 

@@ -9,7 +9,6 @@ A lease holds the configured build. If that cannot be built, it holds the last b
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import shutil
@@ -23,6 +22,8 @@ from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 from paddock.errors import EnvironmentFailed
 from paddock.jail import environments as store
@@ -93,6 +94,16 @@ def _build_once(environment: Environment, data_directory: str | Path, tell: Tell
     return found
 
 
+class _Probe(msgspec.Struct):
+    """What `environment_probe` found out in the new environment."""
+
+    python: str
+    site_packages: str
+    places: list[str]
+    installed: dict[str, str]
+    warm_modules: frozenset[str]
+
+
 class _Builder:
     """One build in progress, in its partial directory."""
 
@@ -137,7 +148,7 @@ class _Builder:
         if status != 0:
             raise EnvironmentFailed(failure_text(self._environment, status, lines))
 
-    def _probe(self) -> dict[str, object]:
+    def _probe(self) -> _Probe:
         """Import the preloads in the environment's own interpreter, and find out which files it reads."""
         preload = self._environment.preload
         self._tell(f"Importing {', '.join(preload)}" if preload else "Starting its Python once")
@@ -158,30 +169,26 @@ class _Builder:
                 f"environment {self._environment.name!r} was installed, but its preload cannot be imported:\n{said}\n"
                 "Add the package that provides it to packages, or remove it from preload."
             )
-        answer: dict[str, object] = json.loads(report.read_text(encoding="utf-8"))
+        probe = msgspec.json.decode(report.read_bytes(), type=_Probe)
         report.unlink()
-        return answer
+        return probe
 
-    def _describe(self, probed: dict[str, object]) -> Built:
-        places, installed, warm_modules = probed["places"], probed["installed"], probed["warm_modules"]
-        assert isinstance(places, list)  # noqa: S101
-        assert isinstance(warm_modules, list)  # noqa: S101
-        assert isinstance(installed, dict)  # noqa: S101
+    def _describe(self, probe: _Probe) -> Built:
         place, partial = str(self._place), os.path.realpath(self._partial)
-        moved = [os.path.realpath(place) if _inside(path, partial) else path for path in places]
-        site_packages = os.path.relpath(os.path.realpath(str(probed["site_packages"])), partial)
+        moved = [os.path.realpath(place) if _inside(path, partial) else path for path in probe.places]
+        site_packages = os.path.relpath(os.path.realpath(probe.site_packages), partial)
         return Built(
             key=self._environment.key,
             path=place,
             packages=self._environment.packages,
             preload=self._environment.preload,
             executable=str(self._place / "bin" / "python"),
-            python=str(probed["python"]),
+            python=probe.python,
             site_packages=str(self._place / site_packages),
             reads=_outermost([os.path.realpath(place), *map(os.path.realpath, moved)]),
-            installed=installed,
+            installed=probe.installed,
             size_bytes=_make_read_only(self._partial),
-            warm_modules=frozenset(warm_modules),
+            warm_modules=probe.warm_modules,
         )
 
 

@@ -21,10 +21,12 @@ import sysconfig
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from paddock.errors import EnvironmentFailed, UnknownEnvironment
 from paddock.jail.walls import roots
@@ -77,8 +79,7 @@ def unknown(name: str, known: Iterable[str]) -> UnknownEnvironment:
     return UnknownEnvironment(f"there is no environment {name!r}; {did_you_mean(name, sorted(known))}")
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(msgspec.Struct, frozen=True):
     """A finished build, as its manifest describes it. Its files never change."""
 
     key: str
@@ -94,10 +95,10 @@ class Built:
     """Every directory that a guest must be able to read: the build, the interpreter, the standard library, and the
     directory of each shared library that these and the preloads load, `/usr/lib/…` included. Real paths, none inside
     another."""
-    installed: dict[str, str] = field(default_factory=dict)
+    installed: dict[str, str]
     """Version by package, dependencies included."""
-    size_bytes: int = 0
-    warm_modules: frozenset[str] = frozenset()
+    size_bytes: int
+    warm_modules: frozenset[str]
     """Top-level modules that need a warm guest: the preloads, and modules of packages that depend on a preload."""
 
 
@@ -109,12 +110,11 @@ def builds(data_directory: str | Path) -> Path:
 MANIFEST = "paddock.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """The builds of a name: the key of the current one, and the keys of all that were not removed."""
 
     key: str
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +141,8 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
     """The finished build of this key; None if there is none, its interpreter is gone, or it was moved."""
     folder = builds(data_directory) / key
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        known = {item.name for item in fields(Built)}
-        lists: dict[str, Any] = {name: tuple(value) for name, value in manifest.items() if isinstance(value, list)}
-        lists["warm_modules"] = frozenset(manifest["warm_modules"])
-        built = Built(**{name: value for name, value in (manifest | lists).items() if name in known})
-    except (OSError, ValueError, TypeError, AttributeError, KeyError):
+        built = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Built)
+    except (OSError, ValueError, msgspec.MsgspecError):
         return None
     usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
     return built if usable else None
@@ -155,8 +151,7 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
 def write_build(folder: Path, built: Built) -> None:
     """Write the manifest, the last file of a build."""
     manifest = folder / MANIFEST
-    values = asdict(built) | {"warm_modules": sorted(built.warm_modules)}
-    manifest.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    manifest.write_bytes(msgspec.json.format(msgspec.json.encode(built, order="deterministic")) + b"\n")
     manifest.chmod(0o444)
 
 
@@ -181,9 +176,8 @@ def sweep(data_directory: str | Path) -> None:
 
 def read_record(name: str, data_directory: str | Path) -> Record | None:
     try:
-        values = json.loads(_record_path(name, data_directory).read_text(encoding="utf-8"))
-        return Record(str(values["key"]), tuple(str(key) for key in values["keys"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        return msgspec.json.decode(_record_path(name, data_directory).read_bytes(), type=Record)
+    except (OSError, ValueError, msgspec.MsgspecError):
         return None
 
 
@@ -263,7 +257,7 @@ def _record_path(name: str, data_directory: str | Path) -> Path:
 def _write_record(name: str, written: Record, data_directory: str | Path) -> None:
     path = _record_path(name, data_directory)
     new = path.with_suffix(".new")
-    new.write_text(json.dumps(asdict(written)) + "\n", encoding="utf-8")
+    new.write_bytes(msgspec.json.encode(written) + b"\n")
     new.replace(path)
 
 

@@ -23,19 +23,8 @@ STACK_MARGIN_BYTES = 1024 * 1024
 OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 PARTS = (
-    *(
-        "primordials",
-        "kinds",
-        "values",
-        "bridge",
-        "timers",
-        "console",
-        "globals",
-        "failures",
-        "errors",
-        "wrap",
-        "start",
-    ),
+    *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
+    *("failures", "errors", "wrap", "start"),
 )
 # Read at import, because these files do not exist in the root in which a zygote makes a context.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}

@@ -12,7 +12,7 @@
   const brands = new Map();
   const brand = (prototype, kind, verify) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, verify });
   const boxed = (kind) => (value) => typeof primordials[kind + 'PrototypeValueOf'](value);
-  const isIterator = (value) => typeof value.next === 'function';
+  const isIterator = (value) => { if (typeof value.next !== 'function') throw value; };
 
   brand(primordials.MapPrototype, 'Map', MapPrototypeGetSize);
   brand(primordials.SetPrototype, 'Set', SetPrototypeGetSize);

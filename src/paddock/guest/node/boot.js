@@ -17,11 +17,10 @@
 
   const primordials = parts.primordials();
   const { ReflectApply, RegExpPrototypeExec } = primordials;
-  const channel = parts.channel(require, primordials);
+  const channel = parts.channel(require, primordials, settle);
   const failures = parts.failures(primordials);
   const stacks = parts.stacks(require, primordials, failures);
   const wrap = parts.wrap(primordials);
-  let isListening = false;
   let isCheck = false; // the script is compiled and not run
   let hasStarted = false;
   let isProgram = false;
@@ -34,10 +33,7 @@
 
   function emit(kind, id, header, body) {
     channel.emit(kind, id, header, body);
-    if (id === 0) return;
-    if (!isListening) channel.listen(settle, () => reallyExit(1));
-    isListening = true;
-    channel.expect(true);
+    if (id !== 0) channel.expect(true);
   }
 
   function settle(id, header, data, from, to) {

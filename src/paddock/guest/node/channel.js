@@ -2,7 +2,9 @@
 //
 // While a write waits for the host, incoming data is read: if both ends only wrote, both would block forever.
 // Nothing here uses properties that a script can replace. Node's streams do, so they are not used.
-(function (require, primordials) {
+//
+// `onAnswer` gets each answer: its id, its header, and the buffer with the start and end of its body.
+(function (require, primordials, onAnswer) {
   'use strict';
   const {
     TypedArrayPrototypeCopyWithin: copyWithin, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength: bytesOf,
@@ -28,8 +30,6 @@
   let pipe = null;
   let buffer = new Uint8Array(READ_BYTES); // received data that is not delivered yet
   let filled = 0; // number of bytes in it
-  let onAnswer = null;
-  let onHostGone = null;
 
   const number = (data, at) => ((data[at] << 24) | (data[at + 1] << 16) | (data[at + 2] << 8) | data[at + 3]) >>> 0;
 
@@ -86,24 +86,19 @@
   // Called by libuv, which keeps the data in `incoming` until it reads again.
   function onRead() {
     const count = streamBaseState[kReadBytesOrError];
-    if (count < 0) onHostGone();
-    if (count <= 0) return;
+    if (count < 0) reallyExit(1); // the host has closed the socket
+    if (count === 0) return;
     add(incoming, count);
     deliver();
   }
 
-  // From now on `answerCallback` gets each answer: its id, its header, and the buffer with the start and end of its
-  // body. `goneCallback` is called when the host has closed the socket.
-  function listen(answerCallback, goneCallback) {
-    onAnswer = answerCallback;
-    onHostGone = goneCallback;
+  function listen() {
     pipe = new Pipe(SOCKET);
     const problem = pipe.open(CONTROL);
     if (problem !== 0) throw new Error(`the control socket cannot be read: ${problem}`);
     pipe.useUserBuffer(incoming);
     pipe.onread = onRead;
     pipe.readStart();
-    unref(pipe);
   }
 
   // Reads incoming data while a write waits. It is delivered when the script yields to the event loop.
@@ -111,7 +106,7 @@
     const data = new Uint8Array(READ_BYTES);
     try {
       const count = readSync(CONTROL, data, 0, READ_BYTES, null);
-      if (count === 0) onHostGone();
+      if (count === 0) reallyExit(1);
       add(data, count);
       setImmediate(deliver);
     } catch (error) {
@@ -155,9 +150,10 @@
 
   // While an answer is expected, the process does not exit by itself.
   function expect(isExpected) {
+    if (pipe === null) listen();
     if (isExpected) ref(pipe);
     else unref(pipe);
   }
 
-  return { __proto__: null, emit, expect, listen, receive, textOf: utf8Slice };
+  return { __proto__: null, emit, expect, receive, textOf: utf8Slice };
 })

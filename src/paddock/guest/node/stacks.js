@@ -10,9 +10,10 @@
   const folder = `${process.cwd()}/`;
   let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted into the script
   let lineCount = Infinity; // lines of the script
-  let original = (line, column) => ({ line, column }); // maps a position to the TypeScript source
-  let isMapped = false;
+  let mapping = null; // from a position to that in the TypeScript source
   const places = new WeakMap(); // the script's innermost frame, by error
+
+  const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));
 
   // V8 may report the start of a statement, which is the `return` that wrap.js inserted.
   function place(line, column) {
@@ -120,11 +121,8 @@
     __proto__: null,
     describe,
     install,
-    isMapped: () => isMapped,
-    setMapping(find) {
-      original = find;
-      isMapped = true;
-    },
+    isMapped: () => mapping !== null,
+    setMapping: (find) => { mapping = find; },
     rejected,
     setSource(lines, shift = { line: 0, column: 0, by: 0 }) {
       lineCount = lines;

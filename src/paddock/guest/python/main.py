@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import Any, NoReturn
 
-from paddock.guest.python import errors, execution, functions, job, limits, rehearsal, script, space, streams
+from paddock.guest.python import errors, execution, functions, job, limits, namespace, rehearsal, script, streams
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.execution import Outcome
 from paddock.jail import wire
@@ -35,7 +35,7 @@ def warm_up() -> None:
 
 def _prepare() -> None:
     global _names  # noqa: PLW0603
-    _names = space.main_module()
+    _names = namespace.main_module()
     streams.install()
     limits.prepare()
     sys.excepthook = execution.show_uncaught
@@ -53,20 +53,20 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
     if _names is None:
         _prepare()
     names = _names or {}
-    space.seed(None)
+    namespace.seed(None)
     pid = _getpid()
     if not hurry:
         rehearsal.rehearse(_channel, _calls)
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
-    space.set_working_directory(names)
+    namespace.set_working_directory(names)
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)
     received = job.receive(control)
     if received is None:
         _exit(0)
-    space.fill(names, received, _calls)
+    namespace.fill(names, received, _calls)
     outcome = _run(received, names, data_bytes, control)
     if _getpid() != pid and outcome.status == "raised" and not received.is_script:
         streams.write_line(outcome.error["traceback"])  # a process that the script forked reports its own failure
@@ -80,7 +80,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
     start = received.start
     if start.get("seed") is not None:
-        space.seed(start["seed"])
+        namespace.seed(start["seed"])
     limits.apply(received.limits, data_bytes)
     try:
         ready = script.compile_script(
@@ -94,7 +94,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
         return Outcome("ok")
     if received.is_script:
         _write_file(received.code)
-    space.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
+    namespace.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
     control.sendall(_STARTED)
     _channel.open()
     return execution.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)

@@ -12,7 +12,7 @@ import socket
 import sys
 import warnings
 
-from paddock.guest.python import execution, job, script, space
+from paddock.guest.python import execution, job, namespace, script
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.functions import Functions
 from paddock.jail import wire
@@ -55,7 +55,7 @@ def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
             return
         channel.attach(guest)
         names = {"__name__": "rehearsal", "__builtins__": builtins}
-        space.fill(names, received, calls)
+        namespace.fill(names, received, calls)
         outcome = execution.run(script.compile_script(received.code, is_expression=True), names, None, is_script=False)
         channel.send(Kind.RESULT, 0, {"status": outcome.status}, outcome.text.encode())
 

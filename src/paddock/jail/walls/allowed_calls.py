@@ -21,7 +21,7 @@ class Policy:
 
     processes: bool = True  # fork and exec
     execute: bool = False  # exec without fork, for a process that walls itself in and executes another program
-    sockets: Literal["none", "unix", "inet"] = "none"
+    sockets: Literal["none", "unix"] = "none"
     confined: bool = False  # no namespaces around it: refuse what reaches other processes, or files past Landlock
     memfds: bool = True  # memory that no process maps: a control group counts it, a watcher does not
     trace: bool = False  # refused calls are reported to a listener, see `seccomp.denied_calls`
@@ -157,10 +157,9 @@ CLONE_FILES, CLONE_THREAD = 0x0000_0400, 0x0001_0000
 # CHILD_SETTID. Not PARENT: the reaper would take the child for the guest.
 CLONE_FLAGS = 0x0000_00FF | 0x0000_1F00 | 0x0000_4000 | 0x017D_0000
 
-AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+AF_UNIX = 1
 STREAM, DGRAM, SEQPACKET = 1, 2, 5
 SOCKET_TYPE = 0xF  # the other bits are flags
-TCP, UDP = 6, 17
 MSG_OOB = 1  # a byte outside the stream: unused on Unix sockets, and its code had CVE-2025-38236
 MSG_FASTOPEN = 0x2000_0000  # connects while sending
 CLOSE_RANGE_UNSHARE = 2
@@ -195,13 +194,12 @@ ARCH_PRCTL = (
     *(0x3001, *range(0x5001, 0x5006)),  # shadow stacks
 )
 
-SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_IPV6 = 1, 0, 6, 41
+SOL_SOCKET, IPPROTO_TCP = 1, 6
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
 # kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
-BUFFERS = (7, 8)  # SNDBUF, RCVBUF: what waits there is counted by nobody where there is no control group
+BUFFERS = (7, 8)  # SNDBUF, RCVBUF: without a control group, the bytes in these buffers are not counted
 TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
-IP_OPTIONS = tuple(range(64))  # the tables of the packet filter begin at 64
 
 
 def rules(policy: Policy) -> dict[str, Rule]:
@@ -231,8 +229,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
 
 def _changes_owner(user: int, group: int) -> Rule:
     """Refuse -1 for both: the kernel allows that on any file, and removes the file's capabilities and setuid bits."""
-    nobody = 0xFFFF_FFFF
-    return lambda allow, refuse: equals(user, nobody)(equals(group, nobody)(refuse, allow), allow)
+    unchanged = 0xFFFF_FFFF
+    return lambda allow, refuse: equals(user, unchanged)(equals(group, unchanged)(refuse, allow), allow)
 
 
 def _clone(*, processes: bool) -> Rule:
@@ -278,24 +276,16 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     # A datagram socket of a pair can send to any address; a stream keeps its peer. asyncio needs a pair.
     pair = one_of(1, STREAM, SEQPACKET, mask=SOCKET_TYPE)
     any_unix = one_of(1, STREAM, DGRAM, SEQPACKET, mask=SOCKET_TYPE)
-    internet = every(one_of(1, STREAM, DGRAM, mask=SOCKET_TYPE), one_of(2, 0, TCP, UDP))
-    families = {
-        "none": {},
-        "unix": {AF_UNIX: any_unix},
-        "inet": {AF_UNIX: any_unix, AF_INET: internet, AF_INET6: internet},
-    }[policy.sockets]
     options = [number for number in SOCKET_OPTIONS if not (policy.confined and number in BUFFERS)]
     levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
-    if policy.sockets == "inet":
-        levels |= dict.fromkeys((IPPROTO_IP, IPPROTO_IPV6), one_of(2, *IP_OPTIONS))
-    refused = MSG_FASTOPEN if policy.sockets == "inet" else MSG_FASTOPEN | MSG_OOB
+    refused = MSG_FASTOPEN | MSG_OOB
     # A descriptor that waits in a socket can hold a file that the quota does not see. A trace sends its listener so.
     messages = {"sendmsg": none_of_bits(2, refused), "sendmmsg": none_of_bits(3, refused)}
+    unix = {"socket": every(equals(0, AF_UNIX), any_unix), **dict.fromkeys(ADDRESSES, allowed)}
     return {
         "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),
         "setsockopt": case(1, levels),
         "sendto": none_of_bits(3, refused),
         **({} if policy.confined and not policy.trace else messages),
-        **({"socket": case(0, families)} if families else {}),
-        **(dict.fromkeys(ADDRESSES, allowed) if families else {}),
+        **(unix if policy.sockets == "unix" else {}),
     }

@@ -127,7 +127,7 @@ class Slot(ABC):
         return [files.fd(self._entrance, os.O_WRONLY) for files in self._groups.values()]
 
     def limit(self, memory_bytes: int, processes: int) -> None:
-        """Allow this much memory above the baseline, and so many tasks, where those of the baseline count as one.
+        """Allow this much memory above the baseline, and this many tasks. The tasks of the baseline count as one.
 
         The first call after `reset()` takes the baseline (0.2 ms). A later call only changes the numbers, and is free
         if they are the same. So call it once while the guest waits, with the usual limits.
@@ -166,7 +166,7 @@ class Slot(ABC):
         return self._oom_kills() > self._kills_before
 
     def is_settled(self) -> bool:
-        """Whether the guest is gone with everything of its own, so that `reset` is quick and `kill` not needed."""
+        """Whether the guest and nearly all its memory are gone, so that `reset` is quick and `kill` is not needed."""
         # No process leaves a group alive, and one that was born in the group of pids is in the others too.
         return (
             self._limits is not None

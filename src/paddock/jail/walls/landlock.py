@@ -46,16 +46,15 @@ def restrict(
     write: Sequence[str],
     *,
     execute: bool = True,
-    network: bool = False,
     programs: Sequence[str] = (),
 ) -> None:
     """Restrict this thread, and whatever it forks, to these paths and what is beneath them. Needs no_new_privs.
 
     `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
-    be mapped); without `network` TCP is refused (UDP is not covered by Landlock). A missing path is an error. Landlock
-    does not cover stat, chmod, chown, utime and xattr: names and metadata stay visible.
+    be mapped). TCP is refused; Landlock does not cover UDP. A missing path is an error. Landlock does not cover stat,
+    chmod, chown, utime and xattr either: names and metadata stay visible.
     """
-    ruleset = prepare(read, write, execute=execute, network=network, programs=programs)
+    ruleset = prepare(read, write, execute=execute, programs=programs)
     try:
         enforce(ruleset)
     finally:
@@ -67,7 +66,6 @@ def prepare(
     write: Sequence[str],
     *,
     execute: bool = True,
-    network: bool = False,
     programs: Sequence[str] = (),
 ) -> int:
     """Make a ruleset that many processes can enforce. It applies to the files that the paths name now."""
@@ -75,7 +73,7 @@ def prepare(
     runs = _EXECUTE if execute else 0
     reads = _READ_FILE | _READ_DIR | runs
     writes = handled & ~(_MAKE_CHAR | _MAKE_BLOCK | _EXECUTE) | runs
-    ruleset = syscall("landlock_create_ruleset", _attributes(handled, network=network), 24, 0)
+    ruleset = syscall("landlock_create_ruleset", _attributes(handled), 24, 0)
     try:
         for paths, rights in ((read, reads), (write, writes), (programs, _READ_FILE | _EXECUTE)):
             for path in paths:
@@ -99,9 +97,9 @@ def _rights() -> int:
     return rights
 
 
-def _attributes(files: int, *, network: bool) -> bytes:
+def _attributes(files: int) -> bytes:
     # Trailing fields that an older kernel does not know must be zero.
-    tcp = _BIND_AND_CONNECT_TCP if abi() >= 4 and not network else 0
+    tcp = _BIND_AND_CONNECT_TCP if abi() >= 4 else 0
     scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if abi() >= SCOPES_SINCE else 0
     return struct.pack("=QQQ", files, tcp, scoped)
 

@@ -15,7 +15,7 @@ from paddock.jail.walls.syscalls import prctl, syscall
 _SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 _BOUNDING_READ, _BOUNDING_DROP = 23, 24
 _AMBIENT, _AMBIENT_CLEAR_ALL = 47, 4
-_HEADER = struct.pack("=Ii", 0x2008_0522, 0)  # version 3, oneself
+_HEADER = struct.pack("=Ii", 0x2008_0522, 0)  # version 3, this process
 _SETPCAP = 8
 _Words = ctypes.c_char * 24  # making the type takes longer than the call
 
