@@ -19,9 +19,9 @@ PaddockError
     │   └── JailUnavailable a guarantee of the jail has no mechanism here
     ├── EngineCrashed
     ├── LintUnavailable
-    ├── Overloaded        too many runs wait already; the error says when to try again
     ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
-    └── StoreError        the database cannot be opened, read or written; the message says why
+    ├── StoreError        the database cannot be opened, read or written; the message says why
+    └── Overloaded        too many runs wait already; the error says when to try again
 """
 
 from __future__ import annotations
