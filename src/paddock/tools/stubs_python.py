@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from keyword import iskeyword
 
-from paddock.tools.schema_types import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
+from paddock.tools.schema_types import Choice, Either, Field, ListOf, MapOf, Named, Plain, Record, Shape
 from paddock.tools.stubs import Signature
 
 _HEADER = '''"""What is defined in a Paddock script. Declarations only; await every call."""
@@ -88,20 +88,16 @@ class Writer:
         return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
-def _head(name: str, signature: Signature) -> str:
+def _head(name: str, signature: Signature, parameter: str = "arguments") -> str:
     optional = " | None = None" if signature.is_optional else ""
-    return f"async def {name}(arguments: {_type(signature.arguments)}{optional}) -> {_type(signature.result)}"
+    return f"async def {name}({parameter}: {_type(signature.arguments)}{optional}) -> {_type(signature.result)}"
 
 
 def _calls(signatures: Sequence[Signature]) -> str:
     overloads = []
     for signature in filter(lambda one: one.call_names, signatures):
         names = ", ".join(_literal(name) for name in signature.call_names)
-        optional = " | None = None" if signature.is_optional else ""
-        overloads.append(
-            f"async def call_tool(name: Literal[{names}], params: {_type(signature.arguments)}{optional})"
-            f" -> {_type(signature.result)}: ..."
-        )
+        overloads.append(f"{_head('call_tool', signature, f'name: Literal[{names}], params')}: ...")
     return "\n".join(f"@overload\n{text}" for text in [*overloads, _ANY_CALL]) if overloads else _ANY_CALL
 
 
@@ -109,19 +105,14 @@ def _record(record: Record, names: Collection[str]) -> str:
     extra = "" if record.extra is None else f", extra_items={_type(record.extra)}"
     if not all(_is_plain_key(field.name) and field.name not in names for field in record.fields):
         return _record_by_call(record, extra)
-    body = "".join(
-        f"    {field.name}: {_optional(_type(field.shape), field.is_required)}{_comment(field.note)}\n"
-        for field in record.fields
-    )
-    body = body or "    pass\n"
-    return f"class {record.name}(TypedDict{extra}):\n{body}"
+    body = "".join(f"    {field.name}: {_field_type(field)}{_comment(field.note)}\n" for field in record.fields)
+    return f"class {record.name}(TypedDict{extra}):\n" + (body or "    pass\n")
 
 
 def _record_by_call(record: Record, extra: str) -> str:
     """The functional form, which allows any key: `from`, `a-b`, or `list`, which in a class would hide that type."""
     body = "".join(
-        f"        {_literal(field.name)}: {_optional(_type(field.shape), field.is_required)},{_comment(field.note)}\n"
-        for field in record.fields
+        f"        {_literal(field.name)}: {_field_type(field)},{_comment(field.note)}\n" for field in record.fields
     )
     last = f"    {extra.removeprefix(', ')},\n" if extra else ""
     return f"{record.name} = TypedDict(\n    {_literal(record.name)},\n    {{\n{body}    }},\n{last})\n"
@@ -132,8 +123,9 @@ def _is_plain_key(key: str) -> bool:
     return key.isascii() and key.isidentifier() and not iskeyword(key) and not key.startswith("__")
 
 
-def _optional(text: str, is_required: bool) -> str:
-    return text if is_required else f"NotRequired[{text}]"
+def _field_type(field: Field) -> str:
+    text = _type(field.shape)
+    return text if field.is_required else f"NotRequired[{text}]"
 
 
 def _type(shape: Shape) -> str:
