@@ -79,7 +79,8 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "cpython, quickjs, node, jail, environments, tools, upstreams, context, connections, store, artifacts",
+            "cpython, quickjs, node, jail, environments, tools, upstreams, context, connections, server, store, "
+            "artifacts",
         ),
         ("store.run_days = -1", "other.toml: store.run_days must be positive, or 0 for no limit, not -1.0"),
         ("store.run_count = 1.5", "other.toml: 'store.run_count' must be a whole number, not 1.5"),

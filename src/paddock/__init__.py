@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         JailUnavailable,
         LimitTooHigh,
         LintUnavailable,
+        Overloaded,
         PaddockError,
         RequestError,
         StoreError,
@@ -48,7 +49,7 @@ _NAMES = {
     "definitions.prompt": "code_execution_prompt",
     "errors": "PaddockError RequestError UnknownLanguage UnknownEngine UnknownTool UnknownEnvironment BadInput BadFile "
     "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge ConfigError HostError EngineUnavailable "
-    "JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed StoreError",
+    "JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError",
     "linter": "Finding lint",
     "model.artifacts": "Artifact Artifacts",
     "model.events": "Answer Done Event Output Progress ToolCall",
@@ -89,6 +90,7 @@ __all__ = [
     "Limits",
     "LintUnavailable",
     "Output",
+    "Overloaded",
     "Paddock",
     "PaddockError",
     "Progress",

@@ -101,6 +101,16 @@ class StoreConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """How many runs a server has in progress, and how many may wait. One caller gets at most three quarters."""
+
+    max_runs: int = field(default_factory=lambda: GuestsConfig().max_guests)
+    max_waiting: int = 256
+    waiting_bytes: int = 256 * 1024 * 1024
+    wait_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class ArtifactsConfig:
     """Storage of artifacts that scripts and agents create. 0 means no limit."""
 
@@ -132,6 +142,7 @@ class Config:
     upstreams: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     context: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     connections: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
+    server: ServerConfig = field(default_factory=ServerConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
     artifacts: ArtifactsConfig = field(default_factory=ArtifactsConfig)
 

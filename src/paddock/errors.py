@@ -20,7 +20,8 @@ PaddockError
     ├── EngineCrashed
     ├── LintUnavailable
     ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
-    └── StoreError        the database cannot be opened, read or written; the message says why
+    ├── StoreError        the database cannot be opened, read or written; the message says why
+    └── Overloaded        too many runs wait already; the error says when to try again
 """
 
 from __future__ import annotations
@@ -95,6 +96,14 @@ class EnvironmentFailed(HostError): ...
 class StoreError(HostError): ...
 
 
+class Overloaded(HostError):
+    """Too many runs wait already. Nothing was started."""
+
+    def __init__(self, message: str, retry_after_seconds: float) -> None:
+        super().__init__(f"{message}; try again in {retry_after_seconds:g} s")
+        self.retry_after_seconds = retry_after_seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """How an error is reported over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
@@ -114,6 +123,7 @@ SURFACES: dict[type[PaddockError], Surface] = {
     CodeTooLarge: Surface(413, -32602, 2),
     ConfigError: Surface(500, -32603, 2),
     **dict.fromkeys((HostError, EngineCrashed), _FAULT),
+    Overloaded: Surface(429, -32603, 3),
     **dict.fromkeys((EngineUnavailable, JailUnavailable, LintUnavailable, EnvironmentFailed, StoreError), _UNAVAILABLE),
 }
 

@@ -127,21 +127,6 @@ def test_json_shows_the_whole_result_of_a_run(filled: Path) -> None:
     assert [call["tool"] for call in shown["result"]["calls"]] == ["shop.buy", "shop.pay"]
 
 
-def test_a_value_that_is_too_deep_to_show_is_in_the_json(data: Path) -> None:
-    deep = "[" * 3000 + "]" * 3000
-
-    async def store_one() -> None:
-        async with Store(data / "store" / "paddock.db") as store:
-            await store.runs.begin(NewRun("r_deep", "ada", "x", "python"))
-            ended = RunResult("r_deep", Verdict.OK, "python", "monty", None, Usage(0.5), output_json=deep)
-            await store.runs.finish("r_deep", ended)
-
-    asyncio.run(store_one())
-    shown, as_json = runs(data, "show", "r_deep"), runs(data, "show", "r_deep", "--json")
-    assert (shown.status, "--json has it" in shown.out, shown.err) == (0, True, "")
-    assert (as_json.status, deep in as_json.out, as_json.err) == (0, True, "")
-
-
 def test_escape_sequences_in_stored_text_are_escaped_on_a_terminal(filled: Path) -> None:
     for arguments in (("list",), ("show", "r_second")):
         status, shown = on_a_terminal("runs", *arguments, PADDOCK_DATA_DIRECTORY=str(filled))

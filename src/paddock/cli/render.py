@@ -199,10 +199,7 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
 
 def value_text(result: RunResult) -> str:
     """Return the script's value: text as it is, anything else as JSON."""
-    try:
-        return result.output if isinstance(result.output, str) else short_json(result.output)
-    except (ValueError, RecursionError):  # JSON that this Python cannot hold: a huge number, a very deep list
-        return result.output_json or ""
+    return result.output if isinstance(result.output, str) else short_json(result.output)
 
 
 def error_lines(result: RunResult, code: str) -> list[str]:

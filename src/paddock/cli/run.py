@@ -127,7 +127,6 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     saved = None if folder is None else save(folder, contents)
     if as_json:
         text = result.to_json()
-        # Inserted as text, because a script's value may be too deep to decode.
         screen.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
     elif not (script and _has_shown_its_end(result)):
         show_result(result, source, screen, err)

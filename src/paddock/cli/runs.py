@@ -144,10 +144,7 @@ def _show_run(out: Screen, run: StoredRun) -> None:
 
 
 def _value(value: Any) -> str:
-    try:
-        return value if isinstance(value, str) else short_json(value)
-    except (ValueError, RecursionError):
-        return "(nested too deeply or too large to show here; --json has it)"
+    return value if isinstance(value, str) else short_json(value)
 
 
 def _call(call: Mapping[str, Any]) -> str:

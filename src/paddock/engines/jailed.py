@@ -32,7 +32,7 @@ from paddock.jail.frames import (
 )
 from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
-from paddock.jail.wire import CHUNK_BYTES, Kind, WireError, pack
+from paddock.jail.wire import CHUNK_BYTES, UNSENT_BYTES, Kind, WireError, pack
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -312,14 +312,13 @@ class JailedExecution:
             self._has_started = True
             return None
         if isinstance(message, OversizedResult):
-            return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {message.size} bytes of JSON")
+            limit = self._plan.limits.output_bytes
+            size = f"more than {limit}" if message.size == UNSENT_BYTES else str(message.size)
+            return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} bytes of JSON"))
         return self._finished_from(message)
 
     def _finished_from(self, result: ResultFrame) -> Finished:
         """The guest's own report of how it ended. WireError for a report that the host must not believe."""
-        if result.status == "too_large":
-            message = f"the result is more than {self._plan.limits.output_bytes} bytes of JSON"
-            return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=message))
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(result.status)
         if result.status == "exited":
             verdict = Verdict.RAISED if result.exit_code else Verdict.OK

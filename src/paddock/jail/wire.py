@@ -16,6 +16,8 @@ PREFIX = struct.Struct("!BIII")
 HEADER_BYTES = 64 * 1024
 BODY_BYTES = 64 * 1024 * 1024
 """The longest body of any frame; a reader may allow less."""
+UNSENT_BYTES = 2**32 - 1
+"""The length that a guest announces for a result that is too large to be sent."""
 ARTIFACT_BYTES = 16 * 1024 * 1024
 """The largest artifact. The content of a frame that announces a larger one is not read."""
 CHUNK_BYTES = 256 * 1024

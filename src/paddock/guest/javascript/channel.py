@@ -25,8 +25,9 @@ class Channel:
         self._poll.register(control, select.POLLIN)
         control.setblocking(True)
 
-    def send(self, kind: int, number: int, header: bytes, body: bytes) -> None:
-        data = memoryview(wire.PREFIX.pack(kind, number, len(header), len(body)) + header + body)
+    def send(self, kind: int, number: int, header: bytes, body: bytes, announced_bytes: int | None = None) -> None:
+        body_bytes = len(body) if announced_bytes is None else announced_bytes
+        data = memoryview(wire.PREFIX.pack(kind, number, len(header), body_bytes) + header + body)
         while data:
             try:
                 data = data[self._socket.send(data, MSG_DONTWAIT) :]

@@ -69,8 +69,8 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
 class _RehearsalChannel(Channel):
     """A channel that answers each call itself."""
 
-    def send(self, kind: int, number: int, header: bytes, body: bytes) -> None:
-        super().send(kind, number, header, body)
+    def send(self, kind: int, number: int, header: bytes, body: bytes, announced_bytes: int | None = None) -> None:
+        super().send(kind, number, header, body, announced_bytes)
         if kind == Kind.CALL:
             self._frames.append(Frame(Kind.ANSWER, number, b'{"failed": false}', b'{"result": 1}'))
 

@@ -22,6 +22,7 @@ OUTPUT_BYTES = 1024 * 1024
 """How much a run may print if the job sets no limit."""
 STUCK = "the script waits for something that never happens"
 OK = '{"status":"ok"}'
+TOO_LARGE = '{"status":"too_large"}'
 NO_MEMORY = (
     *("InternalError: out of memory", "InternalError: Invalid error message", "InternalError:", "InternalError"),
     *("null", ""),
@@ -38,11 +39,11 @@ class Outcome(NamedTuple):
     body: bytes = b""
 
     def send(self, channel: Channel) -> None:
-        """Send the result.
-
-        A body longer than a frame is cut; the host's limit is lower, so it still sees an overflow.
-        """
-        channel.send(Kind.RESULT, 0, self.header.encode(), self.body[: wire.BODY_BYTES])
+        """Send the result, or only the length of one that is too large: the host decides what that means."""
+        if self.header == TOO_LARGE:
+            channel.send(Kind.RESULT, 0, OK.encode(), b"", wire.UNSENT_BYTES)
+        else:
+            channel.send(Kind.RESULT, 0, self.header.encode(), self.body)
 
 
 def _raised(name: str, message: str) -> Outcome:

@@ -13,6 +13,7 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
+  const TOO_LARGE = '{"status":"too_large"}'; // Python announces its length
   const OUT_OF_MEMORY = 'out of memory';
   const now = performance.now.bind(performance);
   const failures = parts.failures(primordials);
@@ -91,7 +92,7 @@
       raised(error);
       return;
     }
-    host.emit(RESULT, 0, text === undefined ? '{"status":"too_large"}' : '{"status":"ok"}', text ?? '');
+    host.emit(RESULT, 0, text === undefined ? TOO_LARGE : '{"status":"ok"}', text ?? '');
   }
 
   return {

@@ -7,6 +7,7 @@
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT, STARTED] = [16, 20, 23];
+  const UNSENT_BYTES = 2 ** 32 - 1; // announced for a result that is too large to be sent
   const STUCK = 'the script waits for something that never happens';
   const { SyntaxError, process, setImmediate } = globalThis; // saved, because a script may replace them
   const { emit: emitEvent, reallyExit } = process;
@@ -54,12 +55,12 @@
   };
 
   // Ends the process. Only the first call has an effect.
-  function end(status, description, exitCode, text) {
+  function end(status, description, exitCode, text, announcedBytes) {
     if (isOver) return;
     isOver = true;
     const { header, body } = failures.packResult(status, description, exitCode);
     try {
-      channel.emit(RESULT, 0, header, text ?? body);
+      channel.emit(RESULT, 0, header, text ?? body, announcedBytes);
       if (how === 'compile') writeSync(1, self.createCachedData());
     } finally {
       reallyExit(exitCode ?? (status === 'ok' ? 0 : 1));
@@ -86,7 +87,7 @@
       return;
     }
     emitExit(0);
-    end(text === undefined ? 'too_large' : 'ok', {}, null, text);
+    end('ok', {}, null, text ?? '', text === undefined ? UNSENT_BYTES : undefined);
   }
 
   function failed(error) {

@@ -126,8 +126,9 @@
     }
   }
 
-  // Sends a frame to the host; the body is text or bytes.
-  function emit(kind, id, header, body) {
+  // Sends a frame to the host; the body is text or bytes. `announcedBytes` is set where the body is too large to send:
+  // the host ends the run when it reads the length.
+  function emit(kind, id, header, body, announcedBytes) {
     const headerBytes = byteLength(header);
     const bodyBytes = typeof body === 'string' ? byteLength(body) : bytesOf(body);
     const maxBytes = MAX_BODY_BYTES[kind];
@@ -140,7 +141,7 @@
     data[0] = kind;
     put(data, 1, id);
     put(data, 5, headerBytes);
-    put(data, 9, bodyBytes);
+    put(data, 9, announcedBytes ?? bodyBytes);
     utf8Write(data, header, PREFIX);
     if (typeof body === 'string') utf8Write(data, body, PREFIX + headerBytes);
     else copyTo(data, body, PREFIX + headerBytes);

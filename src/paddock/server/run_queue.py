@@ -1,0 +1,125 @@
+"""Decides which runs may start: a bounded queue that is fair between callers.
+
+A run that finds no room waits. The next one to start is that of the caller with the fewest runs in progress, and among
+those the one that has waited longest. No caller gets the last quarter of the places, so somebody else's short run never
+waits for one caller's long ones. Runs beyond the queue, in number or in bytes, are refused at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from paddock.errors import Overloaded
+
+if TYPE_CHECKING:
+    from paddock.config import ServerConfig
+
+SHARE = 0.75
+"""The largest part of all places that one caller may have, in progress or waiting."""
+USUAL_SECONDS = 1.0
+"""How long a run is taken to last before the first one has ended."""
+LONGEST_RETRY_SECONDS = 60.0
+
+
+class Place:
+    """The place of one run, from the moment it is asked for. Enter it once: that waits for its turn."""
+
+    def __init__(self, queue: RunQueue, run_id: str, caller: str, size_bytes: int) -> None:
+        self._queue = queue
+        self.run_id, self.caller, self.size_bytes = run_id, caller, size_bytes
+        self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._started = 0.0
+
+    async def __aenter__(self) -> None:
+        """Wait. Overloaded: it has waited too long."""
+        try:
+            async with asyncio.timeout(self._queue.wait_seconds):
+                await self.turn
+        except BaseException as problem:
+            self._queue.leave(self)
+            if isinstance(problem, TimeoutError):
+                raise self._queue.overloaded(f"the run has waited {self._queue.wait_seconds:g} s for a place") from None
+            raise
+        self._started = time.monotonic()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._queue.leave(self, time.monotonic() - self._started)
+
+
+class RunQueue:
+    """The places for runs of one server.
+
+        async with queue.place(run_id, caller, size_bytes):
+            ...  # the run
+
+    `caller` is a principal or, without accounts, a peer: never a connection, of which anybody can open many.
+    """
+
+    def __init__(self, settings: ServerConfig) -> None:
+        self._settings = settings
+        self._waiting: list[Place] = []  # oldest first
+        self._running: Counter[str] = Counter()
+        self._average_seconds = USUAL_SECONDS
+
+    @property
+    def wait_seconds(self) -> float:
+        return self._settings.wait_seconds
+
+    def place(self, run_id: str, caller: str, size_bytes: int) -> Place:
+        """A place for one run, which must be entered. Overloaded: the queue is full."""
+        place = Place(self, run_id, caller, size_bytes)
+        if not self._has_place(caller) or any(each.caller == caller for each in self._waiting):
+            self._require_room(place)
+        self._waiting.append(place)
+        self._fill()
+        return place
+
+    def position(self, run_id: str) -> int | None:
+        """How many runs are before this one in the queue, plus one; None if it does not wait."""
+        return next((at for at, each in enumerate(self._waiting, 1) if each.run_id == run_id), None)
+
+    def leave(self, place: Place, seconds: float | None = None) -> None:
+        """Give the place back. `seconds`: how long the run took, if it has run."""
+        if place in self._waiting:
+            self._waiting.remove(place)
+            return
+        if seconds is not None:
+            self._average_seconds += (seconds - self._average_seconds) / 10
+        self._running[place.caller] -= 1
+        if not self._running[place.caller]:
+            del self._running[place.caller]
+        self._fill()
+
+    def overloaded(self, message: str) -> Overloaded:
+        """The error of a run that gets no place. It says about when everything that waits now has started."""
+        seconds = self._average_seconds * (len(self._waiting) + 1) / self._settings.max_runs
+        return Overloaded(message, round(min(max(seconds, 1.0), LONGEST_RETRY_SECONDS), 1))
+
+    def _require_room(self, new: Place) -> None:
+        settings = self._settings
+        own = [each for each in self._waiting if each.caller == new.caller]
+        for what, number, limit in (
+            ("runs", len(self._waiting) + 1, settings.max_waiting),
+            ("runs of yours", len(own) + 1, math.ceil(settings.max_waiting * SHARE)),
+            ("bytes", sum(each.size_bytes for each in self._waiting) + new.size_bytes, settings.waiting_bytes),
+            ("bytes of yours", sum(each.size_bytes for each in own) + new.size_bytes, settings.waiting_bytes * SHARE),
+        ):
+            if number > limit:
+                raise self.overloaded(f"too many {what} are waiting already")
+
+    def _has_place(self, caller: str) -> bool:
+        most = self._settings.max_runs
+        return self._running.total() < most and self._running[caller] < max(1, math.floor(most * SHARE))
+
+    def _fill(self) -> None:
+        """Give free places to runs that wait."""
+        while ready := [each for each in self._waiting if self._has_place(each.caller)]:
+            first = min(ready, key=lambda each: self._running[each.caller])  # of these the oldest
+            self._waiting.remove(first)
+            self._running[first.caller] += 1
+            if not first.turn.done():  # else it is being cancelled, and leaves
+                first.turn.set_result(None)

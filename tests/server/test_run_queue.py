@@ -1,0 +1,103 @@
+"""The queue of runs: fair between callers, bounded in number, bytes and time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from paddock.config import ServerConfig
+from paddock.errors import Overloaded
+from paddock.server.run_queue import RunQueue
+
+
+class Runs:
+    """Runs that last until they are told to end."""
+
+    def __init__(self, **settings: float) -> None:
+        self.queue = RunQueue(ServerConfig(**settings))  # type: ignore[arg-type]
+        self.started: list[str] = []
+        self.ends: dict[str, asyncio.Event] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def begin(self, *names: str, size: int = 0) -> None:
+        for name in names:
+            self.ends[name] = asyncio.Event()
+            self.tasks[name] = asyncio.create_task(self._run(name, size))
+            await asyncio.sleep(0)
+        await self.settle()
+
+    async def end(self, *names: str) -> None:
+        for name in names:
+            self.ends[name].set()
+            await self.settle()
+
+    async def settle(self) -> None:
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    async def _run(self, name: str, size: int) -> None:
+        async with self.queue.place(name, name[0], size):
+            self.started.append(name)
+            await self.ends[name].wait()
+
+
+async def test_one_caller_leaves_places_for_others() -> None:
+    runs = Runs(max_runs=4, max_waiting=20)
+    await runs.begin(*(f"a{n}" for n in range(9)))
+    assert runs.started == ["a0", "a1", "a2"]
+    await runs.begin("b0")
+    assert runs.started[3:] == ["b0"]
+    assert (runs.queue.position("a3"), runs.queue.position("a0")) == (1, None)
+
+
+async def test_whoever_has_fewer_runs_goes_first_then_whoever_waited_longest() -> None:
+    runs = Runs(max_runs=4, max_waiting=40)
+    await runs.begin("a0", "a1", "b0", "c0", "a2", "a3", "b1", "d0")
+    assert runs.started == ["a0", "a1", "b0", "c0"]
+    await runs.end("a0")
+    assert runs.started[4:] == ["d0"]
+    await runs.end("a1")
+    assert runs.started[5:] == ["a2"]
+    await runs.end("c0")
+    assert runs.started[6:] == ["a3"] or runs.started[6:] == ["b1"]
+    await runs.end(*runs.ends)
+    assert Counter(runs.started) == Counter(list(runs.ends))
+
+
+async def test_the_queue_is_bounded_in_number_and_in_bytes_for_all_and_for_each() -> None:
+    runs = Runs(max_runs=1, max_waiting=8, waiting_bytes=1000)
+    await runs.begin("a0", *(f"a{n}" for n in range(1, 7)))
+    await runs.begin("a7")
+    with pytest.raises(Overloaded, match="too many runs of yours are waiting already; try again in") as refused:
+        await runs.tasks["a7"]
+    assert refused.value.retry_after_seconds >= 1
+    await runs.begin("b0", "b1", "b2", size=100)
+    with pytest.raises(Overloaded, match="too many runs are waiting"):
+        await runs.tasks["b2"]
+    await runs.end("a0")
+    await runs.begin("c0", size=900)
+    with pytest.raises(Overloaded, match="too many bytes"):
+        await runs.tasks["c0"]
+
+
+async def test_nobody_waits_longer_than_wait_seconds() -> None:
+    runs = Runs(max_runs=1, max_waiting=8, wait_seconds=0.05)
+    await runs.begin("a0", "a1")
+    with pytest.raises(Overloaded, match=r"has waited 0\.05 s"):
+        await runs.tasks["a1"]
+    assert runs.queue.position("a1") is None
+
+
+async def test_a_cancelled_run_gives_its_place_to_the_next() -> None:
+    runs = Runs(max_runs=1, max_waiting=8)
+    await runs.begin("a0", "a1", "b0")
+    runs.tasks["a1"].cancel()
+    runs.ends["a0"].set()
+    await runs.settle()
+    runs.ends["b0"].set()
+    await runs.settle()
+    assert runs.started == ["a0", "b0"]
+    await runs.begin("a2")
+    assert runs.started[-1] == "a2"
