@@ -21,7 +21,7 @@ from paddock.model.environments import (
     problem,
 )
 from paddock.model.limits import CAPS, Limits
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ class ToolsConfig:
     """Settings for the tools that scripts call."""
 
     call_seconds: float = 60.0
-    connect_seconds: float = 30.0
+    connect_seconds: float = 30.0  # how long a run waits; how long a server has to start is its own setting
     repair: bool = False
     policy: tuple[Mapping[str, Any], ...] = field(default=(), metadata=RAW)
 

@@ -1,7 +1,8 @@
 """Handling of Ctrl-C and SIGTERM during the whole command.
 
 By default a signal ends the process at once, because an exception during an import would show as a traceback. Work that
-must clean up gets an exception (`raise_interrupted`) or a cancelled task (`Interrupts`) instead.
+must clean up gets an exception (`raise_interrupted`) or a cancelled task (`Interrupts`) instead. `paddock mcp` and
+`paddock serve` handle both signals themselves (`serve`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from paddock.errors import BadLimit, LimitTooHigh
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 
 MB = 1024 * 1024
 

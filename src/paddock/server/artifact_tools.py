@@ -19,7 +19,7 @@ from paddock.definitions.faces.logs import artifact_fields
 from paddock.errors import BadArtifact
 from paddock.model.artifacts import NAME_CHARACTERS, is_text, mime_type, name_problem
 from paddock.model.limits import MB
-from paddock.model.suggestions import nearest
+from paddock.model.spelling import nearest
 from paddock.model.tools import Hints
 from paddock.server.sessions import Caller
 from paddock.server.tool import READS, ServerTool, builtin_tool, event_bytes, json_result

@@ -43,7 +43,7 @@ from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.errors import PaddockError, RequestError, surface
 from paddock.model import envelope
 from paddock.model.request import LOCAL
-from paddock.model.suggestions import nearest
+from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import disconnect_event

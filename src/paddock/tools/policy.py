@@ -22,7 +22,7 @@ from typing import Any
 
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
 from paddock.tools.tables import read_table
 

@@ -29,6 +29,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from paddock.descriptors import original_limit
 from paddock.tools.message_filter import parse_message
 from paddock.tools.size import run_by_size
 from paddock.tools.upstream_errors import CallFailed, network
@@ -192,7 +193,9 @@ async def _spawn(server: Server) -> Process:
     environment = get_default_environment() | dict(server.env)
     if server.cwd and not os.path.isdir(server.cwd):  # noqa: PTH112, ASYNC240  a moment's work
         raise network(f"The server '{server.name}' cannot be started: there is no directory {server.cwd}")
-    wrapped = [sys.executable, "-I", "-S", _CHILD, str(os.getpid())] if sys.platform == "linux" else []
+    wrapped = []
+    if sys.platform == "linux":
+        wrapped = [sys.executable, "-I", "-S", _CHILD, str(os.getpid()), str(original_limit())]
     try:
         return await asyncio.create_subprocess_exec(
             *wrapped,

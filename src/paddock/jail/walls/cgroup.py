@@ -42,7 +42,7 @@ MAX_FREE = 16
 MAX_RECORDED = 8
 """How many places the record file holds. A machine and its containers may share one data directory."""
 KEPT_FILES = 14
-"""The most files that a slot keeps open. All slots together keep at most a quarter of what this process may open. A
+"""The most files that a slot keeps open. All slots together keep at most a sixteenth of what this process may open. A
 slot beyond that keeps, while a guest is in it, the three files that show how the guest ended."""
 
 
@@ -93,7 +93,7 @@ class Slots:
             self._made += 1
             number, others = self._made, len(self._all)
         groups = {controller: parent / f"slot-{number}" for controller, parent in self._parents.items()}
-        kept = (others + 1) * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
+        kept = (others + 1) * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 16
         slot = (SlotV1 if self._controllers.version == 1 else SlotV2)(groups, kept=kept)
         with self._lock:
             self._all.append(slot)
