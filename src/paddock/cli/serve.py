@@ -103,14 +103,8 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
     import asyncio
     import os
 
-    from mcp.server.stdio import stdio_server
-
     from paddock.server.mcp import make_server
-
-    async def serve_client() -> None:
-        async with stdio_server() as (read, write):
-            server = make_server(services, shipped, saved=saved)
-            await server.run(read, write, server.create_initialization_options())
+    from paddock.server.stdio import serve_stdio
 
     await _check_saved(services, saved)
     loop = asyncio.get_running_loop()
@@ -122,7 +116,7 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
 
     for number in NUMBERS:
         loop.add_signal_handler(number, stop, number)
-    serving = asyncio.create_task(serve_client())
+    serving = asyncio.create_task(serve_stdio(make_server(services, shipped, saved=saved)))
     ends: list[asyncio.Future[Any]] = [serving, received]
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     await services.aclose()
