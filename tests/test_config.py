@@ -63,7 +63,7 @@ def test_a_whole_number_is_accepted_for_a_fraction() -> None:
 
 BEGINS, BUCKETS = "must be empty or begin with one of", "file://, s3://, gs://, az://, memory://"
 POSITIVE = "wall_seconds must be a positive, finite number"
-WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.max_workers, and that at most 1000"
+WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must hold"
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ def validate(config: Config, origins: Origins) -> Config:
     if not 0 < minimum <= maximum <= MAX_WORKERS:
         prefix = origins.prefix("monty.min_workers", "monty.max_workers")
         raise ConfigError(
-            f"{prefix}monty.min_workers must be at least 1 and at most monty.max_workers, "
-            f"and that at most {MAX_WORKERS}; here they are {minimum} and {maximum}"
+            f"{prefix}1 <= monty.min_workers <= monty.max_workers <= {MAX_WORKERS} must hold; "
+            f"here they are {minimum} and {maximum}"
         )
     for engine in GUEST_ENGINES:
         _check_guests(config, engine, origins)
@@ -99,8 +99,8 @@ def _check_guests(config: Config, engine: str, origins: Origins) -> None:
     if not 0 <= guests.min_waiting <= guests.max_waiting <= guests.max_guests <= MAX_WORKERS:
         prefix = origins.prefix(f"{engine}.min_waiting", f"{engine}.max_waiting", f"{engine}.max_guests")
         raise ConfigError(
-            f"{prefix}{engine}.min_waiting must be at most {engine}.max_waiting, that at most {engine}.max_guests, "
-            f"and that at most {MAX_WORKERS}"
+            f"{prefix}0 <= {engine}.min_waiting <= {engine}.max_waiting <= {engine}.max_guests <= {MAX_WORKERS} "
+            "must hold"
         )
     if guests.environment not in config.environments:
         prefix, known = origins.prefix(f"{engine}.environment"), ", ".join(sorted(config.environments))
