@@ -34,6 +34,8 @@ CEILING = Limits(
 _CHOICES: Mapping[str, Sequence[str]] = {"engine": ENGINES, "jail.profile": PROFILES}
 _MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 16}
 _POSITIVE = (
+    *("jail.template_runs", "jail.template_seconds"),
+    *("server.max_runs", "server.max_waiting", "server.waiting_bytes", "server.wait_seconds"),
     *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
 )
@@ -80,6 +82,11 @@ def _requirements() -> Iterator[tuple[str, str, Callable[[Any], bool]]]:
         known = ", ".join(f"{scheme}://" for scheme in schemes)
         yield setting, f"empty or begin with one of {known}", partial(_is_url, schemes=schemes)
     yield "data_directory", "the path of a directory", bool
+    yield "jail.hash_seed", "`random` or a number below 2**32", _is_hash_seed
+
+
+def _is_hash_seed(value: str) -> bool:
+    return value == "random" or (value.isdecimal() and value.isascii() and len(value) <= 10 and int(value) < 2**32)
 
 
 def _is_url(value: str, schemes: Collection[str]) -> bool:

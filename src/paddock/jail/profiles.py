@@ -85,6 +85,7 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
         memfds=setup.memfds,
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,
+        hash_seed=jail.hash_seed,
         trace=jail.trace_denied,
     )
 
