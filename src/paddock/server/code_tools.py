@@ -142,7 +142,7 @@ class _CodeTool:
     async def _run(self, run_id: str, caller: Caller, request: FaceRequest) -> RunResult:
         """Run to the end and report progress to the caller. Stores how the run ended, even if it was cancelled."""
         services = self._services
-        calls_context = caller.context.of_run(request.connections)
+        calls_context = caller.context.for_run(request.connections)
         own = {each.tool.name: ScriptTool(each, calls_context, caller.session) for each in self._session_tools}
         artifacts = services.artifacts.of(caller.owner, run_id)
         context = RunContext(run_id, artifacts, self._definition.name, caller.owner.session, own, calls_context)
