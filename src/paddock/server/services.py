@@ -1,27 +1,47 @@
-"""The services that the server's tools share: a Paddock, the store, artifacts, sessions, and detached runs."""
+"""The services that the server's tools share: a Paddock, the store, artifacts, sessions, and the runs in progress."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from paddock.config import Config
 from paddock.definitions.faces import Overflow
-from paddock.errors import PaddockError, StoreError
+from paddock.errors import HostError, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
+from paddock.model.result import RunResult
 from paddock.run import Paddock
+from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_versions
 
 PREVIEW_CHARACTERS = 200
+SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
 log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class RunInProgress:
+    """A run of this server, waiting or running."""
+
+    task: asyncio.Task[RunResult]
+    ended_by: str | None = None
+    """Why the server ended it. Without a reason, a cancelled task means that the client cancelled its call."""
+
+    async def end(self, reason: str) -> None:
+        """End the run and wait until that is stored. Its caller gets a result that says why."""
+        if self.ended_by is None:
+            self.ended_by = reason
+            self.task.cancel()
+        await asyncio.wait([self.task])
 
 
 class Services:
@@ -49,9 +69,28 @@ class Services:
         self.has_tools = bool(tools) or bool(self.paddock.upstreams())
         """Whether scripts have any tool to call."""
         self.sessions = Sessions()
-        self.detached: dict[str, asyncio.Task[Any]] = {}
-        """Detached runs in progress, by id."""
+        self.queue = RunQueue(self.config.server)
+        self.runs: dict[str, RunInProgress] = {}
+        """Runs in progress, by id."""
+        self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
+
+    def check_open(self) -> None:
+        """Refuse a new run if the server is being shut down."""
+        if self._is_closing:
+            raise HostError("the server is being shut down; call again when it has been restarted")
+
+    def start_run(self, run_id: str, run: Coroutine[Any, Any, RunResult]) -> asyncio.Task[RunResult]:
+        """Start a run that `cancel_run` and the end of the server can end."""
+        task = asyncio.create_task(run)
+        self.runs[run_id] = RunInProgress(task)
+        task.add_done_callback(lambda _: self.runs.pop(run_id))
+        return task
+
+    async def end_runs(self) -> None:
+        """End every run, so that each caller gets what its run has printed, and why it was ended. Refuse new ones."""
+        self._is_closing = True
+        await asyncio.gather(*(run.end(SHUT_DOWN) for run in list(self.runs.values())))
 
     def start_maintenance(self) -> None:
         """Start the periodic clean-up of the store, once.
@@ -128,10 +167,10 @@ class Services:
 
     async def aclose(self) -> None:
         """End every run and write everything that is queued."""
-        tasks = [*self.detached.values(), *([self._maintenance] if self._maintenance is not None else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.end_runs()
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+            await asyncio.wait([self._maintenance])
         await self.paddock.aclose()
         await self.artifacts.close()
         with suppress(StoreError):
