@@ -67,7 +67,7 @@ class GuestsConfig:
 
 @dataclass(frozen=True, slots=True)
 class JailConfig:
-    """The kernel enclosure around guests."""
+    """The kernel sandbox around guests."""
 
     profile: str = "auto"
     accept_confined: bool = False
@@ -240,7 +240,7 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
 def _tables(
     current: Mapping[str, EnvironmentConfig], values: Any, origins: Origins, where: str
 ) -> Mapping[str, EnvironmentConfig]:
-    """Apply tables whose names the user chooses, each to the table of that name or to an empty one."""
+    """Merge tables that the user names, each into the table that has the name already, or into a new one."""
     changed = dict(current)
     for name, value in values.items() if isinstance(values, Mapping) else [("", values)]:
         if not isinstance(value, Mapping):

@@ -146,7 +146,7 @@ class FrameDecoder:
         self._data += data
 
     def messages(self) -> Iterator[Message]:
-        """Yield the complete messages, in order. WireError: the bytes are not a frame, so the rest is unreadable."""
+        """Yield the complete messages, in order. Raises WireError if the bytes are not a frame."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
             most = self._body_bytes.get(kind)

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from paddock import descriptors
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
@@ -29,6 +30,10 @@ ATTEMPTS = 3
 DEATH_SECONDS = 1.0
 HEAD_START_SECONDS = 0.005
 CLOSED = "Paddock was closed before the script began"
+
+RESERVED, PER_GUEST = 128, 48
+"""Descriptors of the host itself, and for each guest in use: its own, those of one that waits and one that is made, in
+three engines."""
 
 log = logging.getLogger("paddock.jail")
 
@@ -68,7 +73,9 @@ class Pool:
         self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
         self._processes = processes
         self._shelves: dict[Template, Shelf] = {template: Shelf(template) for template in templates}
-        self._room = asyncio.Semaphore(settings.max_guests)
+        most = min(settings.max_guests, max(2, (descriptors.limit() - RESERVED) // PER_GUEST))
+        self._ceiling = min(self._ceiling, most)
+        self._room = asyncio.Semaphore(most)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
         self._client: WardenClient | None = None

@@ -64,7 +64,7 @@ class ConfinedProfile:
 
     def reaper_ended(self, pid: int) -> None: ...
 
-    def give_up(self, pid: int) -> None:
+    def end_reaper(self, pid: int) -> None:
         os.kill(pid, reaper.END)
 
     def join(self, reaper_pidfd: int) -> None: ...

@@ -101,7 +101,7 @@ def identities(profile: str, config: Config) -> Identities | None:
 
 
 async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient:
-    """Start a warden with the first profile that works here. JailUnavailable: none works, and why."""
+    """Start a warden with the first profile that works here. Raises JailUnavailable with the reasons if none does."""
     reasons = []
     for profile in candidates(config):
         try:

@@ -121,7 +121,7 @@ def serve(
 
     `proc` is a descriptor of /proc.
     """
-    ProcessName("paddock-zygote").take()
+    ProcessName("paddock-zygote").apply()
     try:
         _load(preload, warm_up)
         _require_nothing_shared(proc)
@@ -202,7 +202,7 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Pr
         return
     if pid == 0:
         try:
-            GUEST_NAME.take()
+            GUEST_NAME.apply()
             for fd in cgroup_fds:
                 os.write(fd, b"0")  # enter the control group before allocating anything
             _signal.set_wakeup_fd(-1)

@@ -109,11 +109,10 @@ class _CodeTool:
             place.leave()
             return json_result(earlier, is_error=is_failure(earlier))
         if request.detach:
-            run = self._services.start_run(run_id, self._run(run_id, place, replace(caller, report=_ignore), request))
-            run.add_done_callback(partial(_log_failure, run_id))
+            self._services.detach(run_id, self._run(run_id, place, replace(caller, report=_ignore), request))
             return json_result({"run_id": run_id, **state_of(place.position)})
         try:
-            result = await self._services.start_run(run_id, self._run(run_id, place, caller, request))
+            result = await self._run(run_id, place, caller, request)
         except Overloaded:
             raise
         except PaddockError as fault:
@@ -165,7 +164,7 @@ class _CodeTool:
     async def _run(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> RunResult:
         """Wait for the run's turn and run it to its end. Stores how it ended, even if it was cancelled.
 
-        A run that the server ends has a result; one whose client cancels the call has none, because nobody reads it.
+        If the server ends the run, its caller gets a result too.
         """
         services = self._services
         calls_context = caller.context.of_run(request.connections)
@@ -175,26 +174,29 @@ class _CodeTool:
         reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id), place)
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
-        try:
-            async with place:
-                request = await add_files(services, caller, request)
-                result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
-            await reporter.flush()
-        except asyncio.CancelledError:
-            reason = services.runs[run_id].ended_by
-            result = unfinished(Verdict.CANCELLED, RunError("Cancelled", reason or CLIENT_CANCELLED))
-            if reason is None:
-                raise
-        except PaddockError as fault:
-            verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
-            result = unfinished(verdict, RunError(type(fault).__name__, str(fault)))
-            raise
-        finally:
-            reporter.close()
+        with services.in_progress(run_id) as run:
             try:
-                await services.store.runs.finish(run_id, result or unfinished(Verdict.LOST, HOST_FAILED))
-            except StoreError as problem:  # the caller still gets the result
-                log.warning("the result of run %s could not be stored: %s", run_id, problem)
+                async with run.stop, place:
+                    request = await add_files(services, caller, request)
+                    result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
+                await reporter.flush()
+            except TimeoutError:
+                if run.ended_by is None:
+                    raise
+                result = unfinished(Verdict.CANCELLED, RunError("Cancelled", run.ended_by))
+            except asyncio.CancelledError:
+                result = unfinished(Verdict.CANCELLED, RunError("Cancelled", CLIENT_CANCELLED))
+                raise
+            except PaddockError as fault:
+                verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
+                result = unfinished(verdict, RunError(type(fault).__name__, str(fault)))
+                raise
+            finally:
+                reporter.close()
+                try:
+                    await services.store.runs.finish(run_id, result or unfinished(Verdict.LOST, HOST_FAILED))
+                except StoreError as problem:  # the caller still gets the result
+                    log.warning("the result of run %s could not be stored: %s", run_id, problem)
         return result
 
 
@@ -208,11 +210,6 @@ def _memory_bytes(caller: Caller, request: FaceRequest) -> int:
         size += sum(map(getsizeof, objects))
         objects = list({id(each): each for each in gc.get_referents(*objects)}.values())
     return size
-
-
-def _log_failure(run_id: str, task: asyncio.Task[RunResult]) -> None:
-    if not task.cancelled() and (fault := task.exception()) is not None:
-        log.warning("the detached run %s failed: %s: %s", run_id, type(fault).__name__, fault)
 
 
 async def _ignore(done: float, total: float | None, message: str) -> None:

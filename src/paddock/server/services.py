@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +27,23 @@ SHUT_DOWN = "the server was shut down before the run ended; check what it has do
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
 class RunInProgress:
-    """A run of this server, waiting or running."""
+    """A run of this server, waiting or running. `end` raises TimeoutError inside its `stop`."""
 
-    task: asyncio.Task[RunResult]
-    ended_by: str | None = None
-    """Why the server ended it. Without a reason, a cancelled task means that the client cancelled its call."""
+    def __init__(self) -> None:
+        self.stop = asyncio.timeout(None)
+        self.ended_by: str | None = None
+        self._has_ended = asyncio.Event()
 
     async def end(self, reason: str) -> None:
         """End the run and wait until that is stored. Its caller gets a result that says why."""
         if self.ended_by is None:
             self.ended_by = reason
-            self.task.cancel()
-        await asyncio.wait([self.task])
+            self.stop.reschedule(0)  # long ago
+        await self._has_ended.wait()
+
+    def set_ended(self) -> None:
+        self._has_ended.set()
 
 
 class Services:
@@ -72,6 +74,7 @@ class Services:
         self.queue = RunQueue(self.config.server)
         self.runs: dict[str, RunInProgress] = {}
         """Runs in progress, by id."""
+        self._detached: set[asyncio.Task[RunResult]] = set()
         self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
 
@@ -80,16 +83,32 @@ class Services:
         if self._is_closing:
             raise HostError("the server is being shut down; call again when it has been restarted")
 
-    def start_run(self, run_id: str, run: Coroutine[Any, Any, RunResult]) -> asyncio.Task[RunResult]:
-        """Start a run that `cancel_run` and the end of the server can end."""
+    @contextmanager
+    def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
+        """Register a run, so that `cancel_run` and the end of the server can end it."""
+        run = self.runs[run_id] = RunInProgress()
+        try:
+            yield run
+        finally:
+            del self.runs[run_id]
+            run.set_ended()
+
+    def detach(self, run_id: str, run: Coroutine[Any, Any, RunResult]) -> None:
+        """Run in the background. A failure is logged."""
+
+        def ended(task: asyncio.Task[RunResult]) -> None:
+            self._detached.discard(task)
+            if not task.cancelled() and (fault := task.exception()) is not None:
+                log.warning("the detached run %s failed: %s: %s", run_id, type(fault).__name__, fault)
+
         task = asyncio.create_task(run)
-        self.runs[run_id] = RunInProgress(task)
-        task.add_done_callback(lambda _: self.runs.pop(run_id))
-        return task
+        self._detached.add(task)
+        task.add_done_callback(ended)
 
     async def end_runs(self) -> None:
         """End every run, so that each caller gets what its run has printed, and why it was ended. Refuse new ones."""
         self._is_closing = True
+        await asyncio.sleep(0)  # a run that was detached in this moment registers first
         await asyncio.gather(*(run.end(SHUT_DOWN) for run in list(self.runs.values())))
 
     def start_maintenance(self) -> None:

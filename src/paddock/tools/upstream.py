@@ -21,7 +21,7 @@ from paddock.model.tools import Tool
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.policy import RateLimit
 from paddock.tools.secrets import redact
-from paddock.tools.upstream_errors import CallFailed, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, timed_out, unreachable
 
 if TYPE_CHECKING:
     from paddock.tools.answers import Result
@@ -240,7 +240,7 @@ class Upstream:
                 return self._connection
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
-                raise (self.failure or network(self.health.error)).with_retry_after(left)
+                raise (self.failure or unreachable(self.health.error)).with_retry_after(left)
             self._opening = self._spawn(self._open(left))
         return await asyncio.shield(cast("asyncio.Task[Connection]", self._opening))
 
@@ -371,7 +371,7 @@ class Upstream:
         return result
 
     def _closing(self) -> CallFailed:
-        return network(f"The server '{self.name}' is no longer used: Paddock is closing.")
+        return unreachable(f"The server '{self.name}' is no longer used: Paddock is closing.")
 
     def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":

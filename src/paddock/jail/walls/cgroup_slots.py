@@ -119,7 +119,7 @@ class Slot(ABC):
         for group in self._groups:
             write(f"{group}/cgroup.procs", str(pid))
 
-    def doors(self) -> list[int]:
+    def entry_fds(self) -> list[int]:
         """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms. Do not close them.
 
         The kernel checks the permissions of the process that opened them. They must not stay open in a guest.
