@@ -85,9 +85,9 @@ class _CodeTool:
         request = self.face.parse(self._definition, arguments, self.host)
         if request.lint:
             return await self._lint(request)
-        self._services.check_open()
         run_id = new_run_id()
         try:
+            self._services.check_open()
             place = self._services.queue.place(run_id, caller.key, partial(_memory_bytes, caller, request))
             return await self._call(run_id, place, caller, request)
         except Overloaded as refusal:

@@ -11,7 +11,7 @@ from typing import Any
 
 from paddock.config import Config
 from paddock.definitions.faces import Overflow
-from paddock.errors import HostError, PaddockError, StoreError
+from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
 from paddock.model.result import RunResult
@@ -24,6 +24,8 @@ from paddock.store.definitions import peek_versions
 
 PREVIEW_CHARACTERS = 200
 SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
+RESTART_SECONDS = 5.0
+"""How long a client should wait for a server that is being shut down, in case it is started again."""
 log = logging.getLogger(__name__)
 
 
@@ -33,17 +35,14 @@ class RunInProgress:
     def __init__(self) -> None:
         self.stop = asyncio.timeout(None)
         self.ended_by: str | None = None
-        self._has_ended = asyncio.Event()
+        self.has_ended = asyncio.Event()
 
     async def end(self, reason: str) -> None:
         """End the run and wait until that is stored. Its caller gets a result that says why."""
         if self.ended_by is None:
             self.ended_by = reason
             self.stop.reschedule(0)  # long ago
-        await self._has_ended.wait()
-
-    def set_ended(self) -> None:
-        self._has_ended.set()
+        await self.has_ended.wait()
 
 
 class Services:
@@ -81,7 +80,7 @@ class Services:
     def check_open(self) -> None:
         """Refuse a new run if the server is being shut down."""
         if self._is_closing:
-            raise HostError("the server is being shut down; call again when it has been restarted")
+            raise Overloaded("the server is being shut down", RESTART_SECONDS)
 
     @contextmanager
     def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
@@ -91,7 +90,7 @@ class Services:
             yield run
         finally:
             del self.runs[run_id]
-            run.set_ended()
+            run.has_ended.set()
 
     def detach(self, run_id: str, run: Coroutine[Any, Any, RunResult]) -> None:
         """Run in the background. A failure is logged."""
@@ -105,11 +104,18 @@ class Services:
         self._detached.add(task)
         task.add_done_callback(ended)
 
-    async def end_runs(self) -> None:
-        """End every run, so that each caller gets what its run has printed, and why it was ended. Refuse new ones."""
+    async def end_runs(self, *, after_seconds: float = 0.0) -> None:
+        """End every run, so that its caller gets what it has printed, and why it was ended. Refuse new runs.
+
+        Runs that end by themselves within `after_seconds` are not disturbed.
+        """
         self._is_closing = True
         await asyncio.sleep(0)  # a run that was detached in this moment registers first
-        await asyncio.gather(*(run.end(SHUT_DOWN) for run in list(self.runs.values())))
+        runs = list(self.runs.values())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(after_seconds):
+                await asyncio.gather(*(run.has_ended.wait() for run in runs))
+        await asyncio.gather(*(run.end(SHUT_DOWN) for run in runs))
 
     def start_maintenance(self) -> None:
         """Start the periodic clean-up of the store, once.
