@@ -74,6 +74,10 @@ class JailConfig:
     uid_base: int = 1 << 20
     tmp_bytes: int = 64 * 1024 * 1024
     tmp_inodes: int = 10_000
+    template_runs: int = 1000
+    template_seconds: float = 3600.0
+    fresh_layout: bool = False
+    hash_seed: str = "random"
     trace_denied: bool = False
 
 

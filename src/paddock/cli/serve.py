@@ -10,7 +10,7 @@ import typer
 from paddock import descriptors
 from paddock.cli.options import ConfigOption, McpConfigOption, load_config, refuse_empty, unknown
 from paddock.cli.render import stdout
-from paddock.cli.signals import NUMBERS
+from paddock.cli.signals import SIGNALS
 from paddock.errors import HostError, RequestError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
         if not received.done():
             received.set_result(number)
 
-    for number in NUMBERS:
+    for number in SIGNALS:
         loop.add_signal_handler(number, stop, number)
     serving = asyncio.create_task(serve_stdio(make_server(services, shipped, saved=saved)))
     ends: list[asyncio.Future[Any]] = [serving, received]
@@ -166,7 +166,7 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,
         )
     )
-    for number in NUMBERS:
+    for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
     with listen(host, port) as listener:
         url_host = f"[{host}]" if ":" in host else host

@@ -112,7 +112,7 @@ class ChrootDuty:
         self._guest, self._proc = guest, proc
         self._quota = quota.Quota(WRITABLE, spec.tmp_bytes, spec.tmp_inodes)
 
-    def exceeds(self) -> bool:
+    def exceeds_disk_limit(self) -> bool:
         return self._quota.exceeded(pids_of_uid(self._guest, self._proc), self._proc)
 
     def clean_up(self) -> None:

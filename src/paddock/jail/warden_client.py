@@ -26,7 +26,6 @@ ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108  in the jail
     "LANG": "C.UTF-8",
     "TZ": "UTC",
-    "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     # Thread pools do not survive fork().
     "OPENBLAS_NUM_THREADS": "1",
@@ -87,7 +86,7 @@ class WardenClient:
         process = subprocess.Popen(  # noqa: ASYNC220
             warden_command(python, its.fileno()),
             pass_fds=[its.fileno()],
-            env=ENVIRONMENT,
+            env=ENVIRONMENT | {"PYTHONHASHSEED": spec.hash_seed},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -51,6 +51,7 @@ class Spec:
     memfds: bool = True  # whether guests may make memfds, which a watcher cannot count
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
+    hash_seed: str = "random"  # of all guests of one zygote
     trace: bool = False  # report refused system calls to the host
 
     def to_bytes(self) -> bytes:

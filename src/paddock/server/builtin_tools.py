@@ -54,7 +54,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "The result of a detached run; until then `running` and its output so far, or `queued`. Do not poll fast.",
+            "The result of a detached run; until then `running` and its output so far, or `queued`. Do not poll often.",
             schema,
             get_run,
         ),
