@@ -161,9 +161,9 @@ def upstream_unreachable(tool: str, summary: str) -> dict[str, Any]:
     return envelope("upstream_http", tool, summary, "UPSTREAM_NETWORK", retryable=True)
 
 
-def rate_limited(tool: str, summary: str, retry_after_seconds: float) -> dict[str, Any]:
-    """The call exceeded Paddock's own rate limit for a server."""
-    hints = ["Call it less often: request more in one call, or return and continue later."]
+def rate_limited(tool: str, summary: str, retry_after_seconds: float, *, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """The call exceeded Paddock's own rate limit for a server, or came when Paddock had too many runs already."""
+    hints = hints or ["Call it less often: request more in one call, or return and continue later."]
     result = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=hints, retryable=True)
     return with_meta(result, retry_after_seconds=retry_after_seconds)
 
