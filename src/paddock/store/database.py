@@ -154,7 +154,7 @@ def migrate(
         current = _version(connection)  # another process may have been faster
         if current is not None and current > version:
             raise StoreError(
-                f"the store {path} has version {current}, made by a newer Paddock; this one knows {version} at most: "
+                f"the store {path} has version {current}, made by a newer Paddock; this one supports up to {version}: "
                 "upgrade Paddock, or set store.path to another file"
             )
         if current != version:
