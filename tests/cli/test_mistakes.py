@@ -67,7 +67,7 @@ def test_inputs_that_are_not_an_object_are_refused(tmp_path: Path, text: str, ki
     inputs.write_text(text)
     expected = 'instead of an object that maps names to values, such as {"prices": [1, 2, 3]}'
     assert paddock("run", "-c", "1", "--inputs", str(inputs)) == Ended(
-        2, "", f"Error: --inputs {inputs}: holds {kind} {expected}\n"
+        2, "", f"Error: --inputs {inputs}: contains {kind} {expected}\n"
     )
 
 
