@@ -78,7 +78,7 @@ class Place:
             env=self.variables_at(home),
             check=False,
         )
-        assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
+        assert ran.returncode == 0, ran.stderr
         told: dict[str, Any] = json.loads(ran.stdout)
         return told
 

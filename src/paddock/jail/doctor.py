@@ -29,7 +29,7 @@ from paddock.jail.walls.cleanup import Cleanup
 if TYPE_CHECKING:
     from paddock.config import Config
 
-IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", memfds=True, system=())
+IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", counted=True, sessions=True, system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
 NO_SOCKET = "seccomp: no socket can be made"
