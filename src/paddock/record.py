@@ -1,4 +1,8 @@
-"""The host's record of one run. Verdict, usage and calls come only from here, never from a guest."""
+"""The host's record of one run, and its result.
+
+The verdict comes from the engine (`Finished`), or from here if the host ended the run. Usage and
+calls are counted by the host, never by a guest.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@
 Start at `Paddock.run` and read on. `_run` makes the plan, and starts the run again if the host lost it. `_plan` decides
 which engine runs the script and what the script may call. `_execute` is one attempt: `_listen` records what the guest
 does, while `CallTasks` answers its calls. `_prepare` connects the tools that the script names and checks its types,
-before the first line runs. Every default (limits, pool sizes, retention) is in `config.py`.
+before the first line runs. Every default (limits, pool sizes, retention) is in `config.py`, except
+those of a single MCP server, which are in `tools/mcp_config.py`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from paddock.config import Config
 from paddock.errors import BadDefinition
 from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES, LANGUAGES, MODES, RunOptions
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 
 SHIPPED = (
     "run_code",

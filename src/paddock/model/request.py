@@ -11,7 +11,7 @@ from paddock.model.artifacts import Artifacts
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool
 
 LANGUAGES = ("python", "javascript", "typescript")

@@ -52,7 +52,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "The result of a detached run; while it runs, verdict `running` and its output so far. Do not poll fast.",
+            "The result of a detached run; while it runs, verdict `running` and its output so far. Do not poll often.",
             schema,
             get_run,
         ),

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
-from paddock.model.suggestions import most_similar
+from paddock.model.spelling import most_similar
 from paddock.model.tools import Tool
 from paddock.tools import identifiers
 

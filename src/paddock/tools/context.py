@@ -18,7 +18,7 @@ import msgspec
 from paddock.errors import ConfigError
 from paddock.model import envelope
 from paddock.model.request import Context
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Tool
 from paddock.tools.catalogue import may_match
 from paddock.tools.schema import resolve_pointer

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from paddock.errors import ConfigError
-from paddock.model.suggestions import did_you_mean, nearest
+from paddock.model.spelling import did_you_mean, nearest
 from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
 from paddock.tools.tables import read_table
 
@@ -60,29 +60,29 @@ _Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**8)]
 _Count = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Server:
-    """One configured MCP server. Its `repr` shows no credentials."""
+    """One configured MCP server. Its `repr` shows no credentials. `_Settings` has the defaults."""
 
     name: str
     transport: Transport
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str = ""
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+    url: str
+    headers: Mapping[str, str]
     opening_headers: Mapping[str, str] = field(default_factory=dict)  # for requests that are not calls
     keeps_cookies: bool = True  # False if calls are made on behalf of different users
-    or_sse: bool = False  # the URL may use the older HTTP transport
-    connect_seconds: float = 30.0
-    timeout_seconds: float = 60.0  # for a call, unless its caller says otherwise
-    concurrency: int = 16
-    calls_per_minute: int | None = None  # None: no limit
-    answer_bytes: int = 16 * 1024 * 1024
-    include_tools: tuple[str, ...] | None = None
-    exclude_tools: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = ()  # its credentials
+    or_sse: bool  # the URL may use the older HTTP transport
+    connect_seconds: float  # to start, connect and list its tools; `tools.connect_seconds` is how long a run waits
+    timeout_seconds: float  # for a call, unless its caller says otherwise
+    concurrency: int
+    calls_per_minute: int | None  # None: no limit
+    answer_bytes: int
+    include_tools: tuple[str, ...] | None
+    exclude_tools: tuple[str, ...]
+    secrets: tuple[str, ...]  # its credentials
 
     @property
     def place(self) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from paddock.model.suggestions import within_edits
+from paddock.model.spelling import within_edits
 from paddock.tools.schema import resolve_pointer
 from paddock.tools.schema_errors import path, received_type
 

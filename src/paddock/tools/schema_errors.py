@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.envelope import invalid_arguments
-from paddock.model.suggestions import within_edits
+from paddock.model.spelling import within_edits
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError

@@ -15,7 +15,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
-from paddock.model.suggestions import within_edits
+from paddock.model.spelling import within_edits
 from paddock.model.tools import Tool
 
 FIELDS = {
