@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 from typing import Any
 
@@ -26,6 +27,14 @@ def touch(gigabytes):
             block[at]
         kept.append(block)
 kept = []
+"""
+PAGE_TABLES_OF_CHILDREN = f"""
+{PAGE_TABLES}
+for _ in range(10):
+    if os.fork() == 0:
+        touch(13)
+        time.sleep(60)
+time.sleep(60)
 """
 ADDRESSES = """
 import mmap
@@ -113,12 +122,22 @@ int.from_bytes(os.read(reader, 8), "big") == os.getsid(0)
 """
 SCRIPTS = {
     "page tables": f"{PAGE_TABLES}touch(256)",
-    "page tables of children": f"{PAGE_TABLES}for _ in range(15):\n    os.fork()or touch(12)\ntime.sleep(20)",
+    "page tables of children": PAGE_TABLES_OF_CHILDREN,
     "addresses": ADDRESSES,
     "buffers": BUFFERS,
     "unaccepted": UNACCEPTED,
     "sessions": SESSIONS,
 }
+
+
+said: list[str] = []
+
+
+class Handler(logging.Handler):
+    """Notes what an engine says when it starts."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said.append(record.getMessage())
 
 
 async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> dict[str, Any]:
@@ -128,7 +147,8 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
         jail=JailConfig(uid_base=uid_base, accept_confined=accept_confined),
         environments={"default": EnvironmentConfig((), ())},
     )
-    told: dict[str, Any] = {}
+    logging.getLogger("paddock").addHandler(Handler())
+    told: dict[str, Any] = {"said": said}
     async with Paddock(config) as paddock:
         for name, code in SCRIPTS.items():
             ran = await paddock.run(code, engine="cpython", limits={"memory_bytes": LIMIT_BYTES, "wall_seconds": 30})

@@ -165,8 +165,10 @@ def build_progress() -> Iterator[Callable[[], None]]:
                     stderr().line(f"Warning: {record.getMessage()}", "yellow")
 
     log = logging.getLogger("paddock.jail")
+    # Not of loggers below it: what is best effort here is for servers and `paddock doctor`, not for each command.
     with ExitStack() as stack:
         show, handler, level = stack.enter_context(progress()), Handler(), log.level
+        handler.addFilter(lambda record: record.name == log.name)
         log.addHandler(handler)
         log.setLevel(logging.INFO)
         stack.callback(log.setLevel, level)

@@ -26,10 +26,14 @@ from paddock.model.limits import Limits
 
 log = logging.getLogger("paddock.jail.limits")
 
+SLOWER = "a script with many processes can slow others down"
 BEST_EFFORT = (
     "no control group limits guests here: their memory is polled and can exceed its limit for a moment, the kernel's "
-    "own memory is counted only in part, and a script with many processes can slow others down"
+    f"own memory is counted only in part, and {SLOWER}"
 )
+REMEDY = "`paddock doctor` says how to get one, and jail.require_control_group refuses to run without one"
+NO_CPU_GROUP = f"no control group divides the CPU between guests here: {SLOWER}"
+REQUIRED = "jail.require_control_group is set, and no control group can be used here"
 FEWEST_PROCESSES, FEWEST_OPEN_FILES, USUAL_OPEN_FILES = 16, 32, 40
 DEFAULT_BUFFER_BYTES = 212_992
 
@@ -73,6 +77,8 @@ class ResourceLimits:
             if controllers is None:
                 _require_watcher(required=required)
             self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
+            self.shares_cpu = controllers is not None and controllers.share_cpu
+            """Whether a guest has one share of the CPU, however many sessions its processes make."""
         except OSError as problem:
             raise JailUnavailable(f"the limits of guests could not be set up: {explain(problem)}") from None
         self._usual = usual
@@ -83,11 +89,6 @@ class ResourceLimits:
     def counts_unmapped(self) -> bool:
         """Whether memory that no process has mapped, such as that of an unmapped memfd, counts too."""
         return isinstance(self._source, Slots)
-
-    @property
-    def shares_cpu(self) -> bool:
-        """Whether a guest has one share of the CPU, however many sessions its processes make."""
-        return isinstance(self._source, Slots) and self._source.shares_cpu
 
     async def take(self) -> ResourceLimit:
         if isinstance(self._source, Watcher):
@@ -125,7 +126,7 @@ class ResourceLimits:
 def _require_watcher(*, required: bool) -> None:
     """JailUnavailable: memory cannot be watched here, or a control group is required."""
     if required:
-        raise JailUnavailable(f"jail.require_control_group is set, and none can be used here. {cgroup_probe()}")
+        raise JailUnavailable(f"{REQUIRED}. {cgroup_probe()}")
     if (reason := watcher_probe()) is not None:
         raise JailUnavailable(f"nothing limits the memory of guests here. {cgroup_probe()}; or: {reason}")
     _warn_once()
@@ -133,9 +134,7 @@ def _require_watcher(*, required: bool) -> None:
 
 @cache
 def _warn_once() -> None:
-    log.warning(
-        "%s. `paddock doctor` says how to get one; jail.require_control_group makes it a condition", BEST_EFFORT
-    )
+    log.warning("%s; %s", BEST_EFFORT, REMEDY)
 
 
 def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> tuple[Limits, int | None]:

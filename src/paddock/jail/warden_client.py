@@ -16,6 +16,7 @@ from paddock.jail.entry_point import warden_command
 from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.walls.namespaces import Identities, give_identities
+from paddock.jail.walls.shortage import oom_kills
 from paddock.jail.zygote import Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
@@ -73,6 +74,7 @@ class WardenClient:
         self._pending: dict[int, PendingGuest] = {}
         self._numbers = 0
         self._warm: WarmZygote | None = None
+        self._oom_kills = oom_kills()  # when the last zygote was started
         self._epoll = Epoll()
         self.died = self._loop.create_future()
         self._messages: asyncio.Queue[dict[str, object]] = asyncio.Queue()
@@ -121,7 +123,8 @@ class WardenClient:
             elif "no_walls" in message:
                 raise JailUnavailable(str(message["no_walls"]))
             else:
-                raise EngineCrashed(f"the zygote could not be started: {message.get('failed', 'it ended at once')}")
+                why = self._add_lack_of_memory(str(message.get("failed", "the warden ended at once")))
+                raise EngineCrashed(f"the zygote could not be started: {why}")
 
     async def load(self, template: Template) -> asyncio.Future[None]:
         """Wait until the zygote of `template` serves; start it if necessary. EngineCrashed says why it could not.
@@ -135,6 +138,7 @@ class WardenClient:
         if self._warm is None or self._warm.gone.done():
             self._numbers += 1
             self._warm = WarmZygote(self._numbers, self._loop)
+            self._oom_kills = oom_kills()
             self._command(load=self._warm.number)
         warm = self._warm
         await asyncio.shield(warm.ready)
@@ -220,9 +224,18 @@ class WardenClient:
         if warm is None or warm.number not in (message.get("loaded"), message.get("lost")):
             return  # about a zygote that `unload` has ended
         if "lost" in message:
-            warm.end(str(message["why"]))
+            warm.end(self._add_lack_of_memory(str(message["why"])))
         elif not warm.ready.done():
             warm.ready.set_result(None)
+
+    def _add_lack_of_memory(self, why: str) -> str:
+        """Add to the reason of a zygote's end that memory may be it: a process that is killed gives no reason."""
+        if oom_kills() == self._oom_kills:
+            return why
+        return (
+            f"{why}; meanwhile the kernel killed a process because memory ran out: give more to this machine, or to "
+            "the control group that Paddock runs in"
+        )
 
     def _give(self, number: int, fds: list[int]) -> None:
         pending = self._pending[number]

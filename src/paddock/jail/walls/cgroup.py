@@ -80,11 +80,6 @@ class Slots:
                 if (parent / file).exists():
                     write(f"{parent}/{file}", weight)
 
-    @property
-    def shares_cpu(self) -> bool:
-        """Whether guests are in control groups of the CPU controller too."""
-        return any((parent / file).exists() for parent in self._parents.values() for file in CPU_WEIGHTS)
-
     def take_free(self) -> Slot | None:
         """A free slot, if there is one. Does not block."""
         with self._lock:
@@ -283,6 +278,13 @@ class Controllers:
 
     version: int
     parents: Mapping[str, Path]
+
+    @property
+    def share_cpu(self) -> bool:
+        """Whether groups made here have the CPU controller, so that each gets one share of the CPU."""
+        if self.version == 1:
+            return "cpu" in self.parents
+        return "cpu" in read(f"{self.parents['memory']}/cgroup.subtree_control").split()
 
 
 @dataclass(frozen=True, slots=True)

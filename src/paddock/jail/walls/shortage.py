@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 REMEDIES = {
     errno.EMFILE: "this process has no free file descriptor: raise its limit (ulimit -n), or run fewer scripts at once",
@@ -31,6 +31,13 @@ def explain(error: OSError) -> str:
 def find_in(text: str) -> str | None:
     """What to do about the shortage that this text of another process names; None if it names none."""
     return next((remedy for number, remedy in REMEDIES.items() if f"[Errno {number}]" in text), None)
+
+
+def oom_kills() -> int:
+    """How many processes the kernel has killed for lack of memory since boot, in any control group; 0 if unknown."""
+    with suppress(OSError), open("/proc/vmstat", encoding="ascii") as counters:  # noqa: PTH123
+        return next((int(line.split()[1]) for line in counters if line.startswith("oom_kill ")), 0)
+    return 0
 
 
 @contextmanager
