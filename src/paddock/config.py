@@ -202,7 +202,7 @@ def _read(path: str, prefix: str) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as problem:
         raise ConfigError(f"{prefix}cannot read {path}: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{prefix}{path} is not TOML: {problem}") from None
 
 
@@ -291,7 +291,7 @@ def _decode(value: Any) -> Any:
 
     try:
         return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
