@@ -58,7 +58,7 @@ def broker_of(
     rules: Rules | None = None,
     journal: Journal | None = None,
 ) -> Broker:
-    toolbox = Toolbox({name: FunctionTool(name, function) for name, function in functions.items()})
+    toolbox = Toolbox({name: FunctionTool(name, function) for name, function in functions.items()}, wait_seconds=0)
     scope = Scope(toolbox, {name: name for name in functions}, None)
     artifacts_of_run = RunArtifacts(MemoryArtifacts())
     return Broker(

@@ -17,7 +17,7 @@ from paddock.errors import PaddockError
 
 SOURCE = Path(paddock.__file__).parent
 LAYERS = (
-    {"errors"},
+    {"errors", "descriptors"},
     {"model"},
     {"config", "config_checks"},
     {"planning", "jail", "store"},

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from paddock.model.artifacts import URL
 from paddock.server import artifact_tools
@@ -19,6 +20,7 @@ from paddock.server.artifact_tools import (
     read_artifact,
     write_artifact,
 )
+from paddock.server.mcp import make_server
 from paddock.store.artifact_text import PAGE_CHARACTERS
 from paddock.store.artifacts import Quota
 from tests.server.shared_services import open_services
@@ -273,3 +275,16 @@ async def test_each_tool_accepts_exactly_what_its_schema_says(place: Place) -> N
         assert "success" in await function(place.of(), **{**least, **defaults})
         for bad in ({"offset": -1}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
             assert each.validator.problems({**least, **bad}, name) is not None
+
+
+@pytest.mark.parametrize("offset", [2.0, 1e300, 10**30])
+async def test_whole_numbers_may_be_written_with_a_fraction_and_be_huge(offset: float) -> None:
+    async with open_services() as services, Client(make_server(services)) as client:
+        await client.call_tool("write_artifact", {"filename": "a.txt", "content": "one\ntwo\nthree"})
+        arguments = {"ref": "a.txt", "offset": offset, "limit": 3.0}
+        page = (await client.call_tool("read_artifact", arguments)).structured_content
+        lines = (await client.call_tool("read_artifact", {**arguments, "unit": "lines"})).structured_content
+        found = await client.call_tool("read_artifact", {**arguments, "search": "e", "context_lines": 1.0})
+        listed = (await client.call_tool("list_artifacts", {"limit": 1.0})).structured_content
+    assert (page["success"], lines["success"], listed["success"], found.is_error) == (True, True, True, False)
+    assert (page["content"], lines["content"]) == (("e\nt", "three") if offset == 2 else ("", ""))

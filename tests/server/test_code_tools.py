@@ -15,6 +15,7 @@ from paddock.definitions.definition import shipped
 from paddock.model.events import Progress
 from paddock.server import code_tools
 from paddock.server.code_tools import ProgressReporter
+from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.server.tool import EVENT_BYTES
 from tests.envelopes import problems
@@ -251,15 +252,54 @@ async def test_a_large_result_is_shortened_and_stored_as_an_artifact(
     assert tool in {each.name for each in after.tools}
 
 
-async def test_a_client_without_a_limit_gets_the_whole_result(services: Services) -> None:
+EMOJI = chr(0x1F40E)
+ESCAPED = [
+    ("run_code", {"code": f"print({EMOJI!r} * 60_000)\n{EMOJI!r} * 15_000"}),
+    ("run_code", {"code": f"import sys\nprint({EMOJI!r} * 30_000)\nprint({EMOJI!r} * 30_000, file=sys.stderr)\n1"}),
+    ("python", {"code": f"print({EMOJI!r} * 90_000)"}),
+    ("run_code", {"code": "print('ж' * 100_000)"}),
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(("tool", "arguments"), ESCAPED)
+async def test_a_result_whose_event_is_large_only_once_it_is_escaped_arrives_too(
+    services: Services, era: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with served(services, shipped(tool)) as address, Client(address, mode=era) as client:
+        answer = await client.call_tool(tool, arguments, progress_callback=heard)
+    assert any(each.type == "resource_link" and each.name.startswith("answer-") for each in answer.content)
+
+
+async def test_an_answer_that_took_so_long_that_it_became_an_event_arrives(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp.server._streamable_http_modern._SSE_PING_INTERVAL", 0.001)  # 15 s
     async with served(services) as address, Client(address, mode=ERAS[0]) as client:
+        answer = await client.call_tool("run_code", {"code": "print('x' * 900_000)"})
+    assert answer.structured_content["stdout"].startswith("xxx")
+    assert any(each.type == "resource_link" and each.name.startswith("answer-") for each in answer.content)
+
+
+async def test_a_client_without_a_limit_gets_the_whole_result(services: Services) -> None:
+    async with Client(make_server(services), mode=ERAS[0]) as client:
         answer = await client.call_tool("run_code", {"code": "print('x' * 900_000)"})
     assert len(answer.structured_content["stdout"]) == 900_001
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_resource_that_is_too_large_only_once_it_is_escaped_is_refused(services: Services, era: str) -> None:
+    async with served(services) as address, Client(address, mode=era) as client:
+        content = {"filename": "a.txt", "content": "ж" * (EVENT_BYTES // 4)}
+        made = (await client.call_tool("write_artifact", content)).structured_content
+        with pytest.raises(Exception, match="page or search it with the tool read_artifact"):
+            await client.read_resource(made["url"])
+
+
+@pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("size", [EVENT_BYTES // 2, EVENT_BYTES // 2 + 1])
-async def test_a_resource_may_be_as_large_as_an_event_allows(services: Services, size: int) -> None:
-    async with served(services) as address, Client(address, mode="legacy") as client:
+async def test_a_resource_may_be_as_large_as_an_event_allows(services: Services, size: int, era: str) -> None:
+    async with served(services) as address, Client(address, mode=era) as client:
         made = (
             await client.call_tool("write_artifact", {"filename": "a.txt", "content": "x" * size})
         ).structured_content

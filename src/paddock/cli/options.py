@@ -113,7 +113,7 @@ def reason(problem: OSError | ValueError) -> str:
 
 def unknown(what: str, name: str, known: Iterable[str]) -> RequestError:
     """Return the error for a name that does not exist; it suggests the nearest one, or lists them."""
-    from paddock.model.suggestions import did_you_mean
+    from paddock.model.spelling import did_you_mean
 
     return RequestError(f"there is no {what} {name!r}; {did_you_mean(name, known)}")
 

@@ -73,7 +73,7 @@ def show(
     as_json: JsonOption = False,
 ) -> int:
     """Show one stored run of a server: its code, its result, its tool calls."""
-    from paddock.model.suggestions import nearest
+    from paddock.model.spelling import nearest
     from paddock.store.runs import EVERYONE
 
     async def find_run(store: Store) -> StoredRun:

@@ -1,6 +1,7 @@
 """What works on this machine, for `paddock doctor`: tries every profile with a guest that runs nothing.
 
-This module only reports. An engine tries the profiles itself when it starts, and uses the first that works.
+This module only reports. `profiles.advise` and `probe` in each of `walls` have the texts about missing features. An
+engine tries the profiles itself when it starts, and uses the first that works.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ import msgspec
 from paddock.errors import EnvironmentFailed, UnknownEnvironment
 from paddock.jail.walls import roots
 from paddock.model.environments import name_problem
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from paddock.config import Config

@@ -19,10 +19,10 @@ from paddock.definitions.faces.logs import artifact_fields
 from paddock.errors import BadArtifact
 from paddock.model.artifacts import NAME_CHARACTERS, is_text, mime_type, name_problem
 from paddock.model.limits import MB
-from paddock.model.suggestions import nearest
+from paddock.model.spelling import nearest
 from paddock.model.tools import Hints
 from paddock.server.sessions import Caller
-from paddock.server.tool import READS, ServerTool, builtin_tool, json_result
+from paddock.server.tool import READS, ServerTool, builtin_tool, event_bytes, json_result
 from paddock.store.artifact_text import PAGE_CHARACTERS, Query
 from paddock.store.artifacts import Filters, StoredArtifact
 
@@ -304,15 +304,17 @@ async def read_resource(services: Services, caller: Caller, uri: str) -> Content
     stored = await scope.find(uri) if scope.is_reference(uri) else None
     if stored is None:
         return None
-    # Escaping and base64 enlarge the content, and an event must not exceed the client's limit.
     limit = RESOURCE_BYTES if caller.max_bytes is None else caller.max_bytes // 2
-    if stored.artifact.size > limit:
-        raise BadArtifact(
-            f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a resource at most "
-            f"{limit} bytes here; page or search it with the tool read_artifact"
-        )
-    content = b"".join([piece async for piece in scope.stream(stored)])
-    return await asyncio.to_thread(_to_contents, uri, stored.artifact.mime_type, content)
+    if stored.artifact.size <= limit:
+        content = b"".join([piece async for piece in scope.stream(stored)])
+        contents = await asyncio.to_thread(_to_contents, uri, stored.artifact.mime_type, content)
+        # Escaping enlarges the content, and an event must not exceed the client's limit.
+        if caller.max_bytes is None or await asyncio.to_thread(event_bytes, contents) <= caller.max_bytes:
+            return contents
+    raise BadArtifact(
+        f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a resource at most "
+        f"{limit} bytes here, or less where they have to be escaped; page or search it with the tool read_artifact"
+    )
 
 
 def _to_contents(uri: str, mime_type: str, content: bytes) -> Contents:

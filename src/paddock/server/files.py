@@ -16,7 +16,7 @@ from paddock.definitions.faces import FaceRequest, object_schema
 from paddock.errors import BadFile
 from paddock.model.files import File
 from paddock.model.limits import MB
-from paddock.model.suggestions import nearest
+from paddock.model.spelling import nearest
 from paddock.model.tools import Hints
 from paddock.server.artifact_tools import write_artifact
 from paddock.server.sessions import Caller

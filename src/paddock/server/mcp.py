@@ -43,11 +43,11 @@ from paddock.definitions.definition import SHIPPED, Definition, shipped
 from paddock.errors import PaddockError, RequestError, surface
 from paddock.model import envelope
 from paddock.model.request import LOCAL
-from paddock.model.suggestions import nearest
+from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import disconnect_event
-from paddock.server.sessions import CONNECTION, Caller
+from paddock.server.sessions import CONNECTION, Caller, caller_key
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
 
 if TYPE_CHECKING:
@@ -241,7 +241,8 @@ class _Handlers:
             return tool.refuse(problem)
         caller = self._caller(context)
         try:
-            result = await _until_disconnect(disconnect_event(context.request), tool.call(caller, arguments))
+            work = tool.call(caller, tool.with_integers(arguments))
+            result = await _until_disconnect(disconnect_event(context.request), work)
             await self._services.record_session(caller)
             return await truncate_response(self._services, caller, tool.tool, result)
         except RequestError as refusal:
@@ -295,7 +296,10 @@ class _Handlers:
         name = _session_name(context)
         token = "" if context.request is None else context.request.headers.get("authorization", "")
         session = None if name is None else self._services.sessions.get(name, token)
-        return Caller(LOCAL, session, report, EVENT_BYTES if _is_streamed(context) else None)
+        peer = None if context.request is None or context.request.client is None else context.request.client.host
+        # Over HTTP any result may become an event: the SDK starts a stream after 15 s, or at the first report.
+        max_bytes = None if context.request is None else EVENT_BYTES
+        return Caller(LOCAL, session, report, max_bytes, caller_key(token, peer))
 
 
 @contextmanager
@@ -329,12 +333,6 @@ async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[
         if not task.done():
             task.cancel()
             await asyncio.wait([task])
-
-
-def _is_streamed(context: Context) -> bool:
-    """Whether the result may be sent as an event of a stream: over HTTP, unless a modern request wants no progress."""
-    is_newest = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-    return context.request is not None and not (is_newest and "progress_token" not in (context.meta or {}))
 
 
 def _session_name(context: Context) -> str | None:

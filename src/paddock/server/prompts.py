@@ -18,7 +18,7 @@ from mcp_types import (
 
 from paddock.definitions.faces.inputs import STUBS_URL
 from paddock.errors import RequestError
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 from paddock.server.files import attached_files
 
 if TYPE_CHECKING:

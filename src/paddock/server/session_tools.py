@@ -16,7 +16,7 @@ from paddock.definitions.faces import object_schema
 from paddock.errors import RequestError
 from paddock.model import envelope
 from paddock.model.request import Context
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
 from paddock.server.sessions import Caller, Session
 from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
+from pydantic import BaseModel
 
 from paddock.definitions.faces import FaceResponse, envelope_response
 from paddock.model.artifacts import Artifact
@@ -21,10 +22,10 @@ from paddock.tools.schema import Validator, compile_schema
 
 EVENT_BYTES = 1_000_000
 """The official SDK's client closes its connection at an event of more than 1 MiB."""
-SAFE_CHARACTERS = 50_000
-"""A result of at most this length fits into an event, however its text is escaped."""
-TEXT_CHARACTERS = 100_000
-PART_CHARACTERS = 10_000
+SAFE_CHARACTERS = 30_000
+"""A result of at most this length fits into an event, however its text is escaped: 24 bytes for an emoji, at most."""
+TEXT_BYTES = 100_000
+PART_BYTES = 10_000
 _ANY_VALUE = ("output", "result")
 """Parts of a result that may have any type, so that an artifact can replace them."""
 _UNLISTED_BOUNDS = ("minimum", "exclusiveMinimum", "minItems", "maxLength")
@@ -69,6 +70,16 @@ class ServerTool:
     @cached_property
     def validator(self) -> Validator:
         return compile_schema(self.tool.input_schema)
+
+    def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Valid arguments, with 2 for each 2.0 where the schema wants an integer. In JSON they are the same."""
+        properties = self.tool.input_schema.get("properties", {})
+        return {
+            name: int(value)
+            if isinstance(value, float) and properties.get(name, {}).get("type") == "integer"
+            else value
+            for name, value in arguments.items()
+        }
 
     @cached_property
     def listing(self) -> Tool:
@@ -126,21 +137,21 @@ def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
 async def truncate_response(services: Services, caller: Caller, tool: Tool, result: CallToolResult) -> CallToolResult:
     """`result`, shortened if it is too large for the caller's client.
 
-    Over HTTP a result is usually one event, and clients refuse events that are too large. The whole result is then
+    Over HTTP a result may be one event, and clients refuse events that are too large. The whole result is then
     stored as an artifact, and the client gets the beginning of each part.
     """
     limit = caller.max_bytes
     texts = [each.text for each in result.content if isinstance(each, TextContent)]
     if limit is None or (sum(map(len, texts)) <= SAFE_CHARACTERS and not result.meta):
         return result
-    if await asyncio.to_thread(_size, result) <= limit:
+    if await asyncio.to_thread(event_bytes, result) <= limit:
         return result
     text, values = "\n".join(texts), result.structured_content
     suffix, mime_type = ("txt", "text/plain") if values is None else ("json", "application/json")
     name, data = f"answer-{secrets.token_hex(6)}.{suffix}", text.encode(errors="replace")
     artifact = await services.store_artifact(caller, name, mime_type, data)
     meta = {name: _cut(name, value, artifact) for name, value in (result.meta or {}).items()}
-    short_text = _cut_text(text, artifact, TEXT_CHARACTERS) if values is None else None
+    short_text = _cut_text(text, artifact, TEXT_BYTES) if values is None else None
     if values is not None and tool.output_schema is None:
         values = _replacement(text, artifact)
     elif values is not None:
@@ -151,19 +162,20 @@ async def truncate_response(services: Services, caller: Caller, tool: Tool, resu
     return shortened.model_copy(update={"content": [*shortened.content, *links[:100]]})
 
 
-def _size(result: CallToolResult) -> int:
-    return len(result.model_dump_json(by_alias=True).encode(errors="replace"))
+def event_bytes(result: BaseModel) -> int:
+    """The size of `result` in an event, where the SDK escapes everything that is not ASCII."""
+    return len(json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 def _cut(name: str, value: Any, artifact: Artifact | None) -> Any:
     """The beginning of one part. It keeps its type, unless the part may have any type."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if len(text) <= PART_CHARACTERS:
+    if len(_beginning(text, PART_BYTES)) == len(text):
         return value
     if name in _ANY_VALUE:
         return _replacement(text, artifact)
     if isinstance(value, str):
-        return _cut_text(value, artifact, PART_CHARACTERS)
+        return _cut_text(value, artifact, PART_BYTES)
     if isinstance(value, list):
         return _first_items(value)
     return {inner: _cut(inner, each, artifact) for inner, each in value.items()} if isinstance(value, dict) else value
@@ -173,7 +185,7 @@ def _first_items(values: list[Any]) -> list[Any]:
     size = 0
     for number, each in enumerate(values):
         size += len(json.dumps(each))
-        if size > PART_CHARACTERS:
+        if size > PART_BYTES:
             return values[:number]
     return values
 
@@ -182,6 +194,15 @@ def _replacement(text: str, artifact: Artifact | None) -> dict[str, Any]:
     return {"artifact": None if artifact is None else asdict(artifact), "preview": text[:PREVIEW_CHARACTERS]}
 
 
-def _cut_text(text: str, artifact: Artifact | None, limit: int) -> str:
+def _cut_text(text: str, artifact: Artifact | None, max_bytes: int) -> str:
     where = "could not be stored" if artifact is None else f"is the artifact {artifact.id}; read_artifact pages it"
-    return f"{text[:limit]}\n[CUT: {len(text) - limit} characters more; the whole answer {where}]"
+    beginning = _beginning(text, max_bytes)
+    return f"{beginning}\n[CUT: {len(text) - len(beginning)} characters more; the whole answer {where}]"
+
+
+def _beginning(text: str, max_bytes: int) -> str:
+    """A beginning of `text` with at most `max_bytes` of JSON."""
+    beginning = text[:max_bytes]
+    while len(json.dumps(beginning)) - 2 > max_bytes:
+        beginning = beginning[: len(beginning) * 3 // 4]
+    return beginning

@@ -114,7 +114,7 @@ class StoredArtifacts:
         objects: Objects,
         quota: Quota,
         *,
-        days: float = 30.0,
+        days: float,
         base_url: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
 from paddock.tools.tables import read_table
 
@@ -78,7 +78,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What applies to the calls of every run."""
+    """The rules for the calls of every run."""
 
     policy: Policy | None = None  # None: every tool may be called
     repairs: bool = False  # repair arguments that are nearly right; the envelope says so
@@ -86,7 +86,7 @@ class Rules:
 
 
 def parse(values: object) -> Policy:
-    """The policy that a list of TOML tables describes. Raises ConfigError, which names the faulty table."""
+    """The policy that a list of TOML tables describes. Raises ConfigError with the number of the faulty table."""
     if not isinstance(values, (list, tuple)):
         raise ConfigError(
             f'tools.policy must be a list of rules, such as [{{match = "shop.*", action = "ask"}}], not {values!r}'
@@ -110,11 +110,11 @@ def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
 
 
 def _has_hint(hints: Hints, rule: Rule) -> bool:
-    """Whether the tool has the rule's hint: it says so itself or, for a rule that restricts, does not deny it."""
+    """Whether the tool has the rule's hint. For rules that restrict, a missing hint has its MCP default."""
     name, wanted = HINTS[rule.hint]
     hint = getattr(hints, name)
     if name == "destructive" and hints.read_only and hint is None:
-        hint = False  # what only reads destroys nothing
+        hint = False  # a read-only tool destroys nothing
     if hint is None and rule.action != "allow":
         hint = getattr(_MCP_DEFAULTS, name)
     return hint is wanted
@@ -136,7 +136,7 @@ def _rule(value: Any, where: str) -> Rule:
 
 
 class RateLimit:
-    """Counts calls within any minute. Without a limit it counts none."""
+    """Limits the calls within any minute; None: no limit."""
 
     def __init__(self, calls_per_minute: int | None, now: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._now = calls_per_minute, now

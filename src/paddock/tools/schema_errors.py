@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.envelope import invalid_arguments
-from paddock.model.suggestions import within_edits
+from paddock.model.spelling import within_edits
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -100,7 +100,7 @@ def _summary(tool: str, problems: Sequence[Problem]) -> str:
         return f"The arguments of '{name}' do not match its schema."
     one = problems[0]
     text = f"'{path(one.place)}' {one.issue}" if one.place else f"the arguments {one.issue}"
-    more = f" ({len(problems)} problems in all)" if len(problems) > 1 else ""
+    more = f" ({len(problems)} problems in total)" if len(problems) > 1 else ""
     return f"Wrong arguments for '{name}': {text}{more}."
 
 

@@ -1,4 +1,6 @@
-"""Becomes the MCP server in its arguments, and dies with the host: `python -I -S stdio_child.py HOST_PID COMMAND …`.
+"""Becomes the MCP server in its arguments, and dies with the host.
+
+    python -I -S stdio_child.py HOST_PID DESCRIPTORS COMMAND …
 
 A program of its own because PR_SET_PDEATHSIG must be set between fork and exec, where a host with threads must not run
 Python. The signal reaches this process only; what it started sees its standard input end.
@@ -20,12 +22,16 @@ def main() -> None:
         ctypes.CDLL(None).prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != int(sys.argv[1]):
             os._exit(1)  # the host ended before the signal was set up
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[2]), hard))  # the host may have raised its own
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec would pass that on
         signal.signal(ignored, signal.SIG_DFL)
     try:
-        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606
+        os.execvp(sys.argv[3], sys.argv[3:])  # noqa: S606
     except OSError as problem:
-        sys.stderr.write(f"cannot run {sys.argv[2]!r}: {problem.strerror}\n")
+        sys.stderr.write(f"cannot run {sys.argv[3]!r}: {problem.strerror}\n")
         sys.stderr.flush()
         os._exit(127)
 

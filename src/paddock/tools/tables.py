@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, get_type_hints
 
 from paddock.errors import ConfigError
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 
 _Kind = TypeVar("_Kind")
 

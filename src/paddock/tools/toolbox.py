@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model.events import Answer, Progress
 from paddock.model.request import Context
-from paddock.model.suggestions import did_you_mean
+from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool, Tool
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
 from paddock.tools.catalogue import Catalogue, is_pattern, may_match, servers_of
@@ -40,8 +40,6 @@ CALLING = ("await", "callTool")
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
 """How many catalogues are cached, each for another choice of servers."""
-PATIENCE_SECONDS = 30.0
-"""How long a run waits for upstreams to list their tools before it goes on without them."""
 Lists = tuple[tuple[Tool, ...], ...]
 
 
@@ -57,14 +55,14 @@ class Toolbox:
         functions: Mapping[str, FunctionTool],
         servers: Iterable[Server] = (),
         *,
-        patience_seconds: float = PATIENCE_SECONDS,
+        wait_seconds: float,
         injection: Injection | None = None,
     ) -> None:
         self._functions = functions
         self.injection = injection
         """What the host adds to calls; None: nothing."""
         self._upstreams = self._make_upstreams(servers)
-        self._patience_seconds = patience_seconds
+        self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run goes on without them
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
@@ -119,7 +117,7 @@ class Toolbox:
         patterns = list(filter(is_pattern, names))
         servers = [server for server in self._upstreams if any(may_match(each, server) for each in patterns)]
         functions = [name for name in self._functions if patterns or name in names]
-        others = [str(name) for name in names if name not in patterns and name not in self._functions]
+        others = [name for name in names if name not in patterns and name not in self._functions]
         named = servers_of(others, self._upstreams)
         if others and not named:  # every server may have a tool of a bare name
             named, functions = tuple(self._upstreams), list(self._functions)
@@ -148,7 +146,7 @@ class Toolbox:
     async def wait_for_changes(self, servers: Iterable[str]) -> None:
         """Wait briefly until the changes that these servers announced are known."""
         upstreams = map(self._upstream, servers)
-        await asyncio.gather(*(each.wait_for_changes(self._patience_seconds) for each in upstreams))
+        await asyncio.gather(*(each.wait_for_changes(self._wait_seconds) for each in upstreams))
 
     async def _catalogue(self, servers: tuple[str, ...], functions: Iterable[str]) -> Catalogue:
         """The tools of these servers and functions. Returns the same object as long as they do not change."""
@@ -209,12 +207,12 @@ class Toolbox:
         upstream = next((upstream for upstream in servers if upstream.health.state != "ready"), None)
         if upstream is None:
             return None
-        from paddock.tools.upstream_errors import network
+        from paddock.tools.upstream_errors import unreachable
 
         if upstream.failure is not None and upstream.failure.kind in ("auth_error", "rate_limited"):
             return upstream.failure
         why = upstream.health.error or "it has not answered yet"
-        return network(f"The server '{upstream.name}' is not available now: {why}").without(upstream.server.secrets)
+        return unreachable(f"The server '{upstream.name}' is not available now: {why}").without(upstream.server.secrets)
 
     async def validator(self, tool: Tool) -> Validator:
         """The validator of the tool's arguments. Compiled once for each description of the tool."""
@@ -282,7 +280,7 @@ class Toolbox:
 
     async def _list(self, upstream: Upstream) -> tuple[Tool, ...]:
         """The tools of a server that scripts may call. Returns the same object as long as they do not change."""
-        tools = await upstream.tools(wait_seconds=self._patience_seconds)
+        tools = await upstream.tools(wait_seconds=self._wait_seconds)
         return () if upstream.health.is_paddock else tools
 
     def _make_upstreams(self, servers: Iterable[Server]) -> dict[str, Upstream]:
@@ -312,7 +310,7 @@ def make_toolbox(
         from paddock.tools import context
 
         injection, servers = context.parse(config.context, config.connections, servers)
-    return Toolbox(functions, servers, patience_seconds=settings.connect_seconds, injection=injection), rules
+    return Toolbox(functions, servers, wait_seconds=settings.connect_seconds, injection=injection), rules
 
 
 def may_link(code: str, language: str, known: Collection[str], outline: Outline | None) -> bool:
@@ -330,10 +328,11 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
 
 
 def name_list(names: object) -> list[str]:
-    """Return `names` as a list. Raises UnknownTool if it is text or not iterable."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    """Return `names` as a list. Raises UnknownTool if it is not a list of texts."""
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
+    if listed is None or not all(isinstance(name, str) for name in listed):
         raise UnknownTool(f"tools must be a list of names, not {names!r}")
-    return list(names)
+    return listed
 
 
 class Scope:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.model.suggestions import most_similar, nearest, within_edits
+from paddock.model.spelling import most_similar, nearest, within_edits
 
 
 @pytest.mark.parametrize(

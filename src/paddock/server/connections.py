@@ -1,0 +1,57 @@
+"""The HTTP connections of a server: how many there may be, and how long one may stay silent."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from paddock import descriptors
+
+ACCEPTED_AT_ONCE = 32
+"""Connections that are accepted before the server looks at any. asyncio tries as often when no descriptor is free."""
+SILENT_SECONDS = 15.0
+"""How long a new connection may take to send the head of its first request."""
+WARN_SECONDS = 60.0
+FULL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+log = logging.getLogger(__name__)
+
+
+class LimitedProtocol(H11Protocol):
+    """Refuses connections beyond what this process's descriptors allow; runs need the rest of them."""
+
+    _warned_at = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        most = max(16, descriptors.limit() // 4)
+        if len(self.connections) >= most:
+            self._warn(most)
+            transport.write(FULL)
+            transport.close()
+        super().connection_made(transport)
+        self.loop.call_later(SILENT_SECONDS, self._close_if_silent)
+
+    def _close_if_silent(self) -> None:
+        has_request: bool = self.cycle is not None
+        if not has_request:
+            self.transport.close()
+
+    def _warn(self, most: int) -> None:
+        if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS or not LimitedProtocol._warned_at:
+            LimitedProtocol._warned_at = time.monotonic()
+            log.warning(
+                "%d connections are open, as many as the descriptors of this process allow; more get 503. "
+                "Allow more descriptors (ulimit -n), or find out who opens so many",
+                most,
+            )
+
+
+def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what went wrong in the event loop: one line where no descriptor was free to accept a connection."""
+    if "accept() out of system resource" in context.get("message", ""):
+        log.warning("no descriptor is free to accept a connection; the next attempt is in a second")
+    else:
+        loop.default_exception_handler(context)

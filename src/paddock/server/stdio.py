@@ -1,0 +1,77 @@
+"""The server over stdin and stdout, where each line is one message."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+if TYPE_CHECKING:
+    from anyio.abc import ObjectReceiveStream, ObjectSendStream
+    from mcp.server.lowlevel import Server
+
+    Messages = ObjectReceiveStream[SessionMessage | Exception]
+
+INTEGER_DIGITS = 18
+log = logging.getLogger(__name__)
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve the client at the other end of stdin and stdout until it closes stdin."""
+    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+        sending, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        tasks.start_soon(_answer_unreadable, read, sending, write)
+        await server.run(readable, write, server.create_initialization_options())
+
+
+async def _answer_unreadable(
+    read: Messages, sending: ObjectSendStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
+) -> None:
+    """Pass messages on. The SDK drops lines that it cannot read, and their clients would wait for ever."""
+    async with sending:
+        async for message in read:
+            if not isinstance(message, Exception):
+                await sending.send(message)
+            elif (error := _error(message)) is not None:
+                log.warning("%s", error.error.message)
+                await write.send(SessionMessage(error))
+
+
+def _error(problem: Exception) -> JSONRPCError | None:
+    """The answer to a line that caused `problem`; None if it gets none: an empty line, a notification or a response."""
+    if not isinstance(problem, ValidationError):
+        return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message=str(problem)))
+    first = problem.errors()[0]
+    code, value, reason = INVALID_REQUEST, first["input"], first["msg"]
+    if first["type"] == "json_invalid":
+        if not value.strip():
+            return None
+        code, value = PARSE_ERROR, _decode(value)
+    if isinstance(value, dict) and ("id" not in value if "method" in value else "result" in value or "error" in value):
+        log.warning("A message that cannot be read was dropped: %s", reason)
+        return None
+    if isinstance(value, list):
+        reason = "batches are not part of the protocol; send each request alone"
+    data = ErrorData(code=code, message=f"The request cannot be read: {reason}")
+    return JSONRPCError(jsonrpc="2.0", id=_request_id(value), error=data)
+
+
+def _decode(line: str) -> Any:
+    """The value of a line that the SDK refuses, if it is JSON: its parser is stricter than Python's."""
+    try:
+        return json.loads(line, parse_int=lambda digits: int(digits) if len(digits) <= INTEGER_DIGITS else None)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _request_id(value: Any) -> str | int | None:
+    found = value.get("id") if isinstance(value, dict) else None
+    if isinstance(found, str):
+        return found if found.isprintable() else None  # a lone surrogate is not
+    return found if type(found) is int else None

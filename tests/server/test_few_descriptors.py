@@ -1,0 +1,71 @@
+"""A server with few descriptors serves what it can, says what is wrong, and recovers by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from mcp import Client
+
+from tests.bare import bare
+
+__all__ = ["bare"]
+SCRIPT = {"code": "import time\ntime.sleep(0.05)\n1 + 1"}
+
+
+@contextmanager
+def serving(config: str, soft: int, hard: int) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    serve = [sys.executable, "-m", "paddock", "serve", "--port", "0", "--config", config]
+    command = ["/bin/sh", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$@"', "-", *serve]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split(" at ")[1].split(". ")[0], process
+        finally:
+            process.kill()
+
+
+async def run(client: Client) -> object:
+    answer = await client.call_tool("run_code", SCRIPT)
+    assert answer.structured_content is not None, answer.content
+    return answer.structured_content.get("output")
+
+
+async def test_the_soft_limit_is_raised_to_the_hard_one(bare: str) -> None:
+    with serving(bare, 256, 4096) as (address, process):
+        async with Client(address) as client:
+            assert await run(client) == 2
+        assert resource.prlimit(process.pid, resource.RLIMIT_NOFILE) == (4096, 4096)
+
+
+@pytest.mark.parametrize("hard", [256])
+async def test_runs_within_the_capacity_all_succeed(bare: str, hard: int) -> None:
+    with serving(bare, hard, hard) as (address, _):
+        async with Client(address) as client:
+            assert await asyncio.gather(*(run(client) for _ in range(40))) == [2] * 40
+
+
+async def test_too_many_connections_are_survived_and_reported_in_few_lines(bare: str) -> None:
+    with serving(bare, 256, 256) as (address, process), ExitStack() as opened:
+        found = re.fullmatch(r"http://(.*):(\d+)/mcp", address)
+        assert found is not None
+        async with Client(address) as client:
+            assert await run(client) == 2
+        for _ in range(600):
+            opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=10))
+        opened.close()
+        async with asyncio.timeout(30), Client(address) as client:
+            assert await run(client) == 2
+        process.terminate()
+        assert process.stderr is not None
+        said = process.stderr.read()
+        assert "descriptor" in said
+        assert len(said) < 20_000

@@ -1,0 +1,58 @@
+"""Lines over stdio that cannot be read as a request: each is answered, and the next one is served."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.forks import fork
+
+DEEP = "[" * 500 + "]" * 500
+
+
+def ask(*lines: str, answers: int = 1) -> tuple[list[dict[str, Any]], str]:
+    """What a server answers to these lines, and what it says on stderr."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(fork.command("-m", "paddock", "mcp"), text=True, **pipes) as process:  # type: ignore[call-overload]
+        process.stdin.write("\n".join(lines) + "\n")
+        process.stdin.flush()
+        first = [process.stdout.readline() for _ in range(answers)]
+        rest, said = process.communicate(timeout=60)
+    return [json.loads(line) for line in [*first, *rest.splitlines()]], said
+
+
+def request(params: str) -> str:
+    return f'{{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {params}}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "request_id", "code", "reason"),
+    [
+        (request('{"name": "\\ud800"}'), 7, -32700, "hex escape"),
+        (request(f'{{"name": {DEEP}}}'), 7, -32700, "recursion limit exceeded"),
+        (request(f'{{"name": {"9" * 5000}}}'), 7, -32700, "number out of range"),
+        ('[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', None, -32600, "send each request alone"),
+        ('{"jsonrpc": "2.0", "id": 7, "meth', None, -32700, "Invalid JSON"),
+        ('{"id": "seven", "method": "ping"}', "seven", -32600, "Field required"),
+        ('{"id": "\\udfff", "method": "ping"}', None, -32700, "hex escape"),
+        ("[" * 100_000, None, -32700, "recursion limit exceeded"),
+        ("5", None, -32600, "object"),
+    ],
+)
+def test_a_request_that_cannot_be_read_gets_an_error_with_its_id_and_a_line_on_stderr(
+    line: str, request_id: str | int | None, code: int, reason: str
+) -> None:
+    answers, said = ask(line)
+    assert [(each["id"], each["error"]["code"]) for each in answers] == [(request_id, code)]
+    assert reason in answers[0]["error"]["message"]
+    assert said == f"{answers[0]['error']['message']}\n"
+
+
+def test_notifications_and_responses_that_cannot_be_read_get_no_answer_and_empty_lines_are_ignored() -> None:
+    notification = '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"reason": "\\ud800"}}'
+    response = '{"jsonrpc": "2.0", "id": 3, "result": 7}'
+    answers, said = ask("", notification, response, '{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+    assert ([each["id"] for each in answers], said.count("A message that cannot be read was dropped")) == ([1], 2)
