@@ -72,7 +72,7 @@ def http_answer(data: bytes) -> object:
 )
 async def sse(data: bytes) -> object:
     """The older HTTP transport: the address to post to, then messages."""
-    server = mcp_config.Server("x", "sse", url="http://127.0.0.1/sse")
+    [server] = mcp_config.parse({"mcpServers": {"x": {"type": "sse", "url": "http://127.0.0.1/sse"}}}, {})
     request, headers = httpx2.Request("GET", server.url), {"content-type": "text/event-stream"}
     response = httpx2.Response(200, headers=headers, stream=_Stream(data), request=request)
     events = aiter(httpx2.EventSource(response, max_event_size=60_000))
@@ -162,7 +162,8 @@ def tool_list(data: bytes) -> object:
         page = ListToolsResult.model_validate_json(data)
     except ValueError:  # the SDK's client refuses it
         return None
-    listing = _Listing(mcp_config.Server("shop", "stdio"))
+    [server] = mcp_config.parse({"mcpServers": {"shop": {"command": "x"}}}, {})
+    listing = _Listing(server)
     listing.add(page.tools)
     tools = [*listing.tools.values()]
     for language in ("python", "typescript"):
