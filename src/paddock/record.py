@@ -167,7 +167,7 @@ class RunRecord:
             name = finished.limit or name
             value = getattr(self._plan.limits, name)
             message = f"{f'{message}; ' if message else ''}the limit {name} = {value} was reached: {advice}"
-        elif error_type == "MemoryError" and not message:  # Python's own says nothing
+        elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
             message = f"an allocation failed; the limit is {name} = {getattr(self._plan.limits, name)}: {advice}"
         return RunError(
