@@ -132,6 +132,10 @@ class Paddock:
         record = await self._execute(replace(plan, check_only=True), scope, engine, _Events(None))
         return record.result().error
 
+    async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
+        """Raise the `RequestError` that `run` would raise. Neither compiles nor runs anything."""
+        await self._plan(make_request(code, options), None)
+
     def run_sync(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         """`run` for programs without an event loop. The engines stay warm between calls, until `close`."""
         with self._lock:
@@ -166,7 +170,7 @@ class Paddock:
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
         """What the script may call, how it will be run, and by which engine, if one can run it."""
         self._check_loop()
-        engines = self._engines  # `aclose` replaces them; a run keeps those that it began with
+        engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.own = context.tools
@@ -182,7 +186,7 @@ class Paddock:
     async def _execute(
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
-        """One attempt at a run, from its engine to its end."""
+        """Make one attempt at the run and return its record."""
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
@@ -237,9 +241,10 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types. Returns why it must not run, if so.
+        """Link the tools that the script names, then check its types. Returns the reason if it must not run.
 
-        Waiting for MCP servers to connect does not count as the script's time. With an outline the type check does.
+        The time that MCP servers take to connect does not count as the script's. If there is an outline, the time of
+        the type check does.
         """
         if scope.is_pending:
             with _paused(clock):
@@ -314,16 +319,16 @@ class Paddock:
         return await self._toolbox.stubs(names, language, whole=whole)
 
     def upstreams(self) -> Mapping[str, Health]:
-        """The health of each MCP server, by name. Connects nothing."""
+        """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
 
     @property
     def injection(self) -> Injection | None:
-        """The arguments that the configuration adds to upstream calls; None where it adds none."""
+        """The arguments that the configuration adds to upstream calls; None if it adds none."""
         return self._toolbox.injection
 
     def redact(self, value: Any) -> Any:
-        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
+        """`value` without the servers' secrets and anything that looks like a secret."""
         from paddock.tools.secrets import redact_secrets
 
         return redact_secrets(value, self._toolbox.secrets)
@@ -346,13 +351,13 @@ class Paddock:
         loop = asyncio.get_running_loop()
         if (self._engines.is_used or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
-                "this Paddock was started in another event loop; make one for each loop, leave it with `async with` "
-                "before its loop ends, or use run_sync"
+                "this Paddock was started in another event loop; make one for each loop, close it before its loop "
+                "ends (`async with` does that), or use run_sync"
             )
         self._loop = loop
 
     async def aclose(self) -> None:
-        """End every engine and connection. The next run starts them again."""
+        """Close every engine and connection. The next run starts them again."""
         self.close()
         engines, self._engines = self._engines, Engines(self._config, self._engines.factories)
         await engines.close()
@@ -362,7 +367,7 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """End what `run_sync` started. The plain `with` statement does this; `async with` calls `aclose`."""
+        """Stop the event loop that `run_sync` started. The end of `with` calls this, that of `async with` `aclose`."""
         if self._background is not None:
             background, self._background = self._background, None
             background.close()
@@ -381,7 +386,7 @@ class Paddock:
 
 
 class _Events:
-    """Passes events to whoever watches the run, if anybody does."""
+    """Passes events to the watcher of a run, if it has one."""
 
     def __init__(self, watch: Callable[[Event], None] | None) -> None:
         self._watch = watch

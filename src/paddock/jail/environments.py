@@ -149,7 +149,7 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
     except OSError as problem:
         unless_shortage(problem)
         return None
-    except (ValueError, msgspec.MsgspecError):
+    except (ValueError, RecursionError):
         return None
     usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
     return built if usable else None
@@ -184,7 +184,7 @@ def sweep(data_directory: str | Path) -> None:
 def read_record(name: str, data_directory: str | Path) -> Record | None:
     try:
         return msgspec.json.decode(_record_path(name, data_directory).read_bytes(), type=Record)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

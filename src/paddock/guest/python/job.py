@@ -76,6 +76,6 @@ def _append(path: str, data: bytes) -> None:
 
 
 def _real_path(path: str) -> str:
-    """Where a file below FILES is, in a jail without its own root."""
+    """Where a file below FILES is really stored: elsewhere in a jail without its own root."""
     folder = os.environ.get(FILES_VARIABLE)
     return path if folder is None else folder + path.removeprefix(FILES)

@@ -30,7 +30,7 @@ GUEST = NEW_MOUNT | NEW_IPC
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """The id map of a user namespace: `count` ids that start at `inside`, and at the outside ids on the host."""
+    """The id map of a user namespace: `count` ids, which start at `inside` there and at the outside ids on the host."""
 
     inside: int
     outside_uid: int
