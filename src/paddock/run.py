@@ -102,7 +102,7 @@ class Paddock:
         context: RunContext | None = None,
         **options: Unpack[RunOptions],
     ) -> RunResult:
-        """`run`, with `watch` called for each event as it happens. `watch` must not block."""
+        """Run `code` like `run`, and call `watch` with each event as it happens. `watch` must not block."""
         return await self._run(make_request(code, options), watch, context)
 
     async def stream(
@@ -121,9 +121,10 @@ class Paddock:
             await asyncio.wait([task])
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
+        """Return the error for which `run` would reject `code` before its first line, or None.
 
-        Nothing runs. Returns None for any source on Monty, which cannot check without running.
+        It is a syntax error, or a type error if `type_check` is set. Nothing runs. Returns None for any source on
+        Monty, which cannot check without running.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -164,9 +165,9 @@ class Paddock:
         return result
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
-        """What the script may call, how it will be run, and by which engine, if one can run it."""
+        """Decide what the script may call, how it is run, and by which engine: None if no engine can run it."""
         self._check_loop()
-        engines = self._engines  # `aclose` replaces them; a run keeps those that it began with
+        engines = self._engines  # `aclose` replaces the engines; a run keeps the ones that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.own = context.tools
@@ -182,7 +183,7 @@ class Paddock:
     async def _execute(
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
-        """One attempt at a run, from its engine to its end."""
+        """Make one attempt at running `plan`."""
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
@@ -237,9 +238,10 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types. Returns why it must not run, if so.
+        """Link the tools that the script names, then check its types. Returns the rejection if it must not run.
 
-        Waiting for MCP servers to connect does not count as the script's time. With an outline the type check does.
+        The time spent connecting to MCP servers does not count towards the script's time limit. The time of the type
+        check counts if the script has sent an outline.
         """
         if scope.is_pending:
             with _paused(clock):
@@ -275,7 +277,7 @@ class Paddock:
         )
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now, from all servers or the named ones, except servers that are down."""
+        """The tools that scripts may call now, from all servers or from `servers`. Leaves out servers that are down."""
         self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
@@ -319,17 +321,17 @@ class Paddock:
 
     @property
     def injection(self) -> Injection | None:
-        """The arguments that the configuration adds to upstream calls; None where it adds none."""
+        """The arguments that the configuration adds to upstream calls; None if it adds none."""
         return self._toolbox.injection
 
     def redact(self, value: Any) -> Any:
-        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
+        """Return a JSON value without the servers' secrets and anything else that looks like a secret."""
         from paddock.tools.secrets import redact_secrets
 
         return redact_secrets(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
-        """`redact` for JSON text. Text that is not JSON becomes empty."""
+        """Redact JSON text like `redact`. Text that is not JSON becomes empty."""
         from paddock.tools.secrets import redact_secrets_in_json
 
         return redact_secrets_in_json(text, self._toolbox.secrets)
@@ -346,8 +348,8 @@ class Paddock:
         loop = asyncio.get_running_loop()
         if (self._engines.is_used or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
-                "this Paddock was started in another event loop; make one for each loop, leave it with `async with` "
-                "before its loop ends, or use run_sync"
+                "this Paddock was started in another event loop; make one Paddock for each loop and leave its "
+                "`async with` block before the loop ends, or use run_sync"
             )
         self._loop = loop
 
@@ -381,7 +383,7 @@ class Paddock:
 
 
 class _Events:
-    """Passes events to whoever watches the run, if anybody does."""
+    """Passes the events of a run to its watcher, if it has one."""
 
     def __init__(self, watch: Callable[[Event], None] | None) -> None:
         self._watch = watch
@@ -395,7 +397,7 @@ class _Events:
 
 @contextmanager
 def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
-    """Stop a run's clock for as long as the block takes."""
+    """Stop a run's clock while the block runs."""
     deadline = None if clock is None else clock.when()
     if clock is None or deadline is None:
         yield
@@ -408,7 +410,7 @@ def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
 
 
 def _needs_preparation(plan: Plan, scope: Scope) -> bool:
-    """Whether something must be done between compiling the script and running it."""
+    """Whether tools must be connected or types checked before the script runs."""
     return scope.is_pending or _wants_type_check(plan)
 
 
