@@ -2,7 +2,7 @@
 
 Each guest has a root directory of its own, made of hard links, and a uid of its own. One kill(-1) ends all processes of
 that uid. There is no network namespace: the system call filter refuses every socket but a socket pair. Pids are not
-hidden: a guest can find out which are in use, and nothing else about those processes.
+hidden: a guest can find out which pids are in use, but nothing else about those processes.
 
 The reaper has the guest's uid as its effective uid, and another as its real and saved uid. So it may signal every
 process of the guest, and none of them may signal it.
@@ -23,7 +23,7 @@ from paddock.jail.zygote import FIRST_UID, Order, Spec, close_all_but
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
-"""Too much to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
+"""Folders that are too large to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -143,7 +143,7 @@ class UidBlock:
                 self._lock.bind(f"\0paddock-uids-{self._first}")
                 return
             self._lock.close()
-        raise OSError(f"all uids from {base} on are in use by other Paddocks: set jail.uid_base to another range")
+        raise OSError(f"other Paddocks use all uids from {base} on: set jail.uid_base to the start of another range")
 
     def close(self) -> None:
         """Release the block in this process."""
@@ -191,7 +191,7 @@ def kill_all(guest: int, proc: int) -> None:
 def pids_of_uid(uid: int, proc: int) -> list[int]:
     """The pids of processes with this real uid, except zombies, which hold nothing and may stay a while.
 
-    A process whose first thread has ended, but not all threads, has the state of a zombie and is not one.
+    A process whose first thread has ended has the state of a zombie too, although its other threads still run.
     """
     found = []
     for name in os.listdir(proc):
