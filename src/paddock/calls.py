@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MB = 1024 * 1024
 AFTER_SCRIPT = 1 << 32
-"""Call ids above those of any script: artifacts that tools returned are listed after those that the script made."""
+"""The first call id for artifacts that tools return. Scripts use lower ids, so their artifacts are listed first."""
 _log = logging.getLogger(__name__)
 
 
@@ -80,7 +80,7 @@ class RunArtifacts:
 
     def __init__(self, store: Artifacts, publish: Callable[[Artifact], None] = lambda artifact: None) -> None:
         self._store = store
-        self._publish = publish  # artifacts that tools returned; `CallTasks` publishes those that the script made
+        self._publish = publish  # for artifacts that tools return; `CallTasks` publishes the script's own
         self._created: dict[tuple[int, int], Artifact | None] = {}  # by call id and count; None while pending
         self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
 

@@ -133,6 +133,10 @@ class Paddock:
         record = await self._execute(replace(plan, check_only=True), scope, engine, _Events(None))
         return record.result().error
 
+    async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
+        """Raise the `RequestError` that `run` would raise. Neither compiles nor runs anything."""
+        await self._plan(make_request(code, options), None)
+
     def run_sync(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         """`run` for programs without an event loop. The engines stay warm between calls, until `close`."""
         with self._lock:
@@ -167,7 +171,7 @@ class Paddock:
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
         """Decide what the script may call, how it is run, and by which engine: None if no engine can run it."""
         self._check_loop()
-        engines = self._engines  # `aclose` replaces the engines; a run keeps the ones that it began with
+        engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.own = context.tools
@@ -183,7 +187,7 @@ class Paddock:
     async def _execute(
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
-        """Make one attempt at running `plan`."""
+        """Make one attempt at the run and return its record."""
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
@@ -238,9 +242,9 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types. Returns the rejection if it must not run.
+        """Link the tools that the script names, then check its types. Returns the reason if it must not run.
 
-        The time spent connecting to MCP servers does not count towards the script's time limit. The time of the type
+        The time that MCP servers take to connect does not count towards the script's time limit. The time of the type
         check counts if the script has sent an outline.
         """
         if scope.is_pending:
@@ -316,7 +320,7 @@ class Paddock:
         return await self._toolbox.stubs(names, language, whole=whole)
 
     def upstreams(self) -> Mapping[str, Health]:
-        """The health of each MCP server, by name. Connects nothing."""
+        """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
 
     @property
@@ -325,7 +329,7 @@ class Paddock:
         return self._toolbox.injection
 
     def redact(self, value: Any) -> Any:
-        """Return a JSON value without the servers' secrets and anything else that looks like a secret."""
+        """`value` without the servers' secrets and anything that looks like a secret."""
         from paddock.tools.secrets import redact_secrets
 
         return redact_secrets(value, self._toolbox.secrets)
@@ -348,13 +352,13 @@ class Paddock:
         loop = asyncio.get_running_loop()
         if (self._engines.is_used or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
-                "this Paddock was started in another event loop; make one Paddock for each loop and leave its "
-                "`async with` block before the loop ends, or use run_sync"
+                "this Paddock was started in another event loop; make one for each loop, close it before its loop "
+                "ends (`async with` does that), or use run_sync"
             )
         self._loop = loop
 
     async def aclose(self) -> None:
-        """End every engine and connection. The next run starts them again."""
+        """Close every engine and connection. The next run starts them again."""
         self.close()
         engines, self._engines = self._engines, Engines(self._config, self._engines.factories)
         await engines.close()
@@ -364,7 +368,7 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """End what `run_sync` started. The plain `with` statement does this; `async with` calls `aclose`."""
+        """Stop the event loop that `run_sync` started. The end of `with` calls this, that of `async with` `aclose`."""
         if self._background is not None:
             background, self._background = self._background, None
             background.close()
@@ -383,7 +387,7 @@ class Paddock:
 
 
 class _Events:
-    """Passes the events of a run to its watcher, if it has one."""
+    """Passes events to the watcher of a run, if it has one."""
 
     def __init__(self, watch: Callable[[Event], None] | None) -> None:
         self._watch = watch

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 PORT = 8080
 CLOSING_SECONDS = 2
-"""How long a stopped server waits for calls in progress. Then it cancels them."""
+"""How long a stopped server waits for calls in progress. Then it ends their runs."""
+ANSWER_SECONDS = 1
+"""How long it then has to answer them."""
 
 DefinitionsOption = Annotated[
     str | None,
@@ -129,6 +131,7 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
     import asyncio
 
     import uvicorn
+    from sse_starlette.sse import AppStatus
 
     from paddock.server.connections import ACCEPTED_AT_ONCE, LimitedProtocol, handle_loop_error
     from paddock.server.http import make_app
@@ -139,6 +142,18 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
         def capture_signals(self) -> Iterator[None]:  # uvicorn's version raises each signal again at the end
             yield
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            ending = asyncio.create_task(self._end_runs())
+            await super().shutdown(sockets)
+            ending.cancel()
+
+        async def _end_runs(self) -> None:
+            if services.runs:
+                await services.end_runs(after_seconds=CLOSING_SECONDS)
+                await asyncio.sleep(ANSWER_SECONDS / 2)
+            AppStatus.should_exit = True  # ends the streams of clients that listen
+
+    AppStatus.enable_automatic_graceful_drain = False  # it would end the streams of calls at once
     await _check_saved(services, saved)
     application = make_app(make_server(services, shipped, saved=saved))
     asyncio.get_running_loop().set_exception_handler(handle_loop_error)
@@ -148,7 +163,7 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
             http=LimitedProtocol,
             backlog=ACCEPTED_AT_ONCE,
             log_level="warning",
-            timeout_graceful_shutdown=CLOSING_SECONDS,
+            timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,
         )
     )
     for number in SIGNALS:

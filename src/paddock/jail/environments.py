@@ -142,7 +142,7 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
     folder = builds(data_directory) / key
     try:
         built = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Built)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, RecursionError):
         return None
     usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
     return built if usable else None
@@ -177,7 +177,7 @@ def sweep(data_directory: str | Path) -> None:
 def read_record(name: str, data_directory: str | Path) -> Record | None:
     try:
         return msgspec.json.decode(_record_path(name, data_directory).read_bytes(), type=Record)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

@@ -17,9 +17,10 @@ import time
 from contextlib import suppress
 
 from paddock.jail import reaper
+from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
 from paddock.jail.walls.syscalls import prctl
-from paddock.jail.zygote import FIRST_UID, Order, Spec, close_all_but
+from paddock.jail.zygote import Order, Spec, close_all_but
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
@@ -123,41 +124,8 @@ class ChrootDuty:
             os.truncate("/dev/null", 0)  # where it is a regular file
 
 
-BLOCK_SIZE = 4096
-HALF = BLOCK_SIZE // 2
 PAUSE_SECONDS = 0.0005
 LONGEST_PAUSE_SECONDS = 0.05
-
-
-class UidBlock:
-    """A block of uids that no other Paddock on this machine uses at the same time.
-
-    An abstract socket name is the lock. The kernel releases it with the last process that holds the socket.
-    """
-
-    def __init__(self, base: int, count: int) -> None:
-        for at in range(count // BLOCK_SIZE):
-            self._first = base + at * BLOCK_SIZE
-            self._lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            with suppress(OSError):
-                self._lock.bind(f"\0paddock-uids-{self._first}")
-                return
-            self._lock.close()
-        raise OSError(f"other Paddocks use all uids from {base} on: set jail.uid_base to the start of another range")
-
-    def close(self) -> None:
-        """Release the block in this process."""
-        self._lock.close()
-
-    @property
-    def fd(self) -> int:
-        return self._lock.fileno()
-
-    def of_guest(self, number: int) -> int:
-        return self._first + (number - FIRST_UID) % HALF
-
-    def of_reaper(self, number: int) -> int:
-        return self.of_guest(number) + HALF
 
 
 def become_guest(uid: int) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import JailUnavailable
 from paddock.jail.limits import ResourceLimit
+from paddock.jail.uid_block import BLOCK_SIZE, UidBlock
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
@@ -31,6 +32,7 @@ SYSTEM = (
 )
 """Files of the host that programs need: libraries, tools, time zones, certificates. No configuration, no secrets."""
 UIDS = 1 << 16
+"""User ids of the profile `chroot`, from `jail.uid_base` on. `namespaces` uses fifteen times as many after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,26 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
     )
 
 
-def identities(profile: str, config: Config) -> Identities | None:
+def reserve_uids(profile: str, config: Config) -> UidBlock | None:
+    """User ids of the host for a warden of this profile; None if the profile reserves its own, or has only the user's.
+
+    They lie above the ids of `chroot`, which kills all processes of a uid.
+    """
+    if profile != "namespaces" or os.geteuid() != 0:
+        return None
+    try:
+        return UidBlock(config.jail.uid_base + UIDS, 15 * UIDS)
+    except OSError as problem:
+        raise JailUnavailable(str(problem)) from None
+
+
+def identities(profile: str, block: UidBlock | None) -> Identities | None:
     """The ids of the profile's user namespace; None if the profile has no user namespace."""
     if profile != "namespaces":
         return None
-    if os.geteuid() == 0:
-        # Above the ids of `chroot`, which kills all processes of a uid: guests of this profile must not share one.
-        first = config.jail.uid_base + UIDS
-        return Identities(0, first, first, UIDS)
-    return Identities(0, os.getuid(), os.getgid(), 1)
+    if block is None:
+        return Identities(0, os.getuid(), os.getgid(), 1)
+    return Identities(0, block.first, block.first, BLOCK_SIZE)
 
 
 async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient:
@@ -130,7 +143,15 @@ async def try_profile(profile: str, config: Config, setup: GuestSetup) -> Warden
 
 
 async def start(profile: str, config: Config, setup: GuestSetup) -> WardenClient:
-    return await WardenClient.start(setup.python, make_spec(profile, config, setup), identities(profile, config))
+    block = reserve_uids(profile, config)
+    try:
+        client = await WardenClient.start(setup.python, make_spec(profile, config, setup), identities(profile, block))
+    except BaseException:
+        if block is not None:
+            block.close()
+        raise
+    client.uid_block = block
+    return client
 
 
 # For each sysctl that can forbid user namespaces: the value that does so, and the remedy.

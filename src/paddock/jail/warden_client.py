@@ -15,6 +15,7 @@ from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.entry_point import warden_command
 from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
+from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.jail.zygote import Order, Spec, encode_command
 
@@ -66,6 +67,7 @@ class WardenClient:
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
         self.profile = spec.profile
+        self.uid_block: UidBlock | None = None  # released when everything of the warden is gone
         self._traced = spec.trace
         self._process = process
         self._control = control
@@ -276,6 +278,8 @@ class WardenClient:
         with suppress(ProcessLookupError):
             self._process.kill()
         await asyncio.to_thread(self._process.wait)
+        if self.uid_block is not None:
+            self.uid_block.close()
         if self._control.fileno() >= 0:  # another task may have closed it meanwhile
             self._control.close()
             self._epoll.release()

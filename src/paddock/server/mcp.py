@@ -47,7 +47,7 @@ from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import disconnect_event
-from paddock.server.sessions import CONNECTION, Caller
+from paddock.server.sessions import CONNECTION, Caller, caller_key
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
 
 if TYPE_CHECKING:
@@ -296,8 +296,10 @@ class _Handlers:
         name = _session_name(context)
         token = "" if context.request is None else context.request.headers.get("authorization", "")
         session = None if name is None else self._services.sessions.get(name, token)
+        peer = None if context.request is None or context.request.client is None else context.request.client.host
         # Over HTTP any result may become an event: the SDK starts a stream after 15 s, or at the first report.
-        return Caller(LOCAL, session, report, None if context.request is None else EVENT_BYTES)
+        max_bytes = None if context.request is None else EVENT_BYTES
+        return Caller(LOCAL, session, report, max_bytes, caller_key(token, peer))
 
 
 @contextmanager

@@ -6,14 +6,15 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
-from paddock.store.journal import calls_of, stored_text
+from paddock.store.journal import calls_of, parse_stored, stored_text
 from paddock.store.process_lock import ProcessLock
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class StoredRun(RunSummary):
     result_json: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self._head(), "result": None if self.result_json is None else json.loads(self.result_json)}
+        return {**self._head(), "result": None if self.result_json is None else parse_stored(self.result_json)}
 
     def to_json(self) -> str:
         """Return the run as JSON text. The result is inserted without decoding it."""
@@ -162,10 +163,18 @@ class StoredRuns:
 
         if run.idempotency_key is None:
             await self._store.writer.put(work, size_bytes=len(run.code))
-        elif (earlier := await self._store.writer.write(work)) is not None:
+        elif (earlier := await self._begin_once(run.id, work)) is not None:
             return await self.get(run.principal, earlier)
         self._running[run.id] = _Running(run)
         return None
+
+    async def _begin_once(self, run_id: str, work: Callable[[sqlalchemy.Connection], str | None]) -> str | None:
+        try:
+            return await self._store.writer.write(work)
+        except BaseException:  # nobody will finish this run, although it may still be written
+            with suppress(StoreError):
+                self._store.writer.put_nowait(lambda connection: _forget(connection, run_id))
+            raise
 
     def add_output(self, run_id: str, stream: str, text: str) -> None:
         """Add to the live output of a run. It is written in the background within half a second."""
@@ -292,6 +301,12 @@ def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: floa
     }
     connection.execute(sa.insert(runs), values)
     return None
+
+
+def _forget(connection: sqlalchemy.Connection, run_id: str) -> None:
+    from paddock.store.tables import runs, sa
+
+    connection.execute(sa.delete(runs).where(runs.c.id == run_id))
 
 
 def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float) -> None:

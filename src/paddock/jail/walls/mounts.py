@@ -145,5 +145,6 @@ def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
         mount(elsewhere, path, None, BIND | REC)  # stays read-only
     if root.has_proc:
-        # Read-only, because otherwise the guest could write to oom_score_adj, mem and others in /proc/self.
-        mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid")
+        # Read-only, because otherwise the guest could write to oom_score_adj, mem and others in /proc/self. The reaper
+        # is hidden: its command line and control groups tell about the host.
+        mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid,hidepid=2")

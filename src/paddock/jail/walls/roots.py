@@ -213,7 +213,8 @@ def _sweep(folder: Path) -> None:
 def _is_current(used: Path) -> bool:
     """Whether the files of the root are unchanged on the host, so that it can be used again."""
     root = used.with_suffix("")
-    with suppress(ValueError, TypeError):  # made by an earlier version, which did not record the files
+    # Made by an earlier version, which did not record the files, or damaged.
+    with suppress(ValueError, TypeError, OSError, RecursionError):
         return root.exists() and _key(json.loads(used.read_text())) == root.name
     return False
 
