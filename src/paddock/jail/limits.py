@@ -1,8 +1,8 @@
 """Limits on the memory and processes of a guest: a control group where one can be made, otherwise a watcher.
 
-Both count from what the guest held while it was waiting. A control group prevents use above the limit. A watcher polls
-and kills, so a guest can exceed its limit by what it takes between two polls. A watcher does not see the bytes that
-wait in sockets either. So where there is no control group, fewer processes and descriptors limit them.
+Neither counts the memory that the guest used while it was waiting. A control group prevents use above the limit. A
+watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. Nor does it see the
+bytes that wait in sockets. So where there is no control group, fewer processes and open files limit them.
 """
 
 from __future__ import annotations
@@ -59,15 +59,16 @@ class ResourceLimit:
         """Stop watching: `kill` is not called after this has returned."""
 
     def usage(self) -> tuple[float | None, int | None]:
-        """CPU seconds and peak memory since `limit`; None for what is not known."""
+        """CPU seconds and peak memory since `limit`; None for a value that is not known."""
         return None, None
 
 
 class ResourceLimits:
     """The limits of all guests of one jail.
 
-    The constructor blocks: once per boot it tries control groups, for a tenth of a second, and records the outcome in
-    `data_directory`. JailUnavailable: nothing limits guests here, or no control group does and one is `required`.
+    The constructor blocks: once per boot it tries out control groups, which takes a tenth of a second, and records the
+    outcome in `data_directory`. Raises JailUnavailable if nothing limits guests here, or if a control group is
+    `required` and none can be used.
     """
 
     def __init__(self, usual: Limits, data_directory: str | None = None, *, required: bool = False) -> None:
@@ -87,7 +88,7 @@ class ResourceLimits:
 
     @property
     def counts_unmapped(self) -> bool:
-        """Whether memory that no process has mapped, such as that of an unmapped memfd, counts too."""
+        """Whether memory that no process has mapped counts too, such as the memory of an unmapped memfd."""
         return isinstance(self._source, Slots)
 
     async def take(self) -> ResourceLimit:
@@ -200,7 +201,7 @@ class WatchedLimit(ResourceLimit):
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
             self._exceeded = True
-            kill()  # here, in the watcher's thread: the event loop may be busy
+            kill()  # in the watcher's thread, because the event loop may be busy
 
         first, *others = roots()
         with suppress(ProcessLookupError):  # its death is noticed elsewhere

@@ -1,6 +1,6 @@
-"""Chooses the profile that works on this machine, and says what to install or allow where one does not.
+"""Chooses the profile that works on this machine, and says what to install or allow if a profile does not work.
 
-A profile is tried by starting a warden with it and walling one guest in. What a profile does inside is in
+A profile is tried by starting a warden with it and walling one guest in. The profiles themselves are in
 `profile_namespaces`, `profile_chroot` and `profile_confined`.
 """
 
@@ -63,7 +63,7 @@ def candidates(config: Config) -> tuple[str, ...]:
 
 
 def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | None:
-    """Why this profile is not tried for guests that must read these paths; None if it may be tried."""
+    """Why this profile is not tried for guests that must read the paths in `reads`; None if it may be tried."""
     if not os.path.exists("/proc/self/stat"):  # noqa: PTH110
         return "/proc is not mounted, and Paddock needs it to count and end guests: mount it"
     if profile == "chroot" and os.geteuid() != 0:
@@ -213,7 +213,7 @@ def _make_and_mount() -> None:
 def _advise_chroot() -> list[str]:
     held = int(_status("CapEff") or "0", 16)
     missing = [name for number, name in _CAPABILITIES.items() if not held >> number & 1]
-    return [f"Give it the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
+    return [f"Give this process the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
 
 
 def _advise_confined() -> list[str]:
