@@ -107,11 +107,14 @@ async def test_cancelling_a_run_of_a_server_that_does_not_respond_is_shown_as_re
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(services_module, "CANCEL_SECONDS", 0)
-    async with open_services() as services, Client(make_server(services)) as client:
-        async with Store(services.store.path) as other:
-            await other.runs.begin(NewRun("r_1", LOCAL, "1", "python"))
-            await other.writer.flush()
-            answer = await client.call_tool("cancel_run", {"run_id": "r_1"})
+    async with (
+        open_services() as services,
+        Store(services.store.path) as other,
+        Client(make_server(services)) as client,
+    ):
+        await other.runs.begin(NewRun("r_1", LOCAL, "1", "python"))
+        await other.writer.flush()
+        answer = await client.call_tool("cancel_run", {"run_id": "r_1"})
     assert answer.structured_content == {
         "run_id": "r_1",
         "verdict": "running",
