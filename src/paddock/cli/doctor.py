@@ -200,6 +200,9 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
         check(engine.name, engine)
         for line in _facts(engine):
             out.line(f"{'':<14}{line}")
+        for each in engine.guarantees:
+            if each["best_effort"]:
+                out.spans((f"{'':<14}best effort: ", "yellow"), (f"{each['name']}: {each['best_effort']}", ""))
         for missing in engine.missing:
             out.spans((f"{'':<14}missing: ", "yellow"), (missing, ""))
     check("lint", lint)

@@ -49,7 +49,6 @@ def list_(
         raise unknown("verdict", verdict, known)
 
     async def find_runs(store: Store) -> list[RunSummary]:
-        await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
         return await store.runs.list(
             EVERYONE, limit=limit, before=before, verdict=verdict, definition=definition, session=session
         )
@@ -77,7 +76,6 @@ def show(
     from paddock.store.runs import EVERYONE
 
     async def find_run(store: Store) -> StoredRun:
-        await store.runs.mark_lost()
         run = await store.runs.get(EVERYONE, run_id)
         if run is not None:
             return run
