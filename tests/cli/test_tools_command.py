@@ -18,7 +18,7 @@ from tests.forks import fork
 from tests.tools.upstreams import hostile, plain
 
 NONE_CONFIGURED = (
-    "name the file that your MCP client has with --mcp-config FILE, or add [upstreams.NAME] tables to paddock.toml"
+    "name your MCP client's file with --mcp-config FILE, or add [upstreams.NAME] tables to paddock.toml"
 )
 
 
