@@ -71,6 +71,7 @@ class JailConfig:
 
     profile: str = "auto"
     accept_confined: bool = False
+    require_control_group: bool = False
     uid_base: int = 1 << 20
     tmp_bytes: int = 64 * 1024 * 1024
     tmp_inodes: int = 10_000
@@ -206,7 +207,7 @@ def _read(path: str, prefix: str) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as problem:
         raise ConfigError(f"{prefix}cannot read {path}: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{prefix}{path} is not TOML: {problem}") from None
 
 
@@ -295,7 +296,7 @@ def _decode(value: Any) -> Any:
 
     try:
         return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

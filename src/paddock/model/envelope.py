@@ -209,7 +209,10 @@ def parse(text: str) -> dict[str, Any] | None:
     import json
 
     try:
-        return validate_envelope(json.loads(text, parse_constant=_refuse_constant))
+        value = json.loads(text, parse_constant=_refuse_constant)
+        if "\\ud" in text.lower():  # perhaps a lone surrogate, which no answer could contain
+            json.dumps(value, ensure_ascii=False).encode()
+        return validate_envelope(value)
     except (ValueError, RecursionError):  # the text is untrusted
         return None
 

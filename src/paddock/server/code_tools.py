@@ -346,7 +346,7 @@ class SavedTools:
         for each in stored:
             try:
                 definition = parse_saved(each.spec)
-            except BadDefinition as problem:
+            except (BadDefinition, StoreError) as problem:
                 log.warning("the definition %r is not offered: %s", each.name, problem)
                 continue
             self._tools.append((definition, make_code_tool(self._services, definition)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from paddock.errors import StoreError
 from paddock.model.journal import Intent, Outcome
 
 if TYPE_CHECKING:
@@ -23,11 +25,11 @@ Calls = list[tuple[Intent, Outcome | None]]
 
 
 class StoredJournal:
-    """The journal in the database. Only the intent of a call that is not read-only is written before it returns."""
+    """The journal in the database. `intend` waits for the disk unless the call is read-only; the rest is batched."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._characters: OrderedDict[str, int] = OrderedDict()  # of the answers of each recent run
+        self._characters: OrderedDict[str, int] = OrderedDict()  # stored answers of each recent run
         self._batch: _Batch | None = None
 
     async def intend(self, intent: Intent) -> None:
@@ -145,6 +147,17 @@ def _insert(connection: sqlalchemy.Connection, rows: list[dict[str, Any]]) -> No
     from paddock.store.tables import calls, sa
 
     connection.execute(sa.insert(calls).prefix_with("OR REPLACE"), rows)
+
+
+def parse_stored(text: str) -> dict[str, Any]:
+    """Return the JSON object of a column. StoreError: something other than Paddock wrote it."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise StoreError("the store is damaged: a row holds something other than the JSON that Paddock writes")
+    return value
 
 
 def stored_text(text: str) -> str:

@@ -49,7 +49,8 @@ class Result:
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Result:
-        content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
+        listed = raw.get("content")
+        content = tuple(block for block in listed if isinstance(block, dict)) if isinstance(listed, list) else ()
         return cls(content, raw.get("structuredContent"), raw.get("isError") is True)
 
 

@@ -256,7 +256,7 @@ class _Body(httpx2.AsyncByteStream):
 def _read(request: httpx2.Request) -> _Sent | None:
     if request.method != "POST":
         return None
-    with suppress(msgspec.DecodeError, httpx2.RequestNotRead):
+    with suppress(ValueError, RecursionError, httpx2.RequestNotRead):
         return _message.decode(request.content)
     return None
 
@@ -275,13 +275,13 @@ def _answer(body: bytes, number: int | str) -> bytes | None:
         body = without_surrogates(body)
     try:
         message = _message.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return body
     if type(message.id) is type(number) and message.id == number:
         return body
     if str(message.id) != str(number) and (message.id is not None or message.error is msgspec.UNSET):
         return None if message.id is not None else body
-    with suppress(RecursionError):
+    with suppress(ValueError, RecursionError):
         return json.dumps({**json.loads(body), "id": number}).encode()
     return body
 

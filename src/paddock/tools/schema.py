@@ -86,7 +86,8 @@ class SafeSchema:
             value: Any = node.get(keyword)
             is_map = keyword in _NAMED and isinstance(value, dict)
             inner = value.values() if is_map else value if isinstance(value, list) else (value,)
-            yield from (child for child in inner if isinstance(child, dict))
+            # A list where one schema belongs was not copied. The compiler will refuse it.
+            yield from (child for child in inner if id(child) in self.nodes)
 
 
 def resolve_pointer(document: Any, reference: object) -> Any:
