@@ -29,6 +29,7 @@ from paddock.errors import EnvironmentFailed
 from paddock.jail import environments as store
 from paddock.jail.environments import Built, Environment, FileLock, builds
 from paddock.jail.pip_settings import uv_options, uv_variables
+from paddock.jail.walls.shortage import explain
 from paddock.model.environments import requirement_name
 
 Tell = Callable[[str], None]
@@ -383,15 +384,26 @@ class Lease:
 
 def lease(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Lease:
     """Build the environment if necessary, and lease the build. Raises `EnvironmentFailed` if no build is usable."""
-    stop = stop or Stop()
+    try:
+        return _lease(environment, data_directory, tell, stop or Stop())
+    except OSError as problem:
+        raise EnvironmentFailed(f"environment {environment.name!r} cannot be opened: {explain(problem)}") from None
+
+
+def _lease(environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop) -> Lease:
     for _ in range(ATTEMPTS):
         built, problem = _build_or_previous(environment, data_directory, tell, stop)
         lock = store.lock_of(data_directory, built.key, exclusive=False)
         lock.take(stop.pause)
         # Another process may have removed it before it was locked.
-        if store.read_build(data_directory, built.key) is not None:
+        is_there = False
+        try:
+            is_there = store.read_build(data_directory, built.key) is not None
+        finally:
+            if not is_there:
+                lock.release()
+        if is_there:
             return Lease(built, problem, lock)
-        lock.release()
     raise EnvironmentFailed(
         f"environment {environment.name!r} was removed by another process while it was being opened"
     )

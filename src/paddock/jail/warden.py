@@ -132,7 +132,7 @@ class Warden:
     def start_bare(self) -> None:
         """Start the bare zygote and wait until it has loaded. Raises RuntimeError if it cannot."""
         self._bare = self._start_zygote(self._spec.preload)
-        reply = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while loading"}')
+        reply = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "it was killed while loading"}')
         if "failed" in reply:
             raise RuntimeError(reply["failed"])
         self._poll.register(self._host, select.POLLIN)
