@@ -86,22 +86,22 @@ class RunArtifacts:
 
     def created(self) -> tuple[Artifact, ...]:
         """The artifacts that were created, in program order."""
-        artifacts = (self._created[number] for number in sorted(self._created))
+        artifacts = (self._created[key] for key in sorted(self._created))
         return tuple(artifact for artifact in artifacts if artifact is not None)
 
     async def answer(self, call: ArtifactCall) -> tuple[ArtifactAnswer, Artifact | None]:
-        """The answer to `call`, and the artifact where it created one."""
+        """The answer to `call`, and the artifact if it created one."""
         if call.action == "read":
             return await self._read(call.name), None
         problem = self._problem(call)
         if problem is not None:
             return _failed(problem), None
-        number = call.id, len(self._created)  # a hostile guest may give two calls one id
-        self._created[number] = None
+        key = call.id, len(self._created)  # a hostile guest may use the same id twice
+        self._created[key] = None
         self._bytes_left -= len(call.content)
         kind = mime_type(call.file_type, call.name, call.content)
         try:
-            artifact = self._created[number] = await self._store.create(call.name, kind, call.content)
+            artifact = self._created[key] = await self._store.create(call.name, kind, call.content)
         except PaddockError as fault:
             return _failed(_explain(fault, "stored")), None
         shown = {"id": artifact.id, "url": artifact.url, **_metadata(artifact)}

@@ -102,7 +102,7 @@ class Paddock:
         context: RunContext | None = None,
         **options: Unpack[RunOptions],
     ) -> RunResult:
-        """`run`, with `watch` called for each event as it happens. `watch` must not block."""
+        """Run `code` like `run`, and call `watch` with each event as it happens. `watch` must not block."""
         return await self._run(make_request(code, options), watch, context)
 
     async def stream(
@@ -121,9 +121,10 @@ class Paddock:
             await asyncio.wait([task])
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
+        """Return the error for which `run` would reject `code` before its first line, or None.
 
-        Nothing runs. Returns None for any source on Monty, which cannot check without running.
+        It is a syntax error, or a type error if `type_check` is set. Nothing runs. Returns None for any source on
+        Monty, which cannot check without running.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -168,12 +169,12 @@ class Paddock:
         return result
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
-        """What the script may call, how it will be run, and by which engine, if one can run it."""
+        """Decide what the script may call, how it is run, and by which engine: None if no engine can run it."""
         self._check_loop()
         engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
-            scope.own = context.tools
+            scope.session_tools = context.tools
             scope.context = context.context or scope.context
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
@@ -243,8 +244,8 @@ class Paddock:
     ) -> Finished | None:
         """Link the tools that the script names, then check its types. Returns the reason if it must not run.
 
-        The time that MCP servers take to connect does not count as the script's. If there is an outline, the time of
-        the type check does.
+        The time that MCP servers take to connect does not count towards the script's time limit. The time of the type
+        check counts if the script has sent an outline.
         """
         if scope.is_pending:
             with _paused(clock):
@@ -280,7 +281,7 @@ class Paddock:
         )
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now, from all servers or the named ones, except servers that are down."""
+        """The tools that scripts may call now, from all servers or from `servers`. Leaves out servers that are down."""
         self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
@@ -334,7 +335,7 @@ class Paddock:
         return redact_secrets(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
-        """`redact` for JSON text. Text that is not JSON becomes empty."""
+        """Redact JSON text like `redact`. Text that is not JSON becomes empty."""
         from paddock.tools.secrets import redact_secrets_in_json
 
         return redact_secrets_in_json(text, self._toolbox.secrets)
@@ -400,7 +401,7 @@ class _Events:
 
 @contextmanager
 def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
-    """Stop a run's clock for as long as the block takes."""
+    """Stop a run's clock while the block runs."""
     deadline = None if clock is None else clock.when()
     if clock is None or deadline is None:
         yield
@@ -413,7 +414,7 @@ def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
 
 
 def _needs_preparation(plan: Plan, scope: Scope) -> bool:
-    """Whether something must be done between compiling the script and running it."""
+    """Whether tools must be connected or types checked before the script runs."""
     return scope.is_pending or _wants_type_check(plan)
 
 

@@ -30,6 +30,7 @@ import msgspec
 
 from paddock.errors import EnvironmentFailed, UnknownEnvironment
 from paddock.jail.walls import roots
+from paddock.jail.walls.shortage import unless_shortage
 from paddock.model.environments import name_problem
 from paddock.model.spelling import did_you_mean
 
@@ -138,11 +139,17 @@ def current(name: str, data_directory: str | Path) -> Built | None:
 
 
 def read_build(data_directory: str | Path, key: str) -> Built | None:
-    """The finished build of this key; None if there is none, its interpreter is gone, or it was moved."""
+    """The finished build of this key; None if there is none, its interpreter is gone, or it was moved.
+
+    OSError: it could not be read, because something has run out.
+    """
     folder = builds(data_directory) / key
     try:
         built = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Built)
-    except (OSError, ValueError, RecursionError):
+    except OSError as problem:
+        unless_shortage(problem)
+        return None
+    except (ValueError, RecursionError):
         return None
     usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
     return built if usable else None
@@ -202,7 +209,7 @@ def record(name: str, key: str, data_directory: str | Path) -> None:
 def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -> Removal:
     """Remove every build of `name`, and `keys`, except builds that a running Paddock or another name uses.
 
-    The root directories that the profile `chroot` has made of a build are removed with it.
+    The root directories that the profile `chroot` has made from a build are removed with it.
     """
     removal = Removal()
     if not builds(data_directory).is_dir():
@@ -231,7 +238,7 @@ def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -
 
 
 def roots_of(data_directory: str | Path) -> Path:
-    """Where the profile `chroot` keeps the root directories that it makes of builds."""
+    """Where the profile `chroot` keeps the root directories that it makes from builds."""
     return builds(data_directory).parents[1] / "roots"
 
 
@@ -274,7 +281,7 @@ WAIT_SECONDS = 0.05
 class FileLock:
     """A lock between processes, shared or exclusive. The kernel releases it when the last process closes its file.
 
-    Two locks in one process exclude each other as two processes do. `filelock` has no lock that a child can inherit.
+    Two locks in one process exclude each other too. The package `filelock` has no lock that a child can inherit.
     """
 
     def __init__(self, path: Path, *, exclusive: bool) -> None:

@@ -226,9 +226,9 @@ _SUSPECT = (b"0" * 309, b"e000", b"E000", b"e+000", b"E+000", b"\\ud", b"\\uD")
 def check_json(text: bytes) -> None:
     """Raise ValueError or MsgspecError unless `text` is one JSON value that any decoder accepts.
 
-    The host inserts a result into its own JSON without decoding it. RecursionError: it is nested too deeply.
+    The host inserts a result into its own JSON without decoding it. Raises RecursionError if it is nested too deeply.
     """
     _validate(text)
     zeros = text.translate(_ALL_DIGITS_ZERO)
-    if any(part in zeros for part in _SUSPECT):  # perhaps only in a string
-        msgspec.json.decode(text)  # refuses numbers that Python has no integer or float for, and lone surrogates
+    if any(part in zeros for part in _SUSPECT):  # a match may also be harmless text in a string
+        msgspec.json.decode(text)  # refuses numbers that are too large for Python, and lone surrogates

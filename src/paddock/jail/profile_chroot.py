@@ -2,7 +2,7 @@
 
 Each guest has a root directory of its own, made of hard links, and a uid of its own. One kill(-1) ends all processes of
 that uid. There is no network namespace: the system call filter refuses every socket but a socket pair. Pids are not
-hidden: a guest can find out which are in use, and nothing else about those processes.
+hidden: a guest can find out which pids are in use, but nothing else about those processes.
 
 The reaper has the guest's uid as its effective uid, and another as its real and saved uid. So it may signal every
 process of the guest, and none of them may signal it.
@@ -24,7 +24,7 @@ from paddock.jail.zygote import Order, Spec, close_all_but
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
-"""Too much to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
+"""Folders that are too large to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -38,7 +38,8 @@ class ChrootProfile:
                 processes=processes,
                 execute=bool(spec.program),
                 sockets="none",
-                memfds=spec.memfds,
+                counted=spec.counted,
+                sessions=spec.sessions,
                 trace=spec.trace,
             )
             for processes in (True, False)
@@ -87,7 +88,7 @@ class ChrootProfile:
         close_all_but(0, 1, 2, keep)
         # Orphans stay in the guest's process tree, where they are counted.
         prctl(_SET_CHILD_SUBREAPER, 1)
-        privileges.limit({"file_bytes": self._spec.tmp_bytes})
+        privileges.limit({"file_bytes": self._spec.tmp_bytes, **self._spec.rlimits})
         become_guest(uid)
         privileges.dumpable()
         privileges.drop_held()
@@ -159,7 +160,7 @@ def kill_all(guest: int, proc: int) -> None:
 def pids_of_uid(uid: int, proc: int) -> list[int]:
     """The pids of processes with this real uid, except zombies, which hold nothing and may stay a while.
 
-    A process whose first thread has ended, but not all threads, has the state of a zombie and is not one.
+    A process whose first thread has ended has the state of a zombie too, although its other threads still run.
     """
     found = []
     for name in os.listdir(proc):

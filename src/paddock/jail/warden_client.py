@@ -17,6 +17,7 @@ from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls.namespaces import Identities, give_identities
+from paddock.jail.walls.shortage import oom_kills
 from paddock.jail.zygote import Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
@@ -47,7 +48,7 @@ class PendingGuest:
 
 
 class WarmZygote:
-    """One warm zygote as the host sees it: `ready` when it has loaded, `gone` when it has ended."""
+    """The host's view of one warm zygote. `ready` is done when it has loaded, `gone` when it has ended."""
 
     def __init__(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
         self.number = number
@@ -75,6 +76,7 @@ class WardenClient:
         self._pending: dict[int, PendingGuest] = {}
         self._numbers = 0
         self._warm: WarmZygote | None = None
+        self._oom_kills = oom_kills()  # when the last zygote was started
         self._epoll = Epoll()
         self.died = self._loop.create_future()
         self._messages: asyncio.Queue[dict[str, object]] = asyncio.Queue()
@@ -83,21 +85,21 @@ class WardenClient:
     @classmethod
     async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
         """Start a warden and wait for its bare zygote. Raises JailUnavailable if the profile does not work here."""
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        host_end, warden_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Not in another thread: the kernel kills the warden when the thread that started it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
-            warden_command(python, its.fileno()),
-            pass_fds=[its.fileno()],
+            warden_command(python, warden_end.fileno()),
+            pass_fds=[warden_end.fileno()],
             env=ENVIRONMENT | {"PYTHONHASHSEED": spec.hash_seed},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
-        its.close()
-        ours.setblocking(False)
+        warden_end.close()
+        host_end.setblocking(False)
         try:
-            client = cls(process, ours, spec)
+            client = cls(process, host_end, spec)
         except OSError:  # no descriptor is free
-            ours.close()
+            host_end.close()
             process.kill()
             await asyncio.to_thread(process.wait)
             raise
@@ -123,10 +125,11 @@ class WardenClient:
             elif "no_walls" in message:
                 raise JailUnavailable(str(message["no_walls"]))
             else:
-                raise EngineCrashed(f"the zygote could not be started: {message.get('failed', 'it ended at once')}")
+                why = self._add_lack_of_memory(str(message.get("failed", "the warden ended at once")))
+                raise EngineCrashed(f"the zygote could not be started: {why}")
 
     async def load(self, template: Template) -> asyncio.Future[None]:
-        """Wait until the zygote of `template` serves; start it if necessary. EngineCrashed says why it could not.
+        """Start the zygote of `template` if necessary, and wait until it serves. Raises EngineCrashed if it cannot.
 
         Returns a future that is done when that zygote is gone.
         """
@@ -137,6 +140,7 @@ class WardenClient:
         if self._warm is None or self._warm.gone.done():
             self._numbers += 1
             self._warm = WarmZygote(self._numbers, self._loop)
+            self._oom_kills = oom_kills()
             self._command(load=self._warm.number)
         warm = self._warm
         await asyncio.shield(warm.ready)
@@ -222,9 +226,18 @@ class WardenClient:
         if warm is None or warm.number not in (message.get("loaded"), message.get("lost")):
             return  # about a zygote that `unload` has ended
         if "lost" in message:
-            warm.end(str(message["why"]))
+            warm.end(self._add_lack_of_memory(str(message["why"])))
         elif not warm.ready.done():
             warm.ready.set_result(None)
+
+    def _add_lack_of_memory(self, why: str) -> str:
+        """Add to the reason of a zygote's end that memory may be it: a process that is killed gives no reason."""
+        if oom_kills() == self._oom_kills:
+            return why
+        return (
+            f"{why}; meanwhile the kernel killed a process because memory ran out: give more to this machine, or to "
+            "the control group that Paddock runs in"
+        )
 
     def _give(self, number: int, fds: list[int]) -> None:
         pending = self._pending[number]

@@ -1,9 +1,9 @@
 """Limits the memory of a process tree if there is no cgroup: a thread checks it repeatedly, more often near the limit.
 
-What counts is the anonymous and shared memory that the tree maps, above what it mapped when the watch began. A page
-that was there before and is written later is not counted, so a tree can hold as much as its limit plus what it started
-with. Pages that no process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and
-socket buffers). Those need limits of their own. RLIMIT_DATA limits each process between two checks.
+What counts is the anonymous and shared memory that the tree maps, and its page tables, above what it had when the watch
+began. A page that was there before and is written later is not counted, so a tree can hold as much as its limit plus
+what it started with. Pages that no process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV
+segments, pipe and socket buffers). Those need limits of their own. RLIMIT_DATA limits each process between two checks.
 
 Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Eight processes
 that filled memory on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and
@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from paddock.jail.walls.shortage import threads_as_errors, unless_shortage
 from paddock.jail.walls.syscalls import syscall
 
 _log = logging.getLogger(__name__)
@@ -138,8 +139,10 @@ class Watcher:
             if self._closing:
                 raise RuntimeError("the watcher is closed")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="paddock-watcher", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="paddock-watcher", daemon=True)
+                with threads_as_errors():
+                    thread.start()
+                self._thread = thread
             self._put(time.monotonic() + FLOOR_SECONDS, watched)
             self._wake.notify()
         return watched
@@ -174,7 +177,7 @@ class Watcher:
 
 
 def probe() -> str | None:
-    """None if the memory of a child can be read here, else the reason and what to allow.
+    """None if the memory of a child can be read here, else the reason and what to allow. OSError: something ran out.
 
     Guests with another uid are not tried: an ordinary user can read them only if they are dumpable.
     """
@@ -188,11 +191,12 @@ def probe() -> str | None:
             finally:
                 child.kill()
     except OSError as error:
-        return f"{error}: {allow}"
+        return f"{unless_shortage(error)}: {allow}"
     return None
 
 
-_RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.MULTILINE)
+_RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
+_TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB$", re.MULTILINE)
 _DIVIDED = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
 _KCMP_VM = 1
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -205,10 +209,12 @@ _GONE = (FileNotFoundError, ProcessLookupError)
 class Process:
     """One process at one moment. `memory_bytes`: anonymous, shared and swapped pages, even if others map them too.
 
-    `task` is a thread that still has the memory: the first thread may have ended before the others.
+    They include `table_bytes`, the page tables, which no two processes share. `task` is a thread that still has the
+    memory: the first thread may have ended before the others.
     """
 
     memory_bytes: int
+    table_bytes: int
     cpu_seconds: float
     start: int
     task: int
@@ -235,7 +241,7 @@ def tree(root: int, *others: int) -> dict[int, Process]:
 
 
 def held_bytes(processes: Iterable[Process]) -> int:
-    """Anonymous, shared and swapped pages of the processes, each page divided by how many processes map it.
+    """Page tables, and anonymous, shared and swapped pages, each page divided by how many processes map it.
 
     The kernel visits every page: 1 ms for 40 MB. A process that is not dumpable counts in full.
     """
@@ -248,7 +254,7 @@ def held_bytes(processes: Iterable[Process]) -> int:
             continue
         twins.append(process.task)
         try:
-            total += _kilobytes(_DIVIDED, _pages(process.task)) * 1024
+            total += _kilobytes(_DIVIDED, _pages(process.task)) * 1024 + process.table_bytes
         except PermissionError:
             total += process.memory_bytes
         except _GONE:
@@ -283,17 +289,18 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
     if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
-    memory, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
-    return Process(memory, ticks / _TICKS, int(fields[19]), task), tasks
+    memory, tables, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
+    return Process(memory, tables, ticks / _TICKS, int(fields[19]), task), tasks
 
 
-def _memory_of(tasks: list[int]) -> tuple[int, int]:
-    """The memory of the first thread that still has it, and that thread."""
+def _memory_of(tasks: list[int]) -> tuple[int, int, int]:
+    """The memory of the first thread that still has it, the page tables in it, and that thread."""
     for task in tasks:
         with contextlib.suppress(*_GONE):
-            if kilobytes := _kilobytes(_RESIDENT, _read(f"/proc/{task}/status")):
-                return kilobytes * 1024, task
-    return 0, tasks[0]
+            status = _read(f"/proc/{task}/status")
+            if kilobytes := _kilobytes(_RESIDENT, status):
+                return kilobytes * 1024, _kilobytes(_TABLES, status) * 1024, task
+    return 0, 0, tasks[0]
 
 
 def _same_memory(one: int, other: int) -> bool:
