@@ -368,7 +368,10 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """Stop the event loop that `run_sync` started. The end of `with` calls this, that of `async with` `aclose`."""
+        """Stop the event loop that `run_sync` started.
+
+        Leaving a `with` block calls this; leaving an `async with` block calls `aclose`.
+        """
         if self._background is not None:
             background, self._background = self._background, None
             background.close()
