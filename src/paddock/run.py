@@ -368,7 +368,10 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """Stop the event loop that `run_sync` started. `with` calls this when it ends; `async with` calls `aclose`."""
+        """Stop the event loop that `run_sync` started.
+
+        Leaving a `with` block calls this; leaving an `async with` block calls `aclose`.
+        """
         if self._background is not None:
             background, self._background = self._background, None
             background.close()

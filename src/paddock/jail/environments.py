@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 FORMAT = 2
-"""Part of every key. Raise it when builds of an earlier Paddock must not be used any more."""
+"""Part of every key. Raise it when builds of an earlier Paddock must no longer be used."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Limits on the memory and processes of a guest: a control group where one can be made, otherwise a watcher.
+"""Limits on the memory and processes of a guest: a control group if one can be made, otherwise a watcher.
 
 Neither counts the memory that the guest used while it was waiting. A control group prevents use above the limit. A
 watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. Nor does it see the

@@ -160,7 +160,7 @@ def _folder_prefix(candidates: Sequence[str]) -> str | None:
 
 
 def _tasks_of(uid: int) -> int:
-    """How many threads this user has now. RLIMIT_NPROC counts them together with those of a guest."""
+    """How many threads this user has now. RLIMIT_NPROC counts them together with a guest's threads."""
     found = 0
     for entry in os.scandir("/proc"):
         with suppress(OSError):

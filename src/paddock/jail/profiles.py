@@ -110,9 +110,9 @@ def uncounted_rlimits(config: Config, setup: GuestSetup) -> dict[str, int]:
 
 
 def reserve_uids(profile: str, config: Config) -> UidBlock | None:
-    """User ids of the host for a warden of this profile; None if the profile reserves its own, or has only the user's.
+    """Reserve uids of the host for a warden. Returns None if the profile reserves them itself, or uses only our own.
 
-    They lie above the ids of `chroot`, which kills all processes of a uid.
+    They are above the uids of `chroot`, which kills all processes of a uid.
     """
     if profile != "namespaces" or os.geteuid() != 0:
         return None
