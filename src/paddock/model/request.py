@@ -107,7 +107,5 @@ class RunContext:
     artifacts: Artifacts | None = None  # None: the Paddock's own
     definition: str | None = None
     session: str | None = None
-    tools: Mapping[str, RunTool] = field(
-        default_factory=dict
-    )  # the session's tools, which hide others of the same name
+    tools: Mapping[str, RunTool] = field(default_factory=dict)  # the session's; they hide others of the same name
     context: Context | None = None  # values that are injected into its calls
