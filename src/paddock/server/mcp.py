@@ -7,6 +7,7 @@ A call that is cancelled, or whose client disconnects, ends its run.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -294,10 +295,16 @@ class _Handlers:
             await context.session.report_progress(done, total, message or None)
 
         name = _session_name(context)
-        token = "" if context.request is None else context.request.headers.get("authorization", "")
+        token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
         session = None if name is None else self._services.sessions.get(name, token)
         # Over HTTP any result may become an event: the SDK starts a stream after 15 s, or at the first report.
-        return Caller(LOCAL, session, report, None if context.request is None else EVENT_BYTES)
+        return Caller(self._principal(token), session, report, None if context.request is None else EVENT_BYTES)
+
+    def _principal(self, token: str) -> str:
+        """Whose runs and artifacts a call uses. Each token has its own; the server's token is the owner's."""
+        if not token or self._services.config.server.token:
+            return LOCAL
+        return f"token-{hashlib.sha256(token.encode(errors='replace')).hexdigest()[:32]}"
 
 
 @contextmanager

@@ -57,12 +57,13 @@ class Writer:
         self,
         connect: Callable[[], sqlalchemy.Connection],
         *,
+        check: Callable[[], None] = lambda: None,
         name: object = "",
         queue_items: int = QUEUE_ITEMS,
         queue_bytes: int = QUEUE_BYTES,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
-        self._connect, self._name = connect, name
+        self._connect, self._check, self._name = connect, check, name
         self._queue_items, self._queue_bytes, self._wait_seconds = queue_items, queue_bytes, wait_seconds
         self._wake = threading.Condition()
         self._queue: deque[_Item] = deque()
@@ -76,6 +77,11 @@ class Writer:
         """Why the last transaction failed; None once one has succeeded."""
         self.lost = 0
         """How many items of background work were lost."""
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the database is open, and the last transaction succeeded."""
+        return self._connection is not None and self.problem is None
 
     async def write(self, work: Work[T], *, synced: bool = False) -> T:
         """Do `work` and return its value once it is committed, and with `synced` on disk. Works in any event loop."""
@@ -176,6 +182,8 @@ class Writer:
         except Exception as problem:  # noqa: BLE001  callers must get the error, and the thread must survive
             self._fail(batch, store_error(problem, self._name))
             return
+        if self._is_logged:
+            _log.warning("the store %s can be written again", self._name)
         self.problem, self._is_logged = None, False
         with self._wake:
             written = [item for item in batch if item.done is None]
@@ -194,6 +202,7 @@ class Writer:
 
     def _transact(self, batch: list[_Item]) -> list[tuple[Any, BaseException | None]]:
         connection = self._connection = self._connection or self._connect()
+        self._check()
         # A synced commit costs far more than a normal one, so only commits that need it are synced.
         is_synced = any(item.is_synced for item in batch)
         if is_synced != self._is_synced:
@@ -210,9 +219,9 @@ class Writer:
             items = [*batch, *self._queue]  # items queued meanwhile would otherwise wait behind a full batch
             self._queue = deque(item for item in items if item.done is None)
             self._awaited_count = 0
-        if self._queue and not self._is_logged:  # once until it works again
+        if not self._is_logged:  # once until it works again
             self._is_logged = True
-            _log.warning("%s; unwritten entries wait in memory", problem)
+            _log.error("%s%s", problem, "; unwritten entries wait in memory" if self._queue else "")
         for item in items:
             if item.done is not None:
                 item.done.set_exception(StoreError(str(problem)))
