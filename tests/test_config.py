@@ -63,7 +63,7 @@ def test_a_whole_number_is_accepted_for_a_fraction() -> None:
 
 BEGINS, BUCKETS = "must be empty or begin with one of", "file://, s3://, gs://, az://, memory://"
 POSITIVE = "wall_seconds must be a positive, finite number"
-WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.max_workers, and that at most 1000"
+WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must hold"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,8 @@ WORKERS = "other.toml: monty.min_workers must be at least 1 and at most monty.ma
             "cpython, quickjs, node, jail, environments, tools, upstreams, context, connections, server, store, "
             "artifacts",
         ),
+        ('jail.hash_seed = "x"', "other.toml: jail.hash_seed must be `random` or a number below 2**32, not 'x'"),
+        ("jail.template_runs = 0", "other.toml: jail.template_runs must be positive, not 0"),
         ("store.run_days = -1", "other.toml: store.run_days must be positive, or 0 for no limit, not -1.0"),
         ("store.run_count = 1.5", "other.toml: 'store.run_count' must be a whole number, not 1.5"),
         ("store.session_days = nan", "other.toml: store.session_days must be positive, or 0 for no limit, not nan"),

@@ -67,13 +67,17 @@ class GuestsConfig:
 
 @dataclass(frozen=True, slots=True)
 class JailConfig:
-    """The kernel enclosure around guests."""
+    """The kernel sandbox around guests."""
 
     profile: str = "auto"
     accept_confined: bool = False
     uid_base: int = 1 << 20
     tmp_bytes: int = 64 * 1024 * 1024
     tmp_inodes: int = 10_000
+    template_runs: int = 1000
+    template_seconds: float = 3600.0
+    fresh_layout: bool = False
+    hash_seed: str = "random"
     trace_denied: bool = False
 
 
@@ -244,7 +248,7 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
 def _tables(
     current: Mapping[str, EnvironmentConfig], values: Any, origins: Origins, where: str
 ) -> Mapping[str, EnvironmentConfig]:
-    """Apply tables whose names the user chooses, each to the table of that name or to an empty one."""
+    """Merge tables that the user names, each into the table that has the name already, or into a new one."""
     changed = dict(current)
     for name, value in values.items() if isinstance(values, Mapping) else [("", values)]:
         if not isinstance(value, Mapping):

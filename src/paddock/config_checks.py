@@ -34,6 +34,8 @@ CEILING = Limits(
 _CHOICES: Mapping[str, Sequence[str]] = {"engine": ENGINES, "jail.profile": PROFILES}
 _MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 16}
 _POSITIVE = (
+    *("jail.template_runs", "jail.template_seconds"),
+    *("server.max_runs", "server.max_waiting", "server.waiting_bytes", "server.wait_seconds"),
     *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
 )
@@ -58,8 +60,8 @@ def validate(config: Config, origins: Origins) -> Config:
     if not 0 < minimum <= maximum <= MAX_WORKERS:
         prefix = origins.prefix("monty.min_workers", "monty.max_workers")
         raise ConfigError(
-            f"{prefix}monty.min_workers must be at least 1 and at most monty.max_workers, "
-            f"and that at most {MAX_WORKERS}; here they are {minimum} and {maximum}"
+            f"{prefix}1 <= monty.min_workers <= monty.max_workers <= {MAX_WORKERS} must hold; "
+            f"here they are {minimum} and {maximum}"
         )
     for engine in GUEST_ENGINES:
         _check_guests(config, engine, origins)
@@ -80,6 +82,11 @@ def _requirements() -> Iterator[tuple[str, str, Callable[[Any], bool]]]:
         known = ", ".join(f"{scheme}://" for scheme in schemes)
         yield setting, f"empty or begin with one of {known}", partial(_is_url, schemes=schemes)
     yield "data_directory", "the path of a directory", bool
+    yield "jail.hash_seed", "`random` or a number below 2**32", _is_hash_seed
+
+
+def _is_hash_seed(value: str) -> bool:
+    return value == "random" or (value.isdecimal() and value.isascii() and len(value) <= 10 and int(value) < 2**32)
 
 
 def _is_url(value: str, schemes: Collection[str]) -> bool:
@@ -92,8 +99,8 @@ def _check_guests(config: Config, engine: str, origins: Origins) -> None:
     if not 0 <= guests.min_waiting <= guests.max_waiting <= guests.max_guests <= MAX_WORKERS:
         prefix = origins.prefix(f"{engine}.min_waiting", f"{engine}.max_waiting", f"{engine}.max_guests")
         raise ConfigError(
-            f"{prefix}{engine}.min_waiting must be at most {engine}.max_waiting, that at most {engine}.max_guests, "
-            f"and that at most {MAX_WORKERS}"
+            f"{prefix}0 <= {engine}.min_waiting <= {engine}.max_waiting <= {engine}.max_guests <= {MAX_WORKERS} "
+            "must hold"
         )
     if guests.environment not in config.environments:
         prefix, known = origins.prefix(f"{engine}.environment"), ", ".join(sorted(config.environments))

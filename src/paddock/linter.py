@@ -25,7 +25,7 @@ CODE_BYTES = 1024 * 1024
 LINT_SECONDS = 30.0
 REPORT_BYTES = 4 * 1024 * 1024
 MEMORY_BYTES = 2 * 1024**3
-"""What Ruff may use. It takes a thousand times the size of a source that is full of mistakes."""
+"""What Ruff may use. A source full of mistakes takes a thousand times its size."""
 FINDINGS = 1000
 
 _BUGBEAR = (

@@ -189,19 +189,30 @@ _LIMITS = {
 }
 
 
-def unfinished_result(context: RunContext, language: str, verdict: Verdict) -> RunResult:
-    """The result of a run that was cancelled or lost. Its output is stored separately."""
-    reason = ("Cancelled", "the caller cancelled the run")
-    if verdict is not Verdict.CANCELLED:
-        reason = ("HostError", "the host failed before the run ended; run it again")
+def unfinished_result(
+    context: RunContext,
+    language: str,
+    verdict: Verdict,
+    error: RunError,
+    *,
+    stdout: str = "",
+    stderr: str = "",
+    artifacts: tuple[Artifact, ...] = (),
+    wall_seconds: float = 0.0,
+) -> RunResult:
+    """The result of a run that did not come to its own end: it was cancelled, refused or lost."""
+    output_bytes = len((stdout + stderr).encode(errors="replace"))
     return RunResult(
         run_id=context.run_id,
         verdict=verdict,
         language=language,
         engine=None,
         engine_reason=None,
-        usage=Usage(0.0),
-        error=RunError(*reason),
+        usage=Usage(round(wall_seconds, 6), output_bytes=output_bytes),
+        stdout=stdout,
+        stderr=stderr,
+        error=error,
+        artifacts=artifacts,
         definition=context.definition,
         session=context.session,
     )

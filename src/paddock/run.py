@@ -132,6 +132,10 @@ class Paddock:
         record = await self._execute(replace(plan, check_only=True), scope, engine, _Events(None))
         return record.result().error
 
+    async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
+        """Raise the `RequestError` that `run` would raise. Neither compiles nor runs anything."""
+        await self._plan(make_request(code, options), None)
+
     def run_sync(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         """`run` for programs without an event loop. The engines stay warm between calls, until `close`."""
         with self._lock:

@@ -53,7 +53,7 @@ def test_every_setting_is_documented_and_no_other() -> None:
 
 def test_every_documented_default_is_the_default() -> None:
     documented = {code(row[0]): code(row[1]).strip('"') for row in rows("configuration.md")}
-    machine_dependent = {"monty.max_workers", "data_directory"} | {
+    machine_dependent = {"monty.max_workers", "data_directory", "server.max_runs"} | {
         f"{engine}.max_guests" for engine in ("cpython", "quickjs", "node")
     }
     actual = {name: str(list(value) if isinstance(value, tuple) else value) for name, value in settings(Config())}

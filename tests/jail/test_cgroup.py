@@ -176,7 +176,7 @@ def test_slots_beyond_those_that_may_keep_files_open_keep_none_and_bound_as_well
     slot = slots.take()
     for _ in range(2):
         before = set(Path("/proc/self/fd").iterdir())
-        slot.doors()
+        slot.entry_fds()
         with guest(slot) as process:
             assert told(process, grabs(128)) == b""
             assert slot.was_out_of_memory()
@@ -231,11 +231,11 @@ def test_memory_from_before_the_move_does_not_count(slots: Slots) -> None:
     assert not slot.was_out_of_memory()
 
 
-def test_a_child_enters_by_itself_through_the_doors(slots: Slots) -> None:
+def test_a_child_enters_by_itself_through_the_entry_fds(slots: Slots) -> None:
     slot = slots.take()
-    doors = slot.doors()
-    enters = f"import os\nfor door in {doors}:\n    os.write(door, b'0')\n    os.close(door)"
-    process = waiting(enters, doors)
+    entry_fds = slot.entry_fds()
+    enters = f"import os\nfor fd in {entry_fds}:\n    os.write(fd, b'0')\n    os.close(fd)"
+    process = waiting(enters, entry_fds)
     slot.limit(64 * MEGABYTE, 4)
     assert told(process, grabs(128)) == b""
     assert slot.was_out_of_memory()

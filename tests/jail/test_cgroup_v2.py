@@ -215,7 +215,7 @@ def _mounted() -> Path:
 @pytest.mark.usefixtures("imitated")
 def test_a_guest_enters_through_a_descriptor_of_the_list_of_processes(tmp_path: Path) -> None:
     slot = SlotV2(dict.fromkeys(NEEDED, tmp_path / "slot"))
-    (door,) = slot.doors()
+    (door,) = slot.entry_fds()
     os.write(door, b"0")
     assert (tmp_path / "slot" / "cgroup.procs").read_text() == "0"
 

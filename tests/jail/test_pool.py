@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from paddock.config import Config, GuestsConfig
+from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.errors import JailUnavailable
 from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import Pool
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import Limits
+from paddock.model.result import Verdict
 from paddock.run import Paddock
+from tests.anomaly.processes import children
 
 
 def config(**settings: float | int) -> Config:
@@ -85,3 +90,25 @@ async def test_a_guest_that_is_not_in_its_control_group_is_not_handed_out() -> N
         limits.apply_usual(limit)
     limits.give_back(limit)
     await limits.close()
+
+
+@pytest.mark.parametrize("settings", [{"template_runs": 3}, {"template_seconds": 0.001}, {"fresh_layout": True}])
+async def test_templates_are_replaced_and_end_with_their_last_guest(settings: dict[str, Any]) -> None:
+    code = "hash('paddock'), id(object), open('/proc/self/stat').read().split()[25:28]"
+    async with Paddock(replace(config(), jail=JailConfig(**settings))) as paddock:
+        seen = [json.dumps((await paddock.run(code, engine="cpython")).output) for _ in range(7)]
+        assert len(set(seen)) >= 3
+        await until(lambda: len(pool(paddock)._users) <= 2)
+        long = asyncio.create_task(paddock.run("import time\ntime.sleep(1)\n'done'", engine="cpython"))
+        others = await asyncio.gather(*(paddock.run(code, engine="cpython") for _ in range(5)))
+        assert {result.verdict for result in others} == {Verdict.OK}
+        assert (await long).output == "done"
+    assert children() == []
+
+
+async def test_a_hash_seed_may_be_fixed() -> None:
+    outputs = []
+    for _ in range(2):
+        async with Paddock(replace(config(), jail=JailConfig(hash_seed="7"))) as paddock:
+            outputs.append((await paddock.run("hash('paddock')", engine="cpython")).output)
+    assert outputs[0] == outputs[1]

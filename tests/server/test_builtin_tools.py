@@ -234,7 +234,9 @@ async def test_a_cancelled_run_ends_and_its_output_is_kept(
         run_id = await begun(client, TELLS, timeout=600)
         await asyncio.wait_for(meeting.here.wait(), 60)
         shown = (await client.call_tool("cancel_run", {"run_id": run_id})).structured_content
-        assert (shown["verdict"], meeting.gone.is_set(), services.detached) == ("cancelled", True, {})
+        assert (shown["verdict"], meeting.gone.is_set(), services.runs) == ("cancelled", True, {})
+        assert (shown["stdout"], shown["error"]["message"]) == ("begun\n", "cancel_run ended the run")
+        assert [(call["tool"], call["status"]) for call in shown["calls"]] == [("meet", "cancelled")]
         again = (await client.call_tool("cancel_run", {"run_id": run_id})).structured_content
     assert again == shown
 
@@ -302,3 +304,6 @@ async def test_closing_the_server_cancels_detached_runs(meeting: Meeting, connec
             run = await store.runs.get(LOCAL, run_id)
     assert run is not None
     assert (run.verdict, meeting.gone.is_set()) == ("cancelled", True)
+    result = run.to_dict()["result"]
+    assert result["stdout"] == "begun\n"
+    assert result["error"]["message"].startswith("the server was shut down before the run ended")

@@ -185,6 +185,61 @@ async def test_a_run_of_a_killed_server_is_lost_at_the_next_start_with_its_calls
     assert [(call["tool"], call["status"]) for call in run["calls"]] == [("plain.wait", None)]
 
 
+SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+async def test_a_signal_ends_runs_and_their_callers_get_the_output_and_the_reason(era: str, bare: str) -> None:
+    with started("serve", "--port", "0", "--config", bare) as process:
+        async with Client(address_of(process), mode=era) as client:
+            run_id, call = await printed(client)
+            process.send_signal(signal.SIGTERM)
+            answer = (await call).structured_content
+            assert (answer["verdict"], answer["stdout"]) == ("cancelled", "begun\n")
+            assert answer["error"]["message"] == SHUT_DOWN
+        assert process.wait(30) == 0
+    with forked("serve", "--port", "0") as second:
+        async with Client(address_of(second)) as client:
+            detached = await shown(client, run_id)
+    assert (detached["verdict"], detached["stdout"], detached["error"]["message"]) == (
+        "cancelled",
+        "begun\n",
+        SHUT_DOWN,
+    )
+
+
+async def test_a_signal_ends_runs_over_stdio_with_an_answer(bare: str, tmp_path: Path) -> None:
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    pid = tmp_path / "pid"
+    command = ["-c", 'echo $$ > "$0"; exec "$@"', str(pid), sys.executable, "-m", "paddock", "mcp", "--config", bare]
+    parameters = StdioServerParameters(command="sh", args=command, env=dict(os.environ))
+    async with Client(stdio_client(parameters)) as client:
+        _, call = await printed(client)
+        os.kill(int(pid.read_text()), signal.SIGTERM)
+        answer = (await call).structured_content
+    assert (answer["verdict"], answer["stdout"], answer["error"]["message"]) == ("cancelled", "begun\n", SHUT_DOWN)
+
+
+async def printed(client: Any) -> tuple[str, asyncio.Task[Any]]:
+    """A detached run and a call, both of which have printed something and go on."""
+    code = "print('begun')\nimport time\nawait report_progress(1, 2, 'begun')\ntime.sleep(600)"
+    begun = await client.call_tool("run_code", {"code": code, "detach": True, "timeout": 600})
+    run_id = begun.structured_content["run_id"]
+    reported = asyncio.Event()
+
+    async def report(done: float, total: float | None, message: str | None) -> None:
+        if message == "begun":
+            reported.set()
+
+    call = asyncio.create_task(client.call_tool("run_code", {"code": code, "timeout": 600}, progress_callback=report))
+    async with asyncio.timeout(60):
+        await reported.wait()
+        while (await shown(client, run_id)).get("stdout") != "begun\n":
+            await asyncio.sleep(0.01)
+    return run_id, call
+
+
 def address_of(process: Any) -> str:
     return str(process.stdout.readline().split(" at ")[1].split(". ")[0])
 

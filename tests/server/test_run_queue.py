@@ -38,7 +38,7 @@ class Runs:
             await asyncio.sleep(0)
 
     async def _run(self, name: str, size: int) -> None:
-        async with self.queue.place(name, name[0], size):
+        async with self.queue.place(name, name[0], lambda: size):
             self.started.append(name)
             await self.ends[name].wait()
 
@@ -101,3 +101,21 @@ async def test_a_cancelled_run_gives_its_place_to_the_next() -> None:
     assert runs.started == ["a0", "b0"]
     await runs.begin("a2")
     assert runs.started[-1] == "a2"
+
+
+async def test_only_a_run_that_has_to_wait_is_measured() -> None:
+    measured: list[str] = []
+    queue = RunQueue(ServerConfig(max_runs=1, max_waiting=1))
+
+    def measure(name: str) -> int:
+        measured.append(name)
+        return 0
+
+    first = queue.place("a0", "a", lambda: measure("a0"))
+    queue.place("b0", "b", lambda: measure("b0"))
+    with pytest.raises(Overloaded):
+        queue.place("c0", "c", lambda: measure("c0"))  # refused by number
+    assert (measured, queue.position("b0")) == (["b0"], 1)
+    first.leave()
+    first.leave()
+    assert queue.position("b0") is None

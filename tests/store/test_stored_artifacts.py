@@ -220,17 +220,17 @@ async def test_one_principal_has_a_quota(tmp_path: Path) -> None:
         own = place.of()
         await own.create("a", "text/plain", b"x" * 6)
         for content in (b"x" * 5, chunks(b"x" * 5)):
-            with pytest.raises(BadArtifact, match=r"may be stored|you keep 6 bytes"):
+            with pytest.raises(BadArtifact, match=r"may be stored|you have 6 bytes"):
                 await own.create("b", "text/plain", content)
         kept = await own.find("a")
         assert kept is not None
-        with pytest.raises(BadArtifact, match="you keep 6 bytes of artifacts, and may keep 10: 5 more do not fit"):
+        with pytest.raises(BadArtifact, match="you have 6 bytes of artifacts, and the limit is 10: 5 more do not fit"):
             await own.append(kept, b"x" * 5)
         await own.replace(kept, "text/plain", b"x" * 10)
         await place.of(BOB).create("b", "text/plain", b"x" * 10)
         for name in ("c", "d"):
             await own.create(name, "text/plain", b"")
-        with pytest.raises(BadArtifact, match="you keep 3 artifacts, and may keep 3"):
+        with pytest.raises(BadArtifact, match="you have 3 artifacts, and the limit is 3"):
             await own.create("e", "text/plain", b"")
         await own.remove(kept)
         await own.create("e", "text/plain", b"x" * 10)
@@ -360,7 +360,7 @@ async def test_a_run_over_its_quota_gets_an_error(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(0, 2, 0)) as place:
         artifacts_of_run = RunArtifacts(place.of())
         answer, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
-        said = "you keep 0 bytes of artifacts, and may keep 2: 3 more do not fit; remove some"
+        said = "you have 0 bytes of artifacts, and the limit is 2: 3 more do not fit; remove some"
         assert (answer, made, artifacts_of_run.created()) == (
             ArtifactAnswer({"success": False, "error": said}),
             None,

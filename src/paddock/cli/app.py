@@ -66,7 +66,7 @@ def command() -> int:
 def _show_help(command: Any, names: list[str]) -> bool:
     """Show the help of the command with these names. Returns False if there is no such command.
 
-    Help does not need to parse the command line, which makes Typer load Pydantic and takes twice as long.
+    Typer would parse the command line first. That loads Pydantic and takes twice as long.
     """
     context = command.context_class(command, info_name="paddock", **command.context_settings)
     for name in names:

@@ -130,7 +130,10 @@ async def _connect(page: _Page, paddock: Paddock) -> None:
     """Start the shop server, so that its start is not part of any example's time."""
     started = time.perf_counter()
     result = await paddock.run('(await call_tool("shop.orders", {"limit": 1}))["matching"]')
-    took = _milliseconds(time.perf_counter() - started) if result.error is None else f"not: {result.error.message}"
+    if result.error is not None:
+        page.line(f"The shop server did not start: {result.error.message}", "red")
+        return
+    took = _milliseconds(time.perf_counter() - started)
     page.line(f"A shop, an MCP server with {result.output} orders, was ready in {took}.")
 
 

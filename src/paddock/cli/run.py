@@ -128,7 +128,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     if as_json:
         text = result.to_json()
         screen.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
-    elif not (script and _has_shown_its_end(result)):
+    elif not (script and _has_printed_its_outcome(result)):
         show_result(result, source, screen, err)
     for each in () if as_json or saved is None else saved:
         err.line(f"Saved {each['filename']} as {each['path']}", "dim")
@@ -175,7 +175,7 @@ def _show_event(out: Screen, err: Screen, interrupts: Interrupts, event: Event) 
             err.line(progress_text(event), "dim")
 
 
-def _has_shown_its_end(result: RunResult) -> bool:
+def _has_printed_its_outcome(result: RunResult) -> bool:
     """Whether the program itself has written to stderr how it ended."""
     return result.exit_code is not None and result.verdict in {"ok", "raised", "denied", "rejected"}
 

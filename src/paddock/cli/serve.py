@@ -12,7 +12,7 @@ import typer
 from paddock import descriptors
 from paddock.cli.options import ConfigOption, McpConfigOption, load_config, refuse_empty, unknown
 from paddock.cli.render import stdout
-from paddock.cli.signals import NUMBERS
+from paddock.cli.signals import SIGNALS
 from paddock.errors import ConfigError, HostError, RequestError
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 PORT = 8080
 CLOSING_SECONDS = 2
-"""How long a stopped server waits for calls in progress. Then it cancels them."""
+"""How long a stopped server waits for calls in progress. Then it ends their runs."""
+ANSWER_SECONDS = 1
+"""How long it then has to answer them."""
 
 DefinitionsOption = Annotated[
     str | None,
@@ -143,7 +145,7 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
         if not received.done():
             received.set_result(number)
 
-    for number in NUMBERS:
+    for number in SIGNALS:
         loop.add_signal_handler(number, stop, number)
     serving = asyncio.create_task(serve_stdio(make_server(services, shipped, saved=saved)))
     ends: list[asyncio.Future[Any]] = [serving, received]
@@ -160,7 +162,9 @@ async def _serve_http(
     import asyncio
 
     import uvicorn
+    from sse_starlette.sse import AppStatus
 
+    from paddock.server.connections import ACCEPTED_AT_ONCE, LimitedProtocol, handle_loop_error
     from paddock.server.http import make_app
     from paddock.server.mcp import make_server
 
@@ -169,10 +173,31 @@ async def _serve_http(
         def capture_signals(self) -> Iterator[None]:  # uvicorn's version raises each signal again at the end
             yield
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            ending = asyncio.create_task(self._end_runs())
+            await super().shutdown(sockets)
+            ending.cancel()
+
+        async def _end_runs(self) -> None:
+            if services.runs:
+                await services.end_runs(after_seconds=CLOSING_SECONDS)
+                await asyncio.sleep(ANSWER_SECONDS / 2)
+            AppStatus.should_exit = True  # ends the streams of clients that listen
+
+    AppStatus.enable_automatic_graceful_drain = False  # it would end the streams of calls at once
     await _check_saved(services, saved)
     application = make_app(make_server(services, shipped, saved=saved), services)
-    web = Web(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=CLOSING_SECONDS))
-    for number in NUMBERS:
+    asyncio.get_running_loop().set_exception_handler(handle_loop_error)
+    web = Web(
+        uvicorn.Config(
+            application,
+            http=LimitedProtocol,
+            backlog=ACCEPTED_AT_ONCE,
+            log_level="warning",
+            timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,
+        )
+    )
+    for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
     async with services:
         services.start_maintenance()  # a store that does not work is in the log before the first call

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-NUMBERS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SPARE_FILES = 20  # opened by an event loop, a pool of workers and the pipes to two of them
 TOO_FEW_FILES = "this process may not open enough files; allow more, for example with `ulimit -n 256`"
 
@@ -45,13 +45,13 @@ def exit_cancelled(number: int, frame: FrameType | None) -> NoReturn:
 
 def watch(handle: Callable[[int, FrameType | None], object] = exit_cancelled) -> None:
     """Install `handle` for both signals."""
-    for number in NUMBERS:
+    for number in SIGNALS:
         signal.signal(number, handle)
 
 
 def restore_defaults() -> None:
     """Restore the default signal handlers, when Python is about to exit."""
-    for number in NUMBERS:
+    for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
 
 
@@ -131,7 +131,7 @@ class Interrupts:
 
 
 def _check_spare_files() -> None:
-    # With too few, Monty's runtime panics and prints that to stderr itself.
+    # With too few free descriptors, Monty's runtime panics and prints to stderr.
     from paddock.errors import HostError
 
     opened: list[int] = []

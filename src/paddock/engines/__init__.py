@@ -1,1 +1,1 @@
-"""The engines, which know nothing of one another, and what several of them share."""
+"""The engines, and the code that several of them share. They are independent of one another."""

@@ -40,10 +40,10 @@ class Execution(Protocol):
 
 
 class Engine(Protocol):
-    """Runs one language in one way. `close` leaves nothing running."""
+    """Runs scripts with one interpreter. `close` leaves nothing running."""
 
     grace_seconds: float
-    """How long after its wall time a run may still stop by itself, so that none of its output is lost."""
+    """How long a run may take to stop by itself after its time limit. One that is killed may lose output."""
 
     async def start(self) -> None:
         """Get ready for runs, once. `JailUnavailable` says why this engine cannot run on this host."""

@@ -44,8 +44,8 @@ def node_program(heap_bytes: int) -> tuple[str, ...]:
 class NodeEngine(JailedEngine):
     """Three pools of guests: the default one, one for TypeScript, and one for runs with a higher memory limit.
 
-    Stripping types takes 40 ms the first time, so guests for TypeScript have done it once. V8 fixes its maximum heap
-    size when it starts: the run's memory limit, so that it collects garbage in time. The jail limits the total.
+    Stripping types takes 40 ms the first time, so guests for TypeScript have done it once. V8's maximum heap size
+    is fixed when it starts. It is the memory limit, so that V8 collects garbage in time. The jail limits the total.
     """
 
     def __init__(self, config: Config) -> None:
@@ -127,8 +127,8 @@ class NodeExecution(JailedExecution):
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         async with aclosing(super().events(on_call)) as events:
             async for event in events:
-                is_other_end = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
-                if is_other_end and self._report_text:
+                ended_otherwise = isinstance(event, Finished) and event.verdict is not Verdict.OUT_OF_MEMORY
+                if ended_otherwise and self._report_text:
                     yield Output("stderr", self._report_text)  # it was the script's output after all
                 yield event
 

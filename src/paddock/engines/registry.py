@@ -80,7 +80,7 @@ class Engines:
         return None
 
     async def close(self) -> None:
-        """Close every engine. Runs that have not opened an engine yet fail."""
+        """Close every engine. A run that has not opened its engine yet fails."""
         self._is_closed = True
         for engine in self._started.values():
             await engine.close()

@@ -207,7 +207,7 @@ def _findings(report: str) -> list[Finding]:
 
 
 def _is_place(*numbers: str) -> bool:
-    """Whether these are numbers of lines or columns. A worker that a script took over may write any others."""
+    """Whether these are numbers of lines or columns. A worker that a script took over may write anything."""
     return all(number.isdecimal() and len(number) < 10 for number in numbers)
 
 
@@ -244,7 +244,7 @@ class _Changes:
 
     stored_keys: frozenset[str]
     spreads: list[tuple[int, int]]
-    """First line and greatest last line so far, in order: a search takes logarithmic time."""
+    """The first line of each, in order, and the greatest last line so far, for a binary search."""
 
     @classmethod
     def of(cls, outline: Outline) -> _Changes:

@@ -1,1 +1,4 @@
-"""Programs that run inside the walls. Standard library only, and `_quickjs`; the host never imports them."""
+"""Programs that run in the sandbox. The host never imports them.
+
+They import only the standard library, `_quickjs`, and `paddock.jail.wire`.
+"""

@@ -14,7 +14,7 @@ script that names one arrives. (Only Python has two templates; elsewhere the bar
 has a single thread and never sees a script.
 
 For each guest the warden starts a **reaper**, the first process of a new pid namespace. It sleeps and runs nothing.
-Killing the reaper makes the kernel kill every process of that namespace, even one that hides. A zygote joins the
+Killing the reaper makes the kernel kill every process of that namespace, even one that has detached. A zygote joins the
 namespace through the reaper's pidfd and forks the **guest** into it. The guest enters its control group, mounts file
 systems of its own, closes every descriptor but stdin, stdout, stderr and its control socket, changes to a uid of its
 own, gives up its privileges, puts itself under Landlock and seccomp, and says READY on its own socket. If the guest is
@@ -38,6 +38,6 @@ of `namespaces`. The other two have no pid namespace: there the reaper finds and
 (`reaper`). `profiles` chooses the one that works on this machine.
 
 `environments` and `environment_build` install the packages that guests can import. `entry_point` is the program that
-every process of the jail starts as. `exec_jailed` walls in a single foreign program. `doctor` tries what works on this
-machine.
+every process of the jail starts as. `exec_jailed` sandboxes a single program, such as a Monty worker or Ruff. `doctor`
+reports what works on this machine.
 """

@@ -266,7 +266,7 @@ class Stop:
                 kill_group(self._process)
 
     def pause(self, seconds: float) -> None:
-        """Sleep. EnvironmentFailed: the build was stopped."""
+        """Sleep. Raises EnvironmentFailed if the build is stopped meanwhile."""
         if self._stopped.wait(seconds):
             raise EnvironmentFailed("the build of the environment was stopped")
 

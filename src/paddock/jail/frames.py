@@ -16,13 +16,13 @@ from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
-"""The longest line of a console. A guest cuts longer lines, which are more than any run may print."""
+"""The longest line of a console. No run may print more by default, so a guest cuts longer lines."""
 ERROR_BYTES = 2 * 1024 * 1024
 """The longest message and traceback together, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
-Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+LineOrColumn = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 """A line or a column. It is bounded because Python refuses to print an integer of thousands of digits."""
 
 
@@ -73,8 +73,8 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     status: str
     type: str = ""
     message: str = ""
-    line: Place | None = None
-    column: Place | None = None
+    line: LineOrColumn | None = None
+    column: LineOrColumn | None = None
     traceback: str = ""
     exit_code: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
     output_json: str | None = None
@@ -146,13 +146,13 @@ class FrameDecoder:
         self._data += data
 
     def messages(self) -> Iterator[Message]:
-        """Yield the complete messages, in order. WireError: the bytes are not a frame, so the rest is unreadable."""
+        """Yield the complete messages, in order. Raises WireError if the bytes are not a frame."""
         while len(self._data) >= PREFIX.size:
             kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
-            most = self._body_bytes.get(kind)
-            if most is None:
+            max_bytes = self._body_bytes.get(kind)
+            if max_bytes is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")
-            if body_bytes > most:
+            if body_bytes > max_bytes:
                 if kind != Kind.RESULT:
                     raise WireError(f"a frame of kind {kind} announces {body_bytes} bytes")
                 yield OversizedResult(body_bytes)

@@ -50,7 +50,7 @@ class Epoll:
             self._epoll.close()
 
     def register(self, fd: int, callback: Callback) -> None:
-        """Call `callback` when input arrives or has arrived. OSError: the kernel's limit on watches is reached.
+        """Call `callback` when input arrives or has arrived. Raises OSError at the kernel's limit on watches.
 
         That limit is per user, and a guest may have the host's uid and use it up.
         """
@@ -104,7 +104,7 @@ class Guest:
         fds: list[int],
         resource_limit: ResourceLimit,
         epoll: Epoll,
-        came: asyncio.Future[None],
+        arrived: asyncio.Future[None],
         *,
         has_namespaces: bool = True,
         traced: bool = False,
@@ -127,7 +127,7 @@ class Guest:
         self.made_at = self._loop.time()
         self._awake = False
         self.out_of_memory = False  # a hint: then ask the resource limit
-        self._waiter = came  # settled at the next input
+        self._waiter = arrived  # settled at the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -178,9 +178,9 @@ class Guest:
     async def wait_until_ready(self) -> None:
         """Wait until the guest says READY from inside its walls. Only then may it be given a script."""
         if self._traced:
-            await self._follow()
+            await self._receive_listener()
         self._awake = False  # input so far is read below
-        while not (pid := self._speaker()):
+        while not (pid := self._ready_pid()):
             await self.wait_for_input()
         self.pid = pid
         if not self._has_namespaces:
@@ -188,14 +188,14 @@ class Guest:
         if self._has_lost_reaper:
             raise EngineCrashed(_REAPER_DIED)
 
-    async def _follow(self) -> None:
+    async def _receive_listener(self) -> None:
         """Receive the listener of a traced filter. From the filter's start, refused calls wait for the listener."""
-        with suppress(EOFError):  # it ended instead; `_speaker` finds out why
+        with suppress(EOFError):  # it ended instead; `_ready_pid` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()
             self._trace = seccomp.Trace(listener)
 
-    def _speaker(self) -> int:
+    def _ready_pid(self) -> int:
         """The pid of the process that said READY, according to the kernel; 0 if none has yet."""
         ready = PREFIX.pack(Kind.READY, 0, 0, 0)
         try:
@@ -233,7 +233,7 @@ class Guest:
             return b""
 
     def report(self) -> Report | None:
-        """How the guest ended; None while it has not. LookupError: its zygote is gone, so there will be no report."""
+        """How the guest ended; None while it has not. Raises LookupError if its zygote is gone and cannot report."""
         try:
             said = os.read(self._report, REPORT.size)
         except BlockingIOError:
@@ -249,7 +249,7 @@ class Guest:
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
-        """Limit what the whole process tree may use in addition to now. HostError: it could not be limited."""
+        """Limit what the process tree may use beyond what it uses now. Raises HostError if that fails."""
         if self._trace is not None:
             self._trace.begin()
         try:

@@ -106,7 +106,16 @@ class Jail:
                 limits = await self._make_limits()
                 self._allows_memfds = limits.counts_unmapped
                 templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
-                self._pool = Pool(self._start_warden, settings, limits, templates, processes=self._processes)
+                jail = self._config.jail
+                self._pool = Pool(
+                    self._start_warden,
+                    settings,
+                    limits,
+                    templates,
+                    processes=self._processes,
+                    client_guests=1 if jail.fresh_layout else jail.template_runs,
+                    client_seconds=jail.template_seconds,
+                )
             return self._pool
 
     async def _make_limits(self) -> ResourceLimits:

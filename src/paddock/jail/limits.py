@@ -21,7 +21,7 @@ from paddock.model.limits import Limits
 
 
 class ResourceLimit:
-    """The limit of one guest. This base limits nothing: it is for a guest that only tries the walls out."""
+    """The limit of one guest. This base class limits nothing; it is for guests that only test the walls."""
 
     oom_fd: int | None = None  # readable when memory may have run out: then ask `was_out_of_memory`
 
@@ -75,7 +75,7 @@ class ResourceLimits:
     def apply_usual(self, resource_limit: ResourceLimit) -> None:
         """Apply the usual limits to a waiting guest, so that a run with these limits starts faster.
 
-        JailUnavailable: the guest is not in its control group, so nothing would limit it.
+        Raises JailUnavailable if the guest is not in its control group, because nothing would limit it.
         """
         if isinstance(resource_limit, GroupLimit):
             if resource_limit.slot.processes() == 0:
@@ -107,7 +107,7 @@ class GroupLimit(ResourceLimit):
         self.oom_fd = slot.oom_fd
 
     def cgroup_fds(self) -> list[int]:
-        return self.slot.doors()
+        return self.slot.entry_fds()
 
     def set(self, limits: Limits) -> None:
         self.slot.limit(limits.memory_bytes, max(1, limits.processes))
@@ -122,7 +122,7 @@ class GroupLimit(ResourceLimit):
         try:
             used = self.slot.usage()
         except OSError:
-            return None, None  # a run must not fail for its statistics
+            return None, None  # missing statistics must not fail a run
         return used.cpu_seconds, used.memory_peak_bytes
 
 

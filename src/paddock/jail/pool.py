@@ -4,20 +4,24 @@ Guests are forked from one of two templates, and each template has its own shelf
 waiting guests follows demand. It doubles, up to a maximum, when a caller finds none. It falls to a minimum when no
 caller has come for `idle_seconds`. After `release_seconds` no guest waits, and the zygote ends. A zygote that dies is
 replaced, and the guests that waited with it are dropped.
+
+All guests of one warden share its address layout and hash seed. So a warden is replaced after some guests or some time;
+the old one ends with its last guest.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+import math
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from paddock import descriptors
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Guest, Template
-from paddock.jail.limits import ResourceLimits
+from paddock.jail.limits import ResourceLimit, ResourceLimits
 from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import FIRST_UID
 
@@ -66,8 +70,11 @@ class Pool:
         templates: Sequence[Template],
         *,
         processes: bool,
+        client_guests: int = 1000,
+        client_seconds: float = math.inf,
     ) -> None:
         self._start = start
+        self._client_guests, self._client_seconds = client_guests, client_seconds
         self._limits = limits
         self._floor, self._ceiling = settings.min_waiting, settings.max_waiting
         self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
@@ -78,7 +85,10 @@ class Pool:
         self._room = asyncio.Semaphore(most)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
-        self._client: WardenClient | None = None
+        self._client: WardenClient | None = None  # the newest
+        self._started_at, self._ordered = 0.0, 0  # when it was started, and how many guests it was told to make
+        self._users: Counter[WardenClient] = Counter()  # guests of each warden, alive or in the making
+        self._client_of: dict[Guest, WardenClient] = {}
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -184,27 +194,43 @@ class Pool:
         try:
             while True:
                 client = await self._running_client()
-                gone = await client.load(shelf.template)
+                self._users[client] += 1
+                self._ordered += 1
+                guest = None
                 try:
-                    guest = await client.guest(
-                        uid=uid,
-                        processes=self._processes,
-                        resource_limit=resource_limit,
-                        hurry=hurry,
-                        template=shelf.template,
-                    )
-                except EngineCrashed:
-                    await asyncio.wait([gone], timeout=DEATH_SECONDS)  # whether it died is known only then
-                    self._count_failure(shelf, gone)
-                    if shelf.failures >= ATTEMPTS:
-                        raise
-                else:
-                    shelf.failures = 0
-                    await self._apply_usual_limits(guest)
+                    guest = await self._order(client, shelf, uid, resource_limit, hurry=hurry)
+                finally:
+                    if guest is None:
+                        self._leave(client)
+                if guest is not None:
+                    self._client_of[guest] = client
                     return guest
         except BaseException:
             self._limits.give_back(resource_limit)
             raise
+
+    async def _order(
+        self, client: WardenClient, shelf: Shelf, uid: int, resource_limit: ResourceLimit, *, hurry: bool
+    ) -> Guest | None:
+        """Have a guest made. Returns None if its zygote died and another attempt is worthwhile."""
+        gone = await client.load(shelf.template)
+        try:
+            guest = await client.guest(
+                uid=uid,
+                processes=self._processes,
+                resource_limit=resource_limit,
+                hurry=hurry,
+                template=shelf.template,
+            )
+        except EngineCrashed:
+            await asyncio.wait([gone], timeout=DEATH_SECONDS)  # whether it died is known only then
+            self._count_failure(shelf, gone)
+            if shelf.failures >= ATTEMPTS:
+                raise
+            return None
+        shelf.failures = 0
+        await self._apply_usual_limits(guest)
+        return guest
 
     async def _apply_usual_limits(self, guest: Guest) -> None:
         try:
@@ -222,17 +248,33 @@ class Pool:
         shelf.last_failed = gone
 
     async def _running_client(self) -> WardenClient:
-        if self._client is not None and not self._client.died.done():
+        if self._client is not None and self._is_usable(self._client):
             return self._client
         async with self._starting:
-            if self._client is not None and self._client.died.done():
-                dead, self._client = self._client, None
-                await dead.close()
+            if self._client is not None and not self._is_usable(self._client):
+                old, self._client = self._client, None
+                if old.died.done() or not self._users[old]:
+                    await old.close()
             if self._client is None:
                 if self._closed:
                     raise EngineCrashed(CLOSED)
                 self._client = await self._start()
+                self._started_at, self._ordered = asyncio.get_running_loop().time(), 0
             return self._client
+
+    def _is_usable(self, client: WardenClient) -> bool:
+        """Whether this warden, the newest, is alive and may make another guest."""
+        age_seconds = asyncio.get_running_loop().time() - self._started_at
+        is_fresh = self._ordered < self._client_guests and age_seconds < self._client_seconds
+        return is_fresh and not client.died.done()
+
+    def _leave(self, client: WardenClient) -> None:
+        """Count one guest of this warden less. A warden that was replaced ends with its last guest."""
+        self._users[client] -= 1
+        if not self._users[client]:
+            del self._users[client]
+            if client is not self._client:
+                self._in_background(asyncio.create_task(client.close()))
 
     def _fail(self, shelf: Shelf, problem: PaddockError) -> None:
         """Pass a failure on to one caller, or to all callers if the zygote is gone."""
@@ -256,6 +298,7 @@ class Pool:
             else:  # it may still be alive, so its uid is not used again
                 log.error("the end of a guest could not be observed: %s", problem, exc_info=problem)
             shelf.alive -= 1
+            self._leave(self._client_of.pop(guest))
             self._limits.give_back(guest.resource_limit)
             for each in self._shelves.values():
                 if each.callers:
@@ -312,8 +355,8 @@ class Pool:
                 if timer is not None:
                     timer.cancel()
             self._fail(shelf, EngineCrashed(CLOSED))
-        if self._client is not None:
-            await self._client.close()  # which ends all guests
+        for client in [*self._users, *([self._client] if self._client is not None else [])]:
+            await client.close()  # which ends all guests
         while self.waiting or self._tasks:  # a guest in the making may still arrive
             for shelf in self._shelves.values():
                 while shelf.waiting:

@@ -66,7 +66,7 @@ class ChrootProfile:
 
     def reaper_ended(self, pid: int) -> None: ...
 
-    def give_up(self, pid: int) -> None:
+    def end_reaper(self, pid: int) -> None:
         os.kill(pid, reaper.END)
 
     def join(self, reaper_pidfd: int) -> None: ...
@@ -112,7 +112,7 @@ class ChrootDuty:
         self._guest, self._proc = guest, proc
         self._quota = quota.Quota(WRITABLE, spec.tmp_bytes, spec.tmp_inodes)
 
-    def exceeds(self) -> bool:
+    def exceeds_disk_limit(self) -> bool:
         return self._quota.exceeded(pids_of_uid(self._guest, self._proc), self._proc)
 
     def clean_up(self) -> None:

@@ -64,7 +64,7 @@ class ConfinedProfile:
 
     def reaper_ended(self, pid: int) -> None: ...
 
-    def give_up(self, pid: int) -> None:
+    def end_reaper(self, pid: int) -> None:
         os.kill(pid, reaper.END)
 
     def join(self, reaper_pidfd: int) -> None: ...
@@ -105,7 +105,7 @@ class ConfinedDuty:
         size, inodes = spec.tmp_bytes, spec.tmp_inodes
         self._quota = None if folder is None else quota.Quota([str(folder)], size, inodes, mapped_bytes=size)
 
-    def exceeds(self) -> bool:
+    def exceeds_disk_limit(self) -> bool:
         if self._folder is None or self._quota is None:
             return False
         self._find_guest()

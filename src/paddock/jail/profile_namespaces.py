@@ -39,7 +39,7 @@ class NamespacesProfile:
     def enter(self, host: socket.socket) -> None:
         parent = os.getppid()
         namespaces.unshare(namespaces.ZYGOTE)
-        # Opened in the new mount namespace, before the uid that may read these paths is given up.
+        # Opened in the new mount namespace, while this uid may still read these paths.
         sources = [mounts.Source(path) for path in self._spec.reads]
         host.send(MAP_ME)
         host.recv(1)
@@ -47,7 +47,7 @@ class NamespacesProfile:
             os.setgroups([])
             os.setresgid(0, 0, 0)  # 0 in the namespace is an ordinary id of the range outside
             os.setresuid(0, 0, 0)
-        privileges.die_with_parent(parent)  # a change of uid clears it
+        privileges.die_with_parent(parent)  # again: a change of uid clears it
         started = os.fork()
         if started:
             host.close()
@@ -64,8 +64,8 @@ class NamespacesProfile:
         privileges.drop_bounding()
         privileges.limit(privileges.DEFAULT_LIMITS)
         if landlock.abi():
-            # The mounts decide what may be read and written. Landlock adds devices, TCP, and signals to processes
-            # outside.
+            # The mounts decide what may be read and written. Landlock also denies new device files, TCP, and signals to
+            # processes outside.
             self._ruleset = landlock.prepare(read=[], write=["/"])
 
     def start_reaper(self, order: Order, report: int) -> int:
@@ -74,7 +74,7 @@ class NamespacesProfile:
     def reaper_ended(self, pid: int) -> None:
         self._pid_namespaces.ended(pid)
 
-    def give_up(self, pid: int) -> None:
+    def end_reaper(self, pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
     def join(self, reaper_pidfd: int) -> None:

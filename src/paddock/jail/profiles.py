@@ -85,6 +85,7 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
         memfds=setup.memfds,
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,
+        hash_seed=jail.hash_seed,
         trace=jail.trace_denied,
     )
 
@@ -101,7 +102,7 @@ def identities(profile: str, config: Config) -> Identities | None:
 
 
 async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient:
-    """Start a warden with the first profile that works here. JailUnavailable: none works, and why."""
+    """Start a warden with the first profile that works here. Raises JailUnavailable with the reasons if none does."""
     reasons = []
     for profile in candidates(config):
         try:
@@ -132,7 +133,7 @@ async def start(profile: str, config: Config, setup: GuestSetup) -> WardenClient
     return await WardenClient.start(setup.python, make_spec(profile, config, setup), identities(profile, config))
 
 
-# Of each sysctl that can forbid user namespaces: the value that does so, and the remedy.
+# For each sysctl that can forbid user namespaces: the value that does so, and the remedy.
 _SYSCTLS = {
     "user/max_user_namespaces": ("0", "Set the sysctl user.max_user_namespaces to 10000 or more."),
     "kernel/unprivileged_userns_clone": ("0", "Set the sysctl kernel.unprivileged_userns_clone to 1."),

@@ -22,7 +22,7 @@ POLL_SECONDS = 0.05
 class Duty(Protocol):
     """What a reaper does in its profile."""
 
-    def exceeds(self) -> bool:
+    def exceeds_disk_limit(self) -> bool:
         """Whether the guest keeps more on disk than it may."""
         ...
 
@@ -53,7 +53,7 @@ def _reap(duty: Duty, report: int) -> None:
     try:
         if signal.sigwait({BEGIN, END}) == BEGIN:
             while signal.sigtimedwait({END}, POLL_SECONDS) is None:
-                if duty.exceeds():
+                if duty.exceeds_disk_limit():
                     os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports SIGKILL
                     break
     finally:

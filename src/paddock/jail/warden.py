@@ -3,7 +3,7 @@
 The cost of fork() and exit() grows with the memory of the process, so reapers are forked from the warden and not from
 a zygote. A zygote joins the namespace of a reaper and forks the guest into it.
 
-The bare zygote starts with the warden, and the warden ends with it. The warm one starts when the host asks for it. It
+The bare zygote starts with the warden, and the warden exits when it ends. The warm one starts when the host asks. It
 may fail or end without affecting guests of the bare one.
 """
 
@@ -43,7 +43,7 @@ class Profile(Protocol):
         ...
 
     def start_reaper(self, order: Order, report: int) -> int:
-        """Called in the warden. Start a guest's reaper, whose end ends all processes of the guest; return its pid.
+        """Called in the warden. Start a guest's reaper and return its pid. When it ends, so do the guest's processes.
 
         The reaper may report to the host through `report` how the guest ended, before the zygote does.
         """
@@ -51,7 +51,7 @@ class Profile(Protocol):
 
     def reaper_ended(self, pid: int) -> None: ...
 
-    def give_up(self, pid: int) -> None:
+    def end_reaper(self, pid: int) -> None:
         """Called in the warden. End a reaper and all processes of its guest."""
         ...
 
@@ -66,7 +66,7 @@ class Profile(Protocol):
 
 def main(control_fd: int) -> None:
     """Serve until the host closes the socket."""
-    ProcessName("paddock-warden").take()
+    ProcessName("paddock-warden").apply()
     host = socket.socket(fileno=control_fd)
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
@@ -130,7 +130,7 @@ class Warden:
         self._poll = select.poll()
 
     def start_bare(self) -> None:
-        """Start the bare zygote and wait until it has loaded. RuntimeError: it could not."""
+        """Start the bare zygote and wait until it has loaded. Raises RuntimeError if it cannot."""
         self._bare = self._start_zygote(self._spec.preload)
         said = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
         if "failed" in said:
@@ -140,17 +140,17 @@ class Warden:
 
     def _start_zygote(self, preload: tuple[str, ...]) -> socket.socket:
         """Fork a zygote. On the returned socket it reports whether it could load, and then takes orders."""
-        orders, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        orders, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork() == 0:
             try:
                 orders.close()
                 self._close_inherited()
-                zygote.serve(its, preload, self._profile, self._runtime, self._warm_up, self._proc)
+                zygote.serve(zygote_end, preload, self._profile, self._runtime, self._warm_up, self._proc)
             except BaseException:  # noqa: BLE001  the traceback goes to the host's stderr
                 traceback.print_exc()
             finally:
                 os._exit(1)
-        its.close()
+        zygote_end.close()
         return orders
 
     def _close_inherited(self) -> None:
@@ -168,9 +168,9 @@ class Warden:
                 if self._bare is not None and fd == self._bare.fileno():
                     os._exit(1)  # then the kernel or the reapers kill everything else
                 if fd == self._host.fileno():
-                    self._hear_host()
+                    self._handle_host()
                 elif self._warm is not None and fd == self._warm.fileno():
-                    self._hear_warm(self._warm)
+                    self._handle_warm(self._warm)
                 elif fd in self._reapers:
                     self._poll.unregister(fd)
                     os.close(fd)
@@ -179,14 +179,14 @@ class Warden:
     def _tell(self, **values: object) -> None:
         self._host.send(json.dumps(values).encode())
 
-    def _hear_host(self) -> None:
+    def _handle_host(self) -> None:
         message, cgroup_fds, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MAX_CGROUP_FDS)
         if not message:
             os._exit(0)
         if (command := decode_command(message)) is None:
             self._make(Order.from_bytes(message), cgroup_fds, flags)
         elif "dismiss" in command:
-            self._give_up(lambda reaper: reaper.number == command["dismiss"])
+            self._end_reapers(lambda reaper: reaper.number == command["dismiss"])
         elif "load" in command:
             self._load(command["load"])
         elif self._warm is not None and command["unload"] == self._warm_number:
@@ -203,7 +203,7 @@ class Warden:
         except OSError as problem:
             self._tell(lost=number, why=str(problem))
 
-    def _hear_warm(self, warm: socket.socket) -> None:
+    def _handle_warm(self, warm: socket.socket) -> None:
         try:
             data = warm.recv(MESSAGE_BYTES)
         except ConnectionError:  # it died with unread orders
@@ -220,19 +220,19 @@ class Warden:
         self._poll.unregister(warm)
         warm.close()  # the zygote then exits
         self._warm = None
-        self._give_up(lambda reaper: reaper.warm)
+        self._end_reapers(lambda reaper: reaper.warm)
 
-    def _give_up(self, which: Callable[[Reaper], bool]) -> None:
+    def _end_reapers(self, which: Callable[[Reaper], bool]) -> None:
         for reaper in self._reapers.values():
             if which(reaper):
                 with suppress(ProcessLookupError):
-                    self._profile.give_up(reaper.pid)
+                    self._profile.end_reaper(reaper.pid)
 
     def _make(self, order: Order, cgroup_fds: list[int], flags: int) -> None:
         """Start a reaper and a guest, or report why not."""
         orders = self._warm if order.warm else self._bare
         try:
-            if flags & socket.MSG_CTRUNC:  # a guest that lacks one could not enter its control group: no limits
+            if flags & socket.MSG_CTRUNC:  # some were lost: the guest would have no limits
                 self._tell(unmade=order.number, why=os.strerror(errno.EMFILE))
                 return
             if orders is None:
@@ -251,7 +251,7 @@ class Warden:
     def _start_guest(self, order: Order, cgroup_fds: list[int], orders: socket.socket) -> tuple[int, int]:
         """Start a reaper and have the zygote fork a guest into its jail; return the reaper's pid and pidfd.
 
-        OSError: that failed, and nothing is left.
+        Raises OSError if that fails. Nothing is left running or open then.
         """
         opened: list[int] = []
         try:
@@ -267,7 +267,7 @@ class Warden:
                 socket.send_fds(self._host, [json.dumps({"forked": order.number}).encode()], outside)
             except OSError:
                 opened += [pidfd] if pidfd >= 0 else []
-                self._profile.give_up(pid)
+                self._profile.end_reaper(pid)
                 raise
             with suppress(OSError):
                 inside = [pidfd, guest_control, report, guest_out, guest_error]
@@ -289,6 +289,6 @@ def _own_proc(host_proc: int) -> int:
 
 
 def _pair() -> tuple[socket.socket, socket.socket]:
-    ours, its = socket.socketpair()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process sent READY
-    return ours, its
+    host_end, guest_end = socket.socketpair()
+    host_end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells the host which process sent READY
+    return host_end, guest_end

@@ -26,7 +26,6 @@ ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108  in the jail
     "LANG": "C.UTF-8",
     "TZ": "UTC",
-    "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     # Thread pools do not survive fork().
     "OPENBLAS_NUM_THREADS": "1",
@@ -37,12 +36,12 @@ ENVIRONMENT = {
 
 @dataclass(slots=True)
 class PendingGuest:
-    """A guest that was ordered. `came` is settled when the guest exists and its first input has arrived."""
+    """A guest that was ordered. `arrived` is settled when the guest exists and its first input has arrived."""
 
     uid: int
     template: Template
     resource_limit: ResourceLimit
-    came: asyncio.Future[None]
+    arrived: asyncio.Future[None]
     guest: Guest | None = None
 
 
@@ -81,13 +80,13 @@ class WardenClient:
 
     @classmethod
     async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
-        """Start a warden and wait until its bare zygote serves. JailUnavailable: the profile does not work here."""
+        """Start a warden and wait for its bare zygote. Raises JailUnavailable if the profile does not work here."""
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Not in another thread: the kernel kills the warden when the thread that started it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
             warden_command(python, its.fileno()),
             pass_fds=[its.fileno()],
-            env=ENVIRONMENT,
+            env=ENVIRONMENT | {"PYTHONHASHSEED": spec.hash_seed},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -183,7 +182,7 @@ class WardenClient:
             self._pending.pop(order.number, None)
             raise JailUnavailable(f"a guest could not be ordered: {problem}") from None
         try:
-            await pending.came
+            await pending.arrived
             guest = cast("Guest", pending.guest)
             await guest.wait_until_ready()
         except BaseException:
@@ -234,7 +233,7 @@ class WardenClient:
                 fds,
                 pending.resource_limit,
                 self._epoll,
-                pending.came,
+                pending.arrived,
                 has_namespaces=self.profile == "namespaces",
                 traced=self._traced,
             )
@@ -242,7 +241,7 @@ class WardenClient:
             self._dismiss(number, str(problem), fds)
             return
         del self._pending[number]
-        if pending.came.done():  # nobody waits for it any more
+        if pending.arrived.done():  # nobody waits for it any more
             pending.guest.end()
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
@@ -253,16 +252,16 @@ class WardenClient:
     def _refuse(self, pending: PendingGuest, problem: PaddockError, fds: list[int]) -> None:
         for fd in fds:
             os.close(fd)
-        if not pending.came.done():
-            pending.came.set_exception(problem)
+        if not pending.arrived.done():
+            pending.arrived.set_exception(problem)
 
     def _die(self) -> None:
         """Note the death of the warden, and fail everyone who waits for a guest."""
         self._loop.remove_reader(self._control.fileno())
         self._messages.put_nowait({})
         for pending in self._pending.values():
-            if not pending.came.done():
-                pending.came.set_exception(EngineCrashed(_DIED))
+            if not pending.arrived.done():
+                pending.arrived.set_exception(EngineCrashed(_DIED))
         self._pending.clear()
         if self._warm is not None:
             self._warm.end("the warden has died")

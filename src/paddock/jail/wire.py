@@ -76,7 +76,7 @@ def pack(kind: Kind, frame_id: int = 0, header: dict[str, Any] | None = None, bo
 
 
 def prefix(data: bytes | bytearray | memoryview, body_bytes: int = BODY_BYTES) -> Prefix:
-    """Decode the prefix at the start of `data`. WireError: it announces too much."""
+    """Decode the prefix at the start of `data`. Raises WireError if it announces too much."""
     found = Prefix(*PREFIX.unpack_from(data))
     if found.header_bytes > HEADER_BYTES or found.body_bytes > body_bytes:
         raise WireError(f"a frame announces {found.header_bytes} + {found.body_bytes} bytes")

@@ -51,6 +51,7 @@ class Spec:
     memfds: bool = True  # whether guests may make memfds, which a watcher cannot count
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
+    hash_seed: str = "random"  # of all guests of one zygote
     trace: bool = False  # report refused system calls to the host
 
     def to_bytes(self) -> bytes:
@@ -121,7 +122,7 @@ def serve(
 
     `proc` is a descriptor of /proc.
     """
-    ProcessName("paddock-zygote").take()
+    ProcessName("paddock-zygote").apply()
     try:
         _load(preload, warm_up)
         _require_nothing_shared(proc)
@@ -202,7 +203,7 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Pr
         return
     if pid == 0:
         try:
-            GUEST_NAME.take()
+            GUEST_NAME.apply()
             for fd in cgroup_fds:
                 os.write(fd, b"0")  # enter the control group before allocating anything
             _signal.set_wakeup_fd(-1)

@@ -1,7 +1,7 @@
 """The error envelope, version 1: the form in which scripts and callers receive a failed tool call.
 
-`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. One function builds each row of
-that list, so kind, code and `retryable` are decided only here.
+`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. Each row of
+that list is built by one function here, which sets its kind, code and `retryable`.
 """
 
 from __future__ import annotations
@@ -161,9 +161,9 @@ def upstream_unreachable(tool: str, summary: str) -> dict[str, Any]:
     return envelope("upstream_http", tool, summary, "UPSTREAM_NETWORK", retryable=True)
 
 
-def rate_limited(tool: str, summary: str, retry_after_seconds: float) -> dict[str, Any]:
-    """The call exceeded Paddock's own rate limit for a server."""
-    hints = ["Call it less often: request more in one call, or return and continue later."]
+def rate_limited(tool: str, summary: str, retry_after_seconds: float, *, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """The call exceeded Paddock's own rate limit for a server, or came when Paddock had too many runs already."""
+    hints = hints or ["Call it less often: request more in one call, or return and continue later."]
     result = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=hints, retryable=True)
     return with_meta(result, retry_after_seconds=retry_after_seconds)
 

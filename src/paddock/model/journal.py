@@ -1,6 +1,7 @@
 """The journal: the ordered record of a run's tool calls, written before and after each one.
 
-A call that may change something is made only after its intent is stored, so that a crash leaves no unknown effect.
+A call that may change something is made only after its intent is stored, so that after a crash the
+journal names everything that may have taken effect.
 Callers remove secrets first.
 """
 

@@ -59,7 +59,7 @@ def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, ca
         raise BadLimit(
             f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_short_repr(requested)}"
         )
-    items = tuple((name, value, type(value)) for name, value in requested.items())  # the types too: True == 1
+    items = tuple((name, value, type(value)) for name, value in requested.items())  # with types, because True == 1
     try:
         return _merge(items, default, caps)  # cached: most runs have the same limits
     except TypeError:  # an unhashable value cannot be cached

@@ -31,9 +31,8 @@ class Tool:
     hints: Hints = Hints()
     tags: tuple[str, ...] = ()
     title: str = ""
-    injected: Mapping[str, bool] = field(
-        default_factory=dict
-    )  # arguments that the host adds, and if the tool needs them
+    injected: Mapping[str, bool] = field(default_factory=dict)
+    """Arguments that the host adds, by name; True: the tool requires it."""
 
     @property
     def full_name(self) -> str:

@@ -1,1 +1,1 @@
-"""Pure decisions taken before anything runs."""
+"""Decides how a script will run, before it runs. Pure functions."""

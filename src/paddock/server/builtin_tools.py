@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 DEFAULT_FOUND, MAX_FOUND = 10, 50
 MAX_SCHEMAS = 20
 _DETAILS = ("brief", "detailed", "full")
+QUEUED = "queued"
+"""Shown instead of a verdict while a run waits for a place."""
+CANCELLED = "cancel_run ended the run"
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 
 
@@ -41,10 +44,9 @@ def run_tools(services: Services) -> list[ServerTool]:
     async def cancel_run(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         run_id = arguments["run_id"]
         is_own = await services.store.runs.get(caller.principal, run_id) is not None
-        task = services.detached.get(run_id) if is_own else None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
+        run = services.runs.get(run_id) if is_own else None
+        if run is not None:
+            await run.end(CANCELLED)
         return await _show_run(services, caller, "cancel_run", run_id)
 
     schema = object_schema({"run_id": {"type": "string"}}, ["run_id"])
@@ -52,7 +54,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "The result of a detached run; while it runs, verdict `running` and its output so far. Do not poll fast.",
+            "The result of a detached run; until then `running` and its output so far, or `queued`. Do not poll often.",
             schema,
             get_run,
         ),
@@ -81,15 +83,22 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
     values = await asyncio.to_thread(run.to_dict)
     result = values["result"]
     if result is None:
-        return {"run_id": run.id, "verdict": RUNNING, "stdout": values["stdout"], "stderr": values["stderr"]}
+        state = state_of(services.queue.position(run.id))
+        output = {} if "position" in state else {"stdout": values["stdout"], "stderr": values["stderr"]}
+        return {"run_id": run.id, **state, **output}
     output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
     overflow = await services.store_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
     return native.summarize(result, overflow)
 
 
+def state_of(position: int | None) -> dict[str, Any]:
+    """The state of a run without a verdict, by its position in the queue."""
+    return {"verdict": RUNNING} if position is None else {"verdict": QUEUED, "position": position}
+
+
 def is_failure(summary: dict[str, Any]) -> bool:
     """Whether the summarized run has failed."""
-    return summary["verdict"] not in (str(Verdict.OK), RUNNING)
+    return summary["verdict"] not in (str(Verdict.OK), RUNNING, QUEUED)
 
 
 def discovery_tools(services: Services) -> list[ServerTool]:

@@ -6,11 +6,14 @@ arguments -> Face.parse -> FaceRequest -> Paddock.follow -> RunResult -> Face.re
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -19,18 +22,21 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces import FaceRequest, HostInfo, face_of
 from paddock.definitions.validation import parse_saved
 from paddock.engines import registry
-from paddock.errors import BadDefinition, HostError, PaddockError, StoreError
+from paddock.errors import BadDefinition, HostError, Overloaded, PaddockError, RequestError, StoreError
+from paddock.model import envelope
+from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, Output, Progress
 from paddock.model.request import LOCAL, Request, RunContext
-from paddock.model.result import RunResult, Verdict
+from paddock.model.result import RunError, RunResult, Verdict
 from paddock.record import new_run_id, unfinished_result
 from paddock.server import session_tools
-from paddock.server.builtin_tools import is_failure, summarize_stored
+from paddock.server.builtin_tools import is_failure, state_of, summarize_stored
 from paddock.server.files import add_files
+from paddock.server.run_queue import Place
 from paddock.server.session_tools import ScriptTool
 from paddock.server.sessions import Caller, Report
 from paddock.server.tool import ServerTool, json_result, to_result
-from paddock.store.runs import RUNNING, NewRun, fingerprint
+from paddock.store.runs import NewRun, fingerprint
 from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
@@ -42,6 +48,8 @@ MAX_PENDING_REPORTS = 100
 """A script may report more than a client can read; older reports are dropped."""
 WATCH_SECONDS = 1.0
 """How often the store is checked for definitions that another process saved."""
+CLIENT_CANCELLED = "the client cancelled the call or disconnected"
+HOST_FAILED = RunError("HostError", "the host failed before the run ended; run it again")
 log = logging.getLogger(__name__)
 SavedNames = Collection[str] | Literal["all"]
 
@@ -77,18 +85,36 @@ class _CodeTool:
         request = self.face.parse(self._definition, arguments, self.host)
         if request.lint:
             return await self._lint(request)
-        if request.connections:
-            request = replace(request, connections=session_tools.check_connections(self._services, request.connections))
-        request = await add_files(self._services, caller, request)
         run_id = new_run_id()
-        earlier = await self._begin(run_id, caller, request)
+        try:
+            self._services.check_open()
+            place = self._services.queue.place(run_id, caller.key, partial(_memory_bytes, caller, request))
+            return await self._call(run_id, place, caller, request)
+        except Overloaded as refusal:
+            hints = ["Nothing was run. Wait as long, then call again, with fewer calls at once."]
+            seconds = refusal.retry_after_seconds
+            return self.refuse(envelope.rate_limited(self._definition.name, str(refusal), seconds, hints=hints))
+
+    async def _call(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> CallToolResult:
+        """Store the run and start it, and wait for its result unless it is detached."""
+        try:
+            if request.connections:
+                connections = session_tools.check_connections(self._services, request.connections)
+                request = replace(request, connections=connections)
+            earlier = await self._begin(run_id, caller, request)
+        except BaseException:
+            place.leave()
+            raise
         if earlier is not None:
+            place.leave()
             return json_result(earlier, is_error=is_failure(earlier))
         if request.detach:
-            self._detach(run_id, caller, request)
-            return json_result({"run_id": run_id, "verdict": RUNNING})
+            self._services.detach(run_id, self._run(run_id, place, replace(caller, report=_ignore), request))
+            return json_result({"run_id": run_id, **state_of(place.position)})
         try:
-            result = await self._run(run_id, caller, request)
+            result = await self._run(run_id, place, caller, request)
+        except Overloaded:
+            raise
         except PaddockError as fault:
             response = self.face.render_fault(request, fault)
             if isinstance(fault, HostError):
@@ -109,11 +135,18 @@ class _CodeTool:
         return to_result(self.face.render_findings(findings))
 
     async def _begin(self, run_id: str, caller: Caller, request: FaceRequest) -> dict[str, Any] | None:
-        """Store that the run begins. Returns the summary of an earlier run with the same idempotency key."""
-        key = request.idempotency_key
-        digest = ""
-        if key is not None:
-            digest = await asyncio.to_thread(fingerprint, Request(request.code, **request.options))
+        """Store that the run begins. Returns the summary of an earlier run with the same idempotency key.
+
+        A detached request is checked first, because nobody would see the error later.
+        """
+        key, digest = request.idempotency_key, ""
+        if request.detach or key is not None:
+            # Read again when the run starts: a run that waits does not hold its files.
+            complete = await add_files(self._services, caller, request)
+            if request.detach:
+                await self._services.paddock.validate(complete.code, **complete.options)
+            if key is not None:
+                digest = await asyncio.to_thread(fingerprint, Request(complete.code, **complete.options))
         new = NewRun(
             run_id,
             caller.principal,
@@ -128,39 +161,55 @@ class _CodeTool:
         earlier = await self._services.store.runs.begin(new)
         return None if earlier is None else await summarize_stored(self._services, caller, earlier)
 
-    def _detach(self, run_id: str, caller: Caller, request: FaceRequest) -> None:
-        detached = self._services.detached
+    async def _run(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> RunResult:
+        """Wait for the run's turn and run it to its end. Stores how it ended, even if it was cancelled.
 
-        def ended(task: asyncio.Task[RunResult]) -> None:
-            del detached[run_id]
-            if not task.cancelled() and (fault := task.exception()) is not None:
-                log.warning("the detached run %s failed: %s: %s", run_id, type(fault).__name__, fault)
-
-        detached[run_id] = task = asyncio.create_task(self._run(run_id, replace(caller, report=_ignore), request))
-        task.add_done_callback(ended)
-
-    async def _run(self, run_id: str, caller: Caller, request: FaceRequest) -> RunResult:
-        """Run to the end and report progress to the caller. Stores how the run ended, even if it was cancelled."""
+        If the server ends the run, its caller gets a result too.
+        """
         services = self._services
         calls_context = caller.context.of_run(request.connections)
         own = {each.tool.name: ScriptTool(each, calls_context, caller.session) for each in self._session_tools}
         artifacts = services.artifacts.of(caller.owner, run_id)
         context = RunContext(run_id, artifacts, self._definition.name, caller.owner.session, own, calls_context)
-        reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id))
-        result, verdict, language = None, Verdict.LOST, request.options.get("language", "python")
-        try:
-            result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
-            await reporter.flush()
-        except asyncio.CancelledError:
-            verdict = Verdict.CANCELLED
-            raise
-        finally:
-            reporter.close()
+        reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id), place)
+        unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
+        result = None
+        with services.in_progress(run_id) as run:
             try:
-                await services.store.runs.finish(run_id, result or unfinished_result(context, language, verdict))
-            except StoreError as problem:  # the caller still gets the result
-                log.warning("the result of run %s could not be stored: %s", run_id, problem)
+                async with run.stop, place:
+                    request = await add_files(services, caller, request)
+                    result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
+                await reporter.flush()
+            except TimeoutError:
+                if run.ended_by is None:
+                    raise
+                result = unfinished(Verdict.CANCELLED, RunError("Cancelled", run.ended_by))
+            except asyncio.CancelledError:
+                result = unfinished(Verdict.CANCELLED, RunError("Cancelled", CLIENT_CANCELLED))
+                raise
+            except PaddockError as fault:
+                verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
+                result = unfinished(verdict, RunError(type(fault).__name__, str(fault)))
+                raise
+            finally:
+                reporter.close()
+                try:
+                    await services.store.runs.finish(run_id, result or unfinished(Verdict.LOST, HOST_FAILED))
+                except StoreError as problem:  # the caller still gets the result
+                    log.warning("the result of run %s could not be stored: %s", run_id, problem)
         return result
+
+
+def _memory_bytes(caller: Caller, request: FaceRequest) -> int:
+    """How much memory the request takes, with the attached files that are read for it."""
+    attached = caller.session.files.values() if caller.session is not None and request.session_files else ()
+    files = request.options.get("files") or ()
+    size = len(request.code) + sum(each.size for each in attached) + sum(len(each.content) for each in files)
+    objects: list[Any] = [request.options.get("inputs")]
+    while objects:  # a level of the JSON value at a time; as text it would be up to twenty times smaller
+        size += sum(map(getsizeof, objects))
+        objects = list({id(each): each for each in gc.get_referents(*objects)}.values())
+    return size
 
 
 async def _ignore(done: float, total: float | None, message: str) -> None:
@@ -170,22 +219,44 @@ async def _ignore(done: float, total: float | None, message: str) -> None:
 class ProgressReporter:
     """Passes the output of one run to the store, and its progress to the caller, in order and without delaying the run.
 
-    A run that reports no progress costs a timer and no task.
+    A run that reports no progress costs a timer and no task. What the run has printed and created is kept for a run
+    that is ended before it has a result.
     """
 
-    def __init__(self, report: Report, on_output: Callable[[str, str], None]) -> None:
-        self._report, self._on_output = report, on_output
+    def __init__(self, report: Report, on_output: Callable[[str, str], None], place: Place | None = None) -> None:
+        self._report, self._on_output, self._place = report, on_output, place
+        self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
+        self._artifacts: list[Artifact] = []
         self._pending: deque[Progress] = deque(maxlen=MAX_PENDING_REPORTS)
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
+        self._began_at = time.monotonic()
         self._timer = self._loop.call_later(STILL_RUNNING_SECONDS, self._still_running, STILL_RUNNING_SECONDS)
+        if self._position is not None:
+            self._send(Progress(0.0, None, self._state(0.0)))
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Output):
+            self._output[event.stream].append(event.text)
             self._on_output(event.stream, event.text)
+        elif isinstance(event, Artifact):
+            self._artifacts.append(event)
         elif isinstance(event, Progress):
             self._timer.cancel()  # the script reports its own progress
             self._send(event)
+
+    def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:
+        """The result of a run that ended without one, with what it has printed and created."""
+        return unfinished_result(
+            context,
+            language,
+            verdict,
+            error,
+            stdout="".join(self._output["stdout"]),
+            stderr="".join(self._output["stderr"]),
+            artifacts=tuple(self._artifacts),
+            wall_seconds=time.monotonic() - self._began_at,
+        )
 
     async def flush(self) -> None:
         """Wait until all pending reports are sent. The caller accepts none after the result."""
@@ -198,8 +269,16 @@ class ProgressReporter:
         if self._task is not None:
             self._task.cancel()
 
+    @property
+    def _position(self) -> int | None:
+        return None if self._place is None else self._place.position
+
+    def _state(self, seconds: float) -> str:
+        position = self._position
+        return f"still running after {seconds:g} s" if position is None else f"queued, position {position}"
+
     def _still_running(self, seconds: float) -> None:
-        self._send(Progress(seconds, None, f"still running after {seconds:g} s"))
+        self._send(Progress(seconds, None, self._state(seconds)))
         self._timer = self._loop.call_later(STILL_RUNNING_SECONDS, self._still_running, seconds + STILL_RUNNING_SECONDS)
 
     def _send(self, event: Progress) -> None:

@@ -7,7 +7,6 @@ A call that is cancelled, or whose client disconnects, ends its run.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -48,7 +47,7 @@ from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import disconnect_event
-from paddock.server.sessions import CONNECTION, Caller
+from paddock.server.sessions import CONNECTION, Caller, caller_key
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
 
 if TYPE_CHECKING:
@@ -297,14 +296,12 @@ class _Handlers:
         name = _session_name(context)
         token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
         session = None if name is None else self._services.sessions.get(name, token)
+        peer = None if context.request is None or context.request.client is None else context.request.client.host
         # Over HTTP any result may become an event: the SDK starts a stream after 15 s, or at the first report.
-        return Caller(self._principal(token), session, report, None if context.request is None else EVENT_BYTES)
-
-    def _principal(self, token: str) -> str:
-        """Whose runs and artifacts a call uses. Each token has its own; the server's token is the owner's."""
-        if not token or self._services.config.server.token:
-            return LOCAL
-        return f"token-{hashlib.sha256(token.encode(errors='replace')).hexdigest()[:32]}"
+        max_bytes, key = None if context.request is None else EVENT_BYTES, caller_key(token, peer)
+        # Each token has its own runs and artifacts; those of the server's token are the owner's.
+        is_owner = not token or bool(self._services.config.server.token)
+        return Caller(LOCAL if is_owner else f"token-{key[:32]}", session, report, max_bytes, key)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import asyncio
 import math
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from paddock.errors import Overloaded
@@ -26,13 +27,25 @@ LONGEST_RETRY_SECONDS = 60.0
 
 
 class Place:
-    """The place of one run, from the moment it is asked for. Enter it once: that waits for its turn."""
+    """The place of one run, from the moment it is asked for. Enter it once, which waits for its turn, or leave it."""
 
-    def __init__(self, queue: RunQueue, run_id: str, caller: str, size_bytes: int) -> None:
+    def __init__(self, queue: RunQueue, run_id: str, caller: str) -> None:
         self._queue = queue
-        self.run_id, self.caller, self.size_bytes = run_id, caller, size_bytes
+        self.run_id, self.caller, self.size_bytes = run_id, caller, 0
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._started = 0.0
+        self._started_at: float | None = None
+        self._has_left = False
+
+    @property
+    def position(self) -> int | None:
+        """How many runs are before this one in the queue, plus one; None if it does not wait."""
+        return self._queue.position(self.run_id)
+
+    def leave(self) -> None:
+        """Give the place back, if it is still held."""
+        if not self._has_left:
+            self._has_left = True
+            self._queue.leave(self, None if self._started_at is None else time.monotonic() - self._started_at)
 
     async def __aenter__(self) -> None:
         """Wait. Overloaded: it has waited too long."""
@@ -40,20 +53,20 @@ class Place:
             async with asyncio.timeout(self._queue.wait_seconds):
                 await self.turn
         except BaseException as problem:
-            self._queue.leave(self)
+            self.leave()
             if isinstance(problem, TimeoutError):
                 raise self._queue.overloaded(f"the run has waited {self._queue.wait_seconds:g} s for a place") from None
             raise
-        self._started = time.monotonic()
+        self._started_at = time.monotonic()
 
     async def __aexit__(self, *_: object) -> None:
-        self._queue.leave(self, time.monotonic() - self._started)
+        self.leave()
 
 
 class RunQueue:
     """The places for runs of one server.
 
-        async with queue.place(run_id, caller, size_bytes):
+        async with queue.place(run_id, caller, measure):
             ...  # the run
 
     `caller` is a principal or, without accounts, a peer: never a connection, of which anybody can open many.
@@ -69,11 +82,14 @@ class RunQueue:
     def wait_seconds(self) -> float:
         return self._settings.wait_seconds
 
-    def place(self, run_id: str, caller: str, size_bytes: int) -> Place:
-        """A place for one run, which must be entered. Overloaded: the queue is full."""
-        place = Place(self, run_id, caller, size_bytes)
+    def place(self, run_id: str, caller: str, measure: Callable[[], int]) -> Place:
+        """A place for one run, which must be entered or left. Overloaded: the queue is full.
+
+        `measure` returns how many bytes of memory the run holds. It is called only for a run that has to wait.
+        """
+        place = Place(self, run_id, caller)
         if not self._has_place(caller) or any(each.caller == caller for each in self._waiting):
-            self._require_room(place)
+            self._require_room(place, measure)
         self._waiting.append(place)
         self._fill()
         return place
@@ -99,17 +115,18 @@ class RunQueue:
         seconds = self._average_seconds * (len(self._waiting) + 1) / self._settings.max_runs
         return Overloaded(message, round(min(max(seconds, 1.0), LONGEST_RETRY_SECONDS), 1))
 
-    def _require_room(self, new: Place) -> None:
+    def _require_room(self, new: Place, measure: Callable[[], int]) -> None:
         settings = self._settings
         own = [each for each in self._waiting if each.caller == new.caller]
-        for what, number, limit in (
-            ("runs", len(self._waiting) + 1, settings.max_waiting),
-            ("runs of yours", len(own) + 1, math.ceil(settings.max_waiting * SHARE)),
-            ("bytes", sum(each.size_bytes for each in self._waiting) + new.size_bytes, settings.waiting_bytes),
-            ("bytes of yours", sum(each.size_bytes for each in own) + new.size_bytes, settings.waiting_bytes * SHARE),
-        ):
-            if number > limit:
-                raise self.overloaded(f"too many {what} are waiting already")
+        self._require("runs", len(self._waiting) + 1, settings.max_waiting)
+        self._require("runs of yours", len(own) + 1, math.ceil(settings.max_waiting * SHARE))
+        new.size_bytes = measure()
+        self._require("bytes", sum(each.size_bytes for each in [*self._waiting, new]), settings.waiting_bytes)
+        self._require("bytes of yours", sum(each.size_bytes for each in [*own, new]), settings.waiting_bytes * SHARE)
+
+    def _require(self, what: str, number: int, limit: float) -> None:
+        if number > limit:
+            raise self.overloaded(f"too many {what} are waiting already")
 
     def _has_place(self, caller: str) -> bool:
         most = self._settings.max_runs

@@ -1,27 +1,48 @@
-"""The services that the server's tools share: a Paddock, the store, artifacts, sessions, and detached runs."""
+"""The services that the server's tools share: a Paddock, the store, artifacts, sessions, and the runs in progress."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from paddock.config import Config
 from paddock.definitions.faces import Overflow
-from paddock.errors import PaddockError, StoreError
+from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
+from paddock.model.result import RunResult
 from paddock.run import Paddock
+from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_versions
 
 PREVIEW_CHARACTERS = 200
+SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
+RESTART_SECONDS = 5.0
+"""How long a client should wait for a server that is being shut down, in case it is started again."""
 log = logging.getLogger(__name__)
+
+
+class RunInProgress:
+    """A run of this server, waiting or running. `end` raises TimeoutError inside its `stop`."""
+
+    def __init__(self) -> None:
+        self.stop = asyncio.timeout(None)
+        self.ended_by: str | None = None
+        self.has_ended = asyncio.Event()
+
+    async def end(self, reason: str) -> None:
+        """End the run and wait until that is stored. Its caller gets a result that says why."""
+        if self.ended_by is None:
+            self.ended_by = reason
+            self.stop.reschedule(0)  # long ago
+        await self.has_ended.wait()
 
 
 class Services:
@@ -49,9 +70,52 @@ class Services:
         self.has_tools = bool(tools) or bool(self.paddock.upstreams())
         """Whether scripts have any tool to call."""
         self.sessions = Sessions()
-        self.detached: dict[str, asyncio.Task[Any]] = {}
-        """Detached runs in progress, by id."""
+        self.queue = RunQueue(self.config.server)
+        self.runs: dict[str, RunInProgress] = {}
+        """Runs in progress, by id."""
+        self._detached: set[asyncio.Task[RunResult]] = set()
+        self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
+
+    def check_open(self) -> None:
+        """Refuse a new run if the server is being shut down."""
+        if self._is_closing:
+            raise Overloaded("the server is being shut down", RESTART_SECONDS)
+
+    @contextmanager
+    def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
+        """Register a run, so that `cancel_run` and the end of the server can end it."""
+        run = self.runs[run_id] = RunInProgress()
+        try:
+            yield run
+        finally:
+            del self.runs[run_id]
+            run.has_ended.set()
+
+    def detach(self, run_id: str, run: Coroutine[Any, Any, RunResult]) -> None:
+        """Run in the background. A failure is logged."""
+
+        def ended(task: asyncio.Task[RunResult]) -> None:
+            self._detached.discard(task)
+            if not task.cancelled() and (fault := task.exception()) is not None:
+                log.warning("the detached run %s failed: %s: %s", run_id, type(fault).__name__, fault)
+
+        task = asyncio.create_task(run)
+        self._detached.add(task)
+        task.add_done_callback(ended)
+
+    async def end_runs(self, *, after_seconds: float = 0.0) -> None:
+        """End every run, so that its caller gets what it has printed, and why it was ended. Refuse new runs.
+
+        Runs that end by themselves within `after_seconds` are not disturbed.
+        """
+        self._is_closing = True
+        await asyncio.sleep(0)  # a run that was detached in this moment registers first
+        runs = list(self.runs.values())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(after_seconds):
+                await asyncio.gather(*(run.has_ended.wait() for run in runs))
+        await asyncio.gather(*(run.end(SHUT_DOWN) for run in runs))
 
     def start_maintenance(self) -> None:
         """Start the periodic clean-up of the store, once.
@@ -128,10 +192,10 @@ class Services:
 
     async def aclose(self) -> None:
         """End every run and write everything that is queued."""
-        tasks = [*self.detached.values(), *([self._maintenance] if self._maintenance is not None else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.end_runs()
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+            await asyncio.wait([self._maintenance])
         await self.paddock.aclose()
         await self.artifacts.close()
         with suppress(StoreError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddock.model.artifacts import Artifact, Owner
-from paddock.model.request import Context
+from paddock.model.request import LOCAL, Context
 
 IDLE_SECONDS = 86_400.0
 """A session without calls is forgotten after this. The SDK ends one over HTTP after half an hour without a request."""
@@ -47,6 +47,7 @@ class Caller:
     session: Session | None
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
+    key: str = LOCAL  # who shares the places for runs with whom: never a connection, because anybody can open many
 
     @property
     def owner(self) -> Owner:
@@ -56,6 +57,13 @@ class Caller:
     def context(self) -> Context:
         """The session's context, or an empty one."""
         return Context() if self.session is None else self.session.context
+
+
+def caller_key(authorization: str, peer: str | None) -> str:
+    """The key of a caller without an account: its `Authorization` value, else its address."""
+    if authorization:
+        return hashlib.sha256(authorization.encode(errors="replace")).hexdigest()
+    return peer or LOCAL
 
 
 class Sessions:

@@ -138,11 +138,11 @@ class Records:
         quota.check_size(size)
         count, used = self._used()
         if more and quota.principal_count and count + more > quota.principal_count:
-            raise BadArtifact(f"you keep {count} artifacts, and may keep {quota.principal_count}; remove some")
+            raise BadArtifact(f"you have {count} artifacts, and the limit is {quota.principal_count}; remove some")
         if more_bytes > 0 and quota.principal_bytes and used + more_bytes > quota.principal_bytes:
             raise BadArtifact(
-                f"you keep {used} bytes of artifacts, and may keep {quota.principal_bytes}: {more_bytes} more do not "
-                "fit; remove some"
+                f"you have {used} bytes of artifacts, and the limit is {quota.principal_bytes}: {more_bytes} more do "
+                "not fit; remove some"
             )
 
     def _attach(self, part: Part, artifact_id: str, number: int) -> None:

@@ -16,7 +16,7 @@ class ProcessLock:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid is for people
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid helps whoever looks into the folder
         self._fd: int | None = None
 
     def hold(self) -> str:

@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -162,10 +163,18 @@ class StoredRuns:
 
         if run.idempotency_key is None and self._store.writer.is_working:
             await self._store.writer.put(work, size_bytes=len(run.code))
-        elif (earlier := await self._store.writer.write(work)) is not None:
+        elif (earlier := await self._begin_once(run.id, work)) is not None:
             return await self.get(run.principal, earlier)
         self._running[run.id] = _Running(run)
         return None
+
+    async def _begin_once(self, run_id: str, work: Callable[[sqlalchemy.Connection], str | None]) -> str | None:
+        try:
+            return await self._store.writer.write(work)
+        except BaseException:  # nobody will finish this run, although it may still be written
+            with suppress(StoreError):
+                self._store.writer.put_nowait(lambda connection: _forget(connection, run_id))
+            raise
 
     def add_output(self, run_id: str, stream: str, text: str) -> None:
         """Add to the live output of a run. It is written in the background within half a second."""
@@ -292,6 +301,12 @@ def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: floa
     }
     connection.execute(sa.insert(runs), values)
     return None
+
+
+def _forget(connection: sqlalchemy.Connection, run_id: str) -> None:
+    from paddock.store.tables import runs, sa
+
+    connection.execute(sa.delete(runs).where(runs.c.id == run_id))
 
 
 def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float) -> None:

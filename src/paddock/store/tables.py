@@ -43,7 +43,7 @@ runs = Table(
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it runs
     sa.UniqueConstraint("principal", "idempotency_key"),
-    # Covering indexes: lists filter and retention sums without reading rows.
+    # Covering indexes, so that lists can be filtered and sizes summed without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
     Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
     Index("ix_runs_going_on", "owner", sqlite_where=_RUNNING),

@@ -97,7 +97,7 @@ class Writer:
             ) from None
 
     def submit(self, work: Work[T], *, synced: bool = False) -> Future[T]:
-        """Do `write` for code without an event loop."""
+        """`write` for code without an event loop."""
         done: Future[T] = Future()
         done.set_running_or_notify_cancel()  # a caller that stops waiting does not cancel the work
         self._append(_Item(work, done, is_synced=synced))

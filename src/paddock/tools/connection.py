@@ -40,7 +40,7 @@ from paddock.tools.message_filter import filter_transport
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
 from paddock.tools.tool_list import list_tools
-from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, timed_out, unreachable
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -104,7 +104,7 @@ class Connection:
     def __init__(self, server: Server, mode: str, changed: Callable[[], None]) -> None:
         self.server = server
         self.over = asyncio.Event()
-        self.failure = network(f"The connection to the server '{server.name}' was closed.")
+        self.failure = unreachable(f"The connection to the server '{server.name}' was closed.")
         self.exchange = Exchange()
         self.trace = Trace()
         self._mode = mode
@@ -207,7 +207,7 @@ class Connection:
             return (await self._lost()).without(self.server.secrets)
         if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.body}".lower():
             self.end()
-            return network(
+            return unreachable(
                 f"The server '{self.server.name}' no longer knows the session; the next call begins another."
             )
         return self._explain(exchange, problem).without(self.server.secrets)
@@ -215,7 +215,7 @@ class Connection:
     def _explain(self, exchange: Exchange, problem: MCPError) -> CallFailed:
         name, message = self.server.name, problem.message
         if exchange.network_error:
-            return network(f"The server '{name}' cannot be reached: {exchange.network_error}")
+            return unreachable(f"The server '{name}' cannot be reached: {exchange.network_error}")
         if exchange.too_large or "byte limit" in message:
             size = self.server.answer_bytes / 2**20
             return broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
@@ -226,7 +226,7 @@ class Connection:
             why = exchange.unusable or (message if message.startswith("it is ") else "it is not JSON of the protocol")
             return broken(f"The answer of the server '{name}' cannot be used: {why}.", "Ask for something else.")
         if problem.code == CONNECTION_CLOSED:
-            return network(f"The server '{name}' was lost: {message}.\n{EFFECT_UNKNOWN}")
+            return unreachable(f"The server '{name}' was lost: {message}.\n{EFFECT_UNKNOWN}")
         return json_rpc_failed(name, problem.code, message)
 
     async def _lost(self) -> CallFailed:
@@ -234,7 +234,7 @@ class Connection:
         if not self.is_alive:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.over.wait(), LOST_SECONDS)
-        return network(f"{self.failure.summary}\n{EFFECT_UNKNOWN}")
+        return unreachable(f"{self.failure.summary}\n{EFFECT_UNKNOWN}")
 
     async def _run(self) -> None:
         EXCHANGE.set(self.exchange)
@@ -321,18 +321,18 @@ class Connection:
         if self._timed_out:
             return timed_out(f"The server '{name}' did not answer within {self.server.connect_seconds:g} s.{stderr}")
         if exchange.network_error:
-            return network(f"The server '{name}' cannot be reached: {exchange.network_error}")
+            return unreachable(f"The server '{name}' cannot be reached: {exchange.network_error}")
         if exchange.status >= 400 and not self._ready.done():
             return http_failed(name, exchange)
         if self.trace.problem:
-            return network(f"The server '{name}' was given up: {self.trace.problem}.{stderr}")
+            return unreachable(f"The server '{name}' was given up: {self.trace.problem}.{stderr}")
         if self.trace.exit_code is not None:
-            return network(f"The server '{name}' ended{_exit_text(self.trace.exit_code)}.{stderr}")
+            return unreachable(f"The server '{name}' ended{_exit_text(self.trace.exit_code)}.{stderr}")
         if isinstance(problem, MCPError) and problem.message != "Connection closed":
             return self._explain(exchange, problem)
         if problem is not None and not isinstance(problem, MCPError):
-            return network(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{stderr}")
-        return network(f"The connection to the server '{name}' was closed.{stderr}")
+            return unreachable(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{stderr}")
+        return unreachable(f"The connection to the server '{name}' was closed.{stderr}")
 
 
 def _first_error(problem: ValidationError) -> str:

@@ -110,7 +110,7 @@ def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
 
 
 def _has_hint(hints: Hints, rule: Rule) -> bool:
-    """Whether the tool has the rule's hint: it says so itself or, for a rule that restricts, does not deny it."""
+    """Whether the tool has the rule's hint. For rules that restrict, a missing hint has its MCP default."""
     name, wanted = HINTS[rule.hint]
     hint = getattr(hints, name)
     if name == "destructive" and hints.read_only and hint is None:
@@ -136,7 +136,7 @@ def _rule(value: Any, where: str) -> Rule:
 
 
 class RateLimit:
-    """Counts calls within any minute. Without a limit it counts none."""
+    """Limits the calls within any minute; None: no limit."""
 
     def __init__(self, calls_per_minute: int | None, now: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._now = calls_per_minute, now

@@ -32,7 +32,7 @@ from mcp.shared.message import SessionMessage
 from paddock.descriptors import original_limit
 from paddock.tools.message_filter import parse_message
 from paddock.tools.size import run_by_size
-from paddock.tools.upstream_errors import CallFailed, network
+from paddock.tools.upstream_errors import CallFailed, unreachable
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -192,7 +192,7 @@ async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:
 async def _spawn(server: Server) -> Process:
     environment = get_default_environment() | dict(server.env)
     if server.cwd and not os.path.isdir(server.cwd):  # noqa: PTH112, ASYNC240  a moment's work
-        raise network(f"The server '{server.name}' cannot be started: there is no directory {server.cwd}")
+        raise unreachable(f"The server '{server.name}' cannot be started: there is no directory {server.cwd}")
     wrapped = []
     if sys.platform == "linux":
         wrapped = [sys.executable, "-I", "-S", _CHILD, str(os.getpid()), str(original_limit())]
@@ -209,7 +209,7 @@ async def _spawn(server: Server) -> Process:
             start_new_session=True,
         )
     except (OSError, ValueError) as problem:
-        raise network(f"The server '{server.name}' cannot be started: {problem}") from None
+        raise unreachable(f"The server '{server.name}' cannot be started: {problem}") from None
 
 
 async def _receive(

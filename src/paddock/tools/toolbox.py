@@ -207,12 +207,12 @@ class Toolbox:
         upstream = next((upstream for upstream in servers if upstream.health.state != "ready"), None)
         if upstream is None:
             return None
-        from paddock.tools.upstream_errors import network
+        from paddock.tools.upstream_errors import unreachable
 
         if upstream.failure is not None and upstream.failure.kind in ("auth_error", "rate_limited"):
             return upstream.failure
         why = upstream.health.error or "it has not answered yet"
-        return network(f"The server '{upstream.name}' is not available now: {why}").without(upstream.server.secrets)
+        return unreachable(f"The server '{upstream.name}' is not available now: {why}").without(upstream.server.secrets)
 
     async def validator(self, tool: Tool) -> Validator:
         """The validator of the tool's arguments. Compiled once for each description of the tool."""

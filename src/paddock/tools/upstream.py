@@ -21,7 +21,7 @@ from paddock.model.tools import Tool
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.policy import RateLimit
 from paddock.tools.secrets import redact
-from paddock.tools.upstream_errors import CallFailed, network, timed_out
+from paddock.tools.upstream_errors import CallFailed, timed_out, unreachable
 
 if TYPE_CHECKING:
     from paddock.tools.answers import Result
@@ -32,8 +32,8 @@ WAIT_SECONDS = 2.0
 """How long a call waits for the next attempt to connect. If that is further away, the call fails at once."""
 RELIST_SECONDS = 1.0
 RELIST_MOST_SECONDS = 60.0
-RELIST_SHARE = 20
-"""Listing the tools again takes at most one part in this many of the host's time."""
+RELIST_FACTOR = 20
+"""After listing the tools again, wait this many times as long as that took."""
 CLOSE_SECONDS = 3.0
 FIRST_BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 60.0
@@ -64,7 +64,7 @@ class Health:
 
 
 class Backoff:
-    """When to connect again: at once after a steady connection, else twice as late each time, with jitter."""
+    """When to connect again: at once after a steady connection, else after a delay that doubles, with jitter."""
 
     def __init__(self) -> None:
         self._failures = 0
@@ -200,7 +200,7 @@ class Upstream:
             await asyncio.wait({task}, timeout=seconds)
         finally:
             if not task.done():
-                task.cancel()  # it tells the server by itself, for as long as that takes
+                task.cancel()  # the task notifies the server itself, however long that takes
         if not task.done():
             raise timed_out(f"The server '{self.name}' did not answer within {seconds:g} s.")
         if task.cancelled():
@@ -240,7 +240,7 @@ class Upstream:
                 return self._connection
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
-                raise (self.failure or network(self.health.error)).with_retry_after(left)
+                raise (self.failure or unreachable(self.health.error)).with_retry_after(left)
             self._opening = self._spawn(self._open(left))
         return await asyncio.shield(cast("asyncio.Task[Connection]", self._opening))
 
@@ -276,7 +276,7 @@ class Upstream:
         return connection
 
     async def _open_some_way(self) -> Connection:
-        """Connect the way that worked last, else the newest; then, by how that failed, another way.
+        """Connect the way that worked last time. If that fails, try the newest way, or an older one.
 
         A way is a transport and the SDK's mode: `auto` asks for the newer protocol and accepts the older, `legacy` does
         not ask. Raises CallFailed for the way that was tried first.
@@ -345,7 +345,7 @@ class Upstream:
             self._is_listed.set()
 
     async def _relist_once(self, connection: Connection) -> float:
-        """List the tools again. Returns for how many seconds further announcements are not followed."""
+        """List the tools again. Returns for how many seconds to ignore further announcements."""
         started = time.monotonic()
         try:
             await self._list(connection)
@@ -356,8 +356,8 @@ class Upstream:
         self._changed()
         if not self._is_stale:
             self._is_listed.set()
-        # Listing costs the host time; a server that changes its tools all the time gets a share of it.
-        return min(max(RELIST_SECONDS, RELIST_SHARE * (time.monotonic() - started)), RELIST_MOST_SECONDS)
+        # Listing costs the host time, so a server that announces changes all the time is listed less often.
+        return min(max(RELIST_SECONDS, RELIST_FACTOR * (time.monotonic() - started)), RELIST_MOST_SECONDS)
 
     async def _call(
         self, name: str, arguments: Mapping[str, Any], progress: Progress | None, injected: Injected
@@ -371,7 +371,7 @@ class Upstream:
         return result
 
     def _closing(self) -> CallFailed:
-        return network(f"The server '{self.name}' is no longer used: Paddock is closing.")
+        return unreachable(f"The server '{self.name}' is no longer used: Paddock is closing.")
 
     def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":

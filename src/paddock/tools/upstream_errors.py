@@ -52,7 +52,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= SUMMARY_CHARACTERS else f"{text[:SUMMARY_CHARACTERS]} …"
 
 
-def network(summary: str) -> CallFailed:
+def unreachable(summary: str) -> CallFailed:
     """The server could not be reached, or was lost during the call."""
     return CallFailed(envelope.upstream_unreachable("", summary))
 
@@ -94,6 +94,6 @@ def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:
     if code == -32001:  # what the SDKs send when a request of theirs timed out
         return timed_out(f"The server '{server}' gave up: {message}")
     if code == -32042:
-        hint = "A person must first open an address that the server names; Paddock cannot pass such a request on."
+        hint = "A person must first open a URL that the server gives; Paddock cannot forward such a request."
         return CallFailed(envelope.auth_error("", message, is_known=False, hints=[hint]))
     return broken(f"The server '{server}' refused the call: {message}")

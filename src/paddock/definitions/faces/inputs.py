@@ -60,8 +60,9 @@ def render_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
 
 
 def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
-    """Invalid arguments, shown as a failed run."""
-    return _failure("ToolValidationError", " ".join([envelope["summary"], *envelope["hints"]]))
+    """Invalid arguments, or a server without room, shown as a failed run."""
+    kind = "ToolValidationError" if envelope["error_kind"] == "mcp_input_validation" else "RuntimeError"
+    return _failure(kind, " ".join([envelope["summary"], *envelope["hints"]]))
 
 
 def _failure(kind: str, message: str, stdout: str = "") -> FaceResponse:

@@ -57,8 +57,8 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str, Any]:
     """The result as `run_code` and `get_run` return it, without empty fields."""
     output = result["output"] if overflow is None else overflow.to_dict()
-    # The calls are the only record of what a lost run did.
-    names = (*_FIELDS, "calls") if result["verdict"] == Verdict.LOST else _FIELDS
+    # The calls are the only record of what an unfinished run did.
+    names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}

@@ -15,7 +15,7 @@ from paddock.guest.javascript import files
 from paddock.guest.javascript.native import Native, clear_error
 
 FILE_NAME = "main.js"
-PLAIN, JSON_TEXT, BASE64 = range(3)  # how a body crosses
+PLAIN, JSON_TEXT, BASE64 = range(3)  # how text is encoded between JavaScript and Python
 STACK_BYTES = 24 * 1024 * 1024
 """Enough for about ten thousand nested calls. The usual 8 MB are enough for four thousand."""
 STACK_MARGIN_BYTES = 1024 * 1024
@@ -41,7 +41,7 @@ class Context:
         self.fit_stack()
         self._native = Native(self._context)
         self._functions = self._load_prelude()
-        self._prelude_bytes = int(self._context.memory()["malloc_size"])  # now: counting takes 0.1 ms
+        self._prelude_bytes = int(self._context.memory()["malloc_size"])  # counted once, because it takes 0.1 ms
 
     def attach(self, emit: Emit) -> None:
         """Set the function that sends frames. If `emit` returns a text, the script gets it as an error."""

@@ -23,10 +23,7 @@ for _name in _CODECS.values():
 
 
 def read(path: str, encoding: str | None) -> str:
-    """The answer for start.js:
-
-    `=` and the text (base64 of the bytes if `encoding` is None), or `!` and a JSON error.
-    """
+    """Read a file for start.js. Returns `=` and the text (base64 if `encoding` is None), or `!` and a JSON error."""
     try:
         content = _content(path)
         return "=" + (base64.b64encode(content).decode() if encoding is None else _decode(content, encoding))

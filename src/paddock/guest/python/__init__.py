@@ -1,4 +1,4 @@
-"""The runtime of the `cpython` engine: what executes a script inside the walls.
+"""The runtime of the `cpython` engine: what executes a script in the sandbox.
 
 `main.serve` is the entry point. One process runs one script. It receives the script (`job`), compiles it (`script`,
 `returns`, `outline`), and runs it (`execution`) under its limits (`limits`), with its inputs (`namespace`) and its
@@ -6,5 +6,5 @@ functions (`channel`, `functions`). It serialises the script's value (`values`, 
 (`errors`), shuts down as Python does, and sends the RESULT.
 
 A script can change anything in here. That breaks its own run and no other, because the host trusts none of it. What
-an innocent script may change (`json.dumps`, `print`, `open`, a fork) does not break its run.
+ordinary scripts do (replace `json.dumps`, `print` or `open`, or fork) does not break their run.
 """

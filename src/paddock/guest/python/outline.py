@@ -49,8 +49,8 @@ def statement_lists(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
             if isinstance(node, _DEFINITIONS):
                 continue
             for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                bound_inside = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
-                stack.extend(block for block in bound_inside if isinstance(block, list))
+                inner = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
+                stack.extend(block for block in inner if isinstance(block, list))
 
 
 def unbound_names(tree: ast.Module) -> frozenset[str] | None:
@@ -69,9 +69,8 @@ def unbound_names(tree: ast.Module) -> frozenset[str] | None:
         if isinstance(statement, _DEFINITIONS):
             bound.add(statement.name)
         bound_inside = {name for node in nodes for name in _bound_by(node)}
-        unbound |= (
-            used - bound - (bound_inside - called)
-        )  # `orders = await orders({})` calls a tool, though it binds the name
+        # `orders = await orders({})` calls a tool, though it binds the name.
+        unbound |= used - bound - (bound_inside - called)
         bound.update(_bound_after(statement))
     return frozenset(unbound - _BUILT_IN)
 

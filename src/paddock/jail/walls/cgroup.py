@@ -1,8 +1,8 @@
 """Control groups, v1 or v2: limits on the memory and the number of processes of a whole process tree.
 
 A slot is a group that one guest after another is placed in: `take` a slot; `enter` it while the guest waits in the pool
-(or the child enters by itself, see `doors`); `limit` it to the usual numbers, which takes the baseline; `limit` it to
-the run's own numbers when the run comes (25 µs, nothing if they are the same); read `usage` and `was_out_of_memory`
+(or the child enters by itself, see `entry_fds`); `limit` it to the usual numbers, which sets the baseline; `limit` it
+to the run's own numbers when the run comes (25 µs, nothing if they are the same); read `usage` and `was_out_of_memory`
 after the run; `give_back` the slot. Slots are reused because a removed group stays in the kernel until its last page is
 freed.
 
@@ -42,8 +42,8 @@ MAX_FREE = 16
 MAX_RECORDED = 8
 """How many places the record file holds. A machine and its containers may share one data directory."""
 KEPT_FILES = 14
-"""The most files that a slot keeps open. All slots together keep at most a sixteenth of what this process may open. A
-slot beyond that keeps, while a guest is in it, the three files that show how the guest ended."""
+"""The most files that a slot keeps open. All slots together keep at most a sixteenth of what this process may open.
+Beyond that, a slot keeps only the three files that show how its guest ended, and only while a guest is in it."""
 
 
 class Slots:
@@ -122,7 +122,7 @@ class Slots:
                 self._all.remove(slot)
 
     def close(self) -> None:
-        """Kill everything in every slot and remove all groups. OSError: a process does not end."""
+        """Kill everything in every slot and remove all groups. Raises OSError if a process does not end."""
         with self._lock:
             slots, self._all, self._free = self._all, [], []
         for slot in slots:
@@ -170,7 +170,7 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
 
 
 def _place(controllers: Controllers) -> str:
-    """Identifies what decides whether the kernel enforces limits in groups of these hierarchies.
+    """A line for the record file: everything that decides whether the kernel enforces limits in these hierarchies.
 
     Whether this process may make groups there, and whether a guest is in its group, is checked each time.
     """
@@ -308,7 +308,7 @@ def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
 
 
 def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
-    """Yield the places to try, best first, and for each other place the reason. Enables controllers on v2."""
+    """Yield the places to try, best first, and the reason for each that cannot work. Enables controllers on v2."""
     try:
         mounted, own = mounts(proc), own_groups(proc)
     except OSError as error:

@@ -15,14 +15,14 @@ from paddock.jail.walls.cleanup import end_members, remove, write
 FILE_BYTES = 4096
 """No file that is read here is longer."""
 SETTLED_BYTES = 4 * 1024 * 1024
-"""How much of one guest may be left in the baseline of the next: dropping it takes half a millisecond."""
+"""Memory of one guest that may stay and count in the baseline of the next. Dropping it takes half a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What the processes of a slot have used since `limit()`.
 
-    `memory_peak_bytes` is above the baseline. `cpu_seconds` is None where no controller counts it.
+    `memory_peak_bytes` does not include the baseline. `cpu_seconds` is None where no controller counts it.
     """
 
     memory_peak_bytes: int
@@ -114,12 +114,12 @@ class Slot(ABC):
     def enter(self, pid: int) -> None:
         """Move a process with its threads. What it has allocated stays with its old group.
 
-        Takes 5 to 30 ms after a quiet moment (the kernel waits for RCU), 0.2 ms in a row: call it in a thread.
+        Takes 5 to 30 ms (the kernel waits for RCU), or 0.2 ms right after another move. Call it in a thread.
         """
         for group in self._groups:
             write(f"{group}/cgroup.procs", str(pid))
 
-    def doors(self) -> list[int]:
+    def entry_fds(self) -> list[int]:
         """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms. Do not close them.
 
         The kernel checks the permissions of the process that opened them. They must not stay open in a guest.
@@ -167,7 +167,7 @@ class Slot(ABC):
 
     def is_settled(self) -> bool:
         """Whether the guest and nearly all its memory are gone, so that `reset` is quick and `kill` is not needed."""
-        # No process leaves a group alive, and one that was born in the group of pids is in the others too.
+        # A guest cannot leave its group, and a process in the group of pids is in the other groups too.
         return (
             self._limits is not None
             and self.processes() == 0
@@ -180,7 +180,7 @@ class Slot(ABC):
         return not [group for group in self._groups if not end_members(group)]
 
     def reset(self) -> None:
-        """Make an empty group as new: no limits, no cached pages, counters reset. Takes milliseconds if it was full."""
+        """Reset an empty group: no limits, no cached pages, new counters. Takes milliseconds if it was full."""
         self._pids.write("pids.max", "max")
         self._reset_memory()
         self._start_counting()
@@ -278,7 +278,7 @@ class SlotV1(Slot):
                 self._was_notified = True
 
     def _reached_limit(self) -> bool:
-        """Whether a notice is about our own limit and not a parent's. The allocation that failed is small."""
+        """Whether a notice is about our own limit and not a parent's: then the peak is within 1 MB of it."""
         if self._limits is None:
             return False
         # Not memory.failcnt: recent kernels do not count in it.

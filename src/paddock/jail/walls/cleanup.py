@@ -83,7 +83,7 @@ def _kill(group: Group, pids: set[int]) -> None:
 
 
 def remove(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> None:
-    """Remove the group and the groups in it. OSError: a process in one of them does not end."""
+    """Remove the group and the groups in it. Raises OSError if a process in one of them does not end."""
     with suppress(OSError):
         return os.rmdir(group)  # noqa: PTH106  if it is empty, this needs no descriptor
     with suppress(FileNotFoundError):

@@ -30,7 +30,7 @@ GUEST = NEW_MOUNT | NEW_IPC
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """The ids of a user namespace: `count` ids, from `inside` on, stand for the ids from the outside ones on."""
+    """The id map of a user namespace: `count` ids, which start at `inside` there and at the outside ids on the host."""
 
     inside: int
     outside_uid: int
@@ -53,7 +53,7 @@ def give_identities(pid: int, identities: Identities, proc: str = "/proc") -> No
 
 
 def join_pids(pidfd: int) -> None:
-    """Fork the next children into the pid namespace of this process."""
+    """Make the next children start in the pid namespace of the process `pidfd`."""
     syscall("setns", pidfd, NEW_PID)
 
 
@@ -62,7 +62,7 @@ class PidNamespaces:
 
     That process shares our memory and sleeps in the kernel, which takes 50 µs where a fork takes a millisecond. It runs
     no code and no signal handler. It adopts the orphans of a guest, and because SIGCHLD is ignored here the kernel
-    reaps them. Make this object while /proc is the host's.
+    reaps them. Create this object while the host's /proc is mounted.
     """
 
     STACK_BYTES = 16 * 1024
@@ -77,7 +77,7 @@ class PidNamespaces:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a handler would run in the shared memory
 
     def start(self) -> int:
-        """Start the first process of a new namespace; its pid."""
+        """Start the first process of a new namespace and return its pid."""
         syscall("setns", self._own, NEW_PID)
         # Private: a zygote that is forked later must not share it, nor may that zygote's guests.
         stack = mmap.mmap(-1, self.STACK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

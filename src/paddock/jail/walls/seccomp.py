@@ -154,7 +154,7 @@ def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
 
 
 def receive_listener(control: socket.socket) -> int | None:
-    """Receive the listener from a guest. None: it has not arrived yet. EOFError: something else arrived."""
+    """The listener that a guest sent; None if it has not arrived yet. Raises EOFError if something else arrived."""
     try:
         data, ancillary, _, _ = control.recvmsg(len(_HELLO), _RIGHTS + _CREDENTIALS)
     except BlockingIOError:

@@ -103,11 +103,11 @@ MACHINE = os.uname().machine
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-# All arguments are passed at full width, because the registers of missing ones would hold leftovers. ctypes converts
-# them: Python code for that would cost a freshly forked guest copies of a hundred pages.
+# Every call passes six arguments at full width, because a register that is not set would hold a leftover value. ctypes
+# converts them: doing it in Python would make a freshly forked guest copy a hundred pages.
 _libc.syscall.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 6]
 _PAUSE = ctypes.cast(_libc.pause, ctypes.c_void_p)
-_with_interpreter = ctypes.PyDLL(None, use_errno=True)
+_libc_with_gil = ctypes.PyDLL(None, use_errno=True)
 if hasattr(_libc, "prctl"):  # Linux; elsewhere this module can still be imported
     _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
@@ -147,7 +147,7 @@ class ProcessName:
         self._held = ctypes.create_string_buffer(name.encode())
         self._address = ctypes.addressof(self._held)
 
-    def take(self) -> None:
+    def apply(self) -> None:
         set_name = 15
         prctl(set_name, self._address)
 
@@ -158,7 +158,7 @@ def fork() -> int:
     os.fork() also resets threads, locks and random generators, which writes to 200 pages of the child. That is not
     needed: there is one thread, no lock is held, and a guest seeds its generators itself.
     """
-    pid: int = _with_interpreter.fork()
+    pid: int = _libc_with_gil.fork()
     if pid < 0:
         raise _error("fork")
     return pid

@@ -5,9 +5,10 @@ that was there before and is written later is not counted, so a tree can hold as
 with. Pages that no process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and
 socket buffers). Those need limits of their own. RLIMIT_DATA limits each process between two checks.
 
-Between two checks a tree can exceed its limit, at about 1 GB/s and core (more with huge pages). Eight processes that
-filled memory on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and 56 MB
-above 512 MB (worst: 148), because counting shared pages takes 1 ms for 40 MB. One process: 13 MB (19).
+Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Eight processes
+that filled memory on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and
+56 MB above 512 MB (worst: 148), because counting shared pages takes 1 ms for 40 MB. A single process was stopped 13 MB
+above its limit (worst: 19).
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Watched:
                 return None
             held = self._count(seen)
         except Exception as error:  # noqa: BLE001
-            # A tree that hides from us must not escape its limit, nor end the watch over others.
+            # A tree that cannot be read must neither escape its limit nor stop the checks of others.
             self.error = error
             self._report()
             return None
@@ -98,8 +99,8 @@ class Watched:
             max(each.memory_bytes - self._first[pid].memory_bytes, 0) if pid in self._first else each.memory_bytes
             for pid, each in seen.items()
         )
-        # Counting each shared page once visits every page of every process, so the plain sum is limited too, above
-        # what each process was forked with.
+        # Counting each shared page once is slow: it visits every page of every process. So the plain sum has a limit
+        # too, not counting what each process was forked with.
         most = MAPPED_TIMES * self._limit_bytes + self._inherited * len(seen)
         if plain <= self._limit_bytes or plain > most or seen.keys() <= self._first.keys():
             return plain
@@ -241,7 +242,7 @@ def held_bytes(processes: Iterable[Process]) -> int:
     total = 0
     counted: dict[int, list[int]] = {}
     for process in processes:
-        # After vfork() two processes have one memory until the child's exec.
+        # After vfork() two processes share one address space until the child's exec.
         twins = counted.setdefault(process.memory_bytes, [])
         if any(_same_memory(twin, process.task) for twin in twins):
             continue

@@ -1,0 +1,201 @@
+"""Admission: which runs start, which wait, and which are refused at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from paddock import Config
+from paddock.config import ServerConfig
+from paddock.definitions.definition import shipped
+from paddock.model.request import LOCAL
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
+from tests.server.conftest import served
+from tests.server.shared_services import open_services
+
+
+class Gate:
+    """A tool that answers when the test says so."""
+
+    def __init__(self) -> None:
+        self.entered, self.is_open = asyncio.Event(), asyncio.Event()
+
+    async def wait(self) -> int:
+        self.entered.set()
+        await self.is_open.wait()
+        return 42
+
+
+@asynccontextmanager
+async def as_caller(address: str, token: str) -> AsyncIterator[Any]:
+    async with (
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
+
+
+def config(**settings: float) -> Config:
+    return Config(engine="monty", server=ServerConfig(**settings))  # type: ignore[arg-type]
+
+
+def connected(services: Services, *definitions: str) -> Any:
+    return Client(make_server(services, [shipped(each) for each in definitions or ["run_code"]]))
+
+
+async def start(client: Any, code: str = "await wait()", **arguments: Any) -> dict[str, Any]:
+    """The answer to a detached call."""
+    answer = await client.call_tool("run_code", {"code": code, "detach": True, "timeout": 600, **arguments})
+    return json.loads(answer.content[0].text)  # type: ignore[no-any-return]
+
+
+async def until_ended(client: Any, run_id: str) -> dict[str, Any]:
+    async with asyncio.timeout(60):
+        while True:
+            shown: dict[str, Any] = (await client.call_tool("get_run", {"run_id": run_id})).structured_content
+            if shown["verdict"] not in ("queued", "running"):
+                return shown
+            await asyncio.sleep(0.01)
+
+
+async def test_one_callers_long_runs_do_not_keep_another_waiting_and_runs_beyond_the_queue_are_refused() -> None:
+    gate = Gate()
+    async with (
+        open_services(config(max_runs=4, max_waiting=8), tools=[gate.wait]) as services,
+        served(services) as address,
+        as_caller(address, "greedy") as greedy,
+        as_caller(address, "greedy") as same_caller,
+        as_caller(address, "modest") as modest,
+    ):
+        clients = [greedy, same_caller]
+        answers = [await start(clients[number % 2]) for number in range(10)]
+        states = [(each.get("verdict"), each.get("position")) for each in answers]
+        assert states == [
+            *[("running", None)] * 3,
+            *[("queued", position) for position in range(1, 7)],
+            (None, None),
+        ]
+        refusal = answers[-1]
+        assert (refusal["error_kind"], refusal["error_code"], refusal["retryable"]) == (
+            "rate_limited",
+            "RATE_LIMITED",
+            True,
+        )
+        assert refusal["_meta"]["retry_after_seconds"] >= 1
+        assert len(await services.store.runs.list(LOCAL)) == 9  # the refused one is not stored
+        quick = await modest.call_tool("run_code", {"code": "1 + 1"})
+        assert quick.structured_content["output"] == 2
+        third, last = answers[5], answers[8]
+        assert (await greedy.call_tool("get_run", {"run_id": third["run_id"]})).structured_content == third
+        ended = (await greedy.call_tool("cancel_run", {"run_id": last["run_id"]})).structured_content
+        assert (ended["verdict"], ended["error"]["message"]) == ("cancelled", "cancel_run ended the run")
+        gate.is_open.set()
+        results = [await until_ended(greedy, each["run_id"]) for each in answers[:8]]
+        assert [each["output"] for each in results] == [{"result": 42}] * 8
+
+
+async def test_a_call_that_waits_reports_its_position_and_gives_up_after_a_while() -> None:
+    gate = Gate()
+    reports: list[str | None] = []
+
+    async def report(done: float, total: float | None, message: str | None) -> None:
+        reports.append(message)
+
+    async with (
+        open_services(config(max_runs=1, max_waiting=8, wait_seconds=0.2), tools=[gate.wait]) as services,
+        connected(services) as client,
+    ):
+        await start(client)
+        detached = await start(client)
+        waiting = await client.call_tool("run_code", {"code": "1"}, progress_callback=report)
+        assert json.loads(waiting.content[0].text)["error_code"] == "RATE_LIMITED"
+        assert reports == ["queued, position 2"]
+        lost = await until_ended(client, detached["run_id"])
+        assert (lost["verdict"], lost["error"]["type"]) == ("lost", "Overloaded")
+        assert lost["error"]["message"].startswith("the run has waited 0.2 s for a place; try again in")
+        gate.is_open.set()
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_gives_its_place_back() -> None:
+    gate = Gate()
+    async with (
+        open_services(config(max_runs=1, max_waiting=2), tools=[gate.wait]) as services,
+        connected(services) as client,
+    ):
+        await start(client)
+        for _ in range(5):
+            queued = asyncio.Event()
+
+            async def report(done: float, total: float | None, message: str | None, queued: Any = queued) -> None:
+                queued.set()
+
+            waiting = asyncio.create_task(client.call_tool("run_code", {"code": "1"}, progress_callback=report))
+            await asyncio.wait_for(queued.wait(), 60)
+            waiting.cancel()
+            await asyncio.wait([waiting])
+        gate.is_open.set()
+        assert (await client.call_tool("run_code", {"code": "1"})).structured_content["output"] == 1
+
+
+async def test_what_waits_is_bounded_by_the_memory_it_takes_not_by_its_text() -> None:
+    gate = Gate()
+    nested = [[] for _ in range(10_000)]  # type: ignore[var-annotated]  # 40 KB of JSON, 0.6 MB of memory
+    async with (
+        open_services(config(max_runs=1, waiting_bytes=400_000), tools=[gate.wait]) as services,
+        connected(services) as client,
+    ):
+        await start(client)
+        assert (await start(client, "1", inputs={"text": "x" * 40_000}))["verdict"] == "queued"
+        refusal = await start(client, "1", inputs={"nested": nested})
+        assert (refusal["error_code"], refusal["summary"].partition(";")[0]) == (
+            "RATE_LIMITED",
+            "too many bytes are waiting already",
+        )
+        gate.is_open.set()
+
+
+async def test_a_face_shows_a_refusal_in_its_own_form() -> None:
+    gate = Gate()
+    settings = config(max_runs=1, max_waiting=1)
+    async with (
+        open_services(settings, tools=[gate.wait]) as services,
+        connected(services, "run_code", "code_execution") as client,
+    ):
+        await start(client)
+        await start(client)
+        answer = await client.call_tool("code_execution", {"code": "1"})
+        gate.is_open.set()
+    error = answer.structured_content["error"]
+    assert (answer.is_error, error["type"]) == (True, "RuntimeError")
+    assert error["message"].startswith("too many runs are waiting already; try again in")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"code": "1", "inputs": {"": 1}},
+        {"code": "1", "inputs": {"call_tool": 1}},
+        {"code": "#" * 200_000},
+        {"code": "1", "inputs": {"files": 1}, "files": [{"file_name": "a.txt", "content": ""}]},
+    ],
+    ids=["empty-name", "hidden-function", "long-code", "hidden-files"],
+)
+async def test_a_wrong_request_is_refused_at_once_whether_detached_or_not(arguments: dict[str, Any]) -> None:
+    async with open_services(config()) as services, connected(services) as client:
+        attached = await client.call_tool("run_code", arguments)
+        stored = await services.store.runs.list(LOCAL)
+        detached = await client.call_tool("run_code", {**arguments, "detach": True})
+        assert (detached.is_error, detached.content) == (True, attached.content)
+        assert json.loads(detached.content[0].text)["error_code"] == "INPUT_VALIDATION_FAILED"
+        assert await services.store.runs.list(LOCAL) == stored
+        assert [each.verdict for each in stored] == ["rejected"]
+        assert services.runs == {}
