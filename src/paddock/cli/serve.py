@@ -82,6 +82,7 @@ def serve(
 
     refuse_empty({"--socket": [socket], "--token": [token]})
     check_host(host)
+    descriptors.raise_limit()
     services = _services(config, mcp_config, token)
     listener = listen_unix(socket) if socket is not None else listen(host, port)
     try:

@@ -248,7 +248,7 @@ class _Handlers:
         except RequestError as refusal:
             return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:
-            log.warning("%s: %s", type(fault).__name__, fault)
+            self._services.log_fault(type(fault).__name__, fault)
             return envelope_result(envelope.internal_error(params.name, f"{type(fault).__name__}: {fault}"))
         finally:
             self._services.start_maintenance()

@@ -73,6 +73,11 @@ class Store:
         """Open the database now, and create or migrate it if needed. Raises StoreError if it cannot be used."""
         await self.writer.write(lambda connection: None)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether the file was opened and is still there, and the last transaction succeeded."""
+        return self._is_migrated and file_id(self.path) == self._file_id and self.writer.problem is None
+
     async def probe(self) -> None:
         """Write to the disk, and change nothing. StoreError: that failed."""
         await self.writer.write(lambda connection: connection.exec_driver_sql("PRAGMA user_version = 0"), synced=True)

@@ -161,7 +161,7 @@ class StoredRuns:
         def work(connection: sqlalchemy.Connection) -> str | None:
             return _begin(connection, run, self.process.hold(), now)
 
-        if run.idempotency_key is None and self._store.writer.is_working:
+        if run.idempotency_key is None and self._store.is_working:
             await self._store.writer.put(work, size_bytes=len(run.code))
         elif (earlier := await self._begin_once(run.id, work)) is not None:
             return await self.get(run.principal, earlier)

@@ -78,11 +78,6 @@ class Writer:
         self.lost = 0
         """How many items of background work were lost."""
 
-    @property
-    def is_working(self) -> bool:
-        """Whether the database is open, and the last transaction succeeded."""
-        return self._connection is not None and self.problem is None
-
     async def write(self, work: Work[T], *, synced: bool = False) -> T:
         """Do `work` and return its value once it is committed, and with `synced` on disk. Works in any event loop."""
         done = self.submit(work, synced=synced)
