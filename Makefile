@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format serve bench lock clean
+.PHONY: help setup demo test test-all check format serve bench fuzz soak lock clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,6 +46,12 @@ serve: $(STAMP) ## Start the server: MCP over HTTP, on this machine
 
 bench: $(STAMP) ## Measure; prints ratios
 	@$(BIN)/python -m bench
+
+fuzz: $(STAMP) ## Feed hostile input to everything that reads some: a minute each
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+soak: $(STAMP) ## 20,000 runs while processes are killed; prints what leaked
+	@$(BIN)/python -m bench.soak $(ARGS)
 
 lock: $(STAMP) ## Pin exact versions and hashes again
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-header --no-annotate \

@@ -121,16 +121,16 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ),
         (
             "environments.a.packages = 'six'",
-            "other.toml: 'environments.a.packages' must be a list of texts, such as [\"a\", \"b\"], not 'six'",
+            "other.toml: 'environments.a.packages' must be a list of strings, such as [\"a\", \"b\"], not 'six'",
         ),
         (
             "environments.a.preload = [1]",
-            'other.toml: \'environments.a.preload\' must be a list of texts, such as ["a", "b"], not [1]',
+            'other.toml: \'environments.a.preload\' must be a list of strings, such as ["a", "b"], not [1]',
         ),
         (
             "environments.'../x'.preload = []",
             "other.toml: environments.../x: '../x' cannot name an environment: "
-            "use lower-case letters, digits, - and _, at most 64",
+            "use lower-case letters, digits, - and _, at most 64 characters",
         ),
         (
             "environments.a.packages = ['./six']",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MB = 1024 * 1024
 AFTER_SCRIPT = 1 << 32
-"""Call ids above those of any script: artifacts that tools returned are listed after those that the script made."""
+"""The first call id for artifacts that tools return. Scripts use lower ids, so their artifacts are listed first."""
 _log = logging.getLogger(__name__)
 
 
@@ -80,28 +80,28 @@ class RunArtifacts:
 
     def __init__(self, store: Artifacts, publish: Callable[[Artifact], None] = lambda artifact: None) -> None:
         self._store = store
-        self._publish = publish  # artifacts that tools returned; `CallTasks` publishes those that the script made
+        self._publish = publish  # for artifacts that tools return; `CallTasks` publishes the script's own
         self._created: dict[tuple[int, int], Artifact | None] = {}  # by call id and count; None while pending
         self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
 
     def created(self) -> tuple[Artifact, ...]:
         """The artifacts that were created, in program order."""
-        artifacts = (self._created[number] for number in sorted(self._created))
+        artifacts = (self._created[key] for key in sorted(self._created))
         return tuple(artifact for artifact in artifacts if artifact is not None)
 
     async def answer(self, call: ArtifactCall) -> tuple[ArtifactAnswer, Artifact | None]:
-        """The answer to `call`, and the artifact where it created one."""
+        """The answer to `call`, and the artifact if it created one."""
         if call.action == "read":
             return await self._read(call.name), None
         problem = self._problem(call)
         if problem is not None:
             return _failed(problem), None
-        number = call.id, len(self._created)  # a hostile guest may give two calls one id
-        self._created[number] = None
+        key = call.id, len(self._created)  # a hostile guest may use the same id twice
+        self._created[key] = None
         self._bytes_left -= len(call.content)
         kind = mime_type(call.file_type, call.name, call.content)
         try:
-            artifact = self._created[number] = await self._store.create(call.name, kind, call.content)
+            artifact = self._created[key] = await self._store.create(call.name, kind, call.content)
         except PaddockError as fault:
             return _failed(_explain(fault, "stored")), None
         shown = {"id": artifact.id, "url": artifact.url, **_metadata(artifact)}

@@ -86,7 +86,7 @@ class ToolsConfig:
     """Settings for the tools that scripts call."""
 
     call_seconds: float = 60.0
-    connect_seconds: float = 30.0  # how long a run waits; how long a server has to start is its own setting
+    connect_seconds: float = 30.0  # how long a run waits; `upstreams.NAME.connect_seconds` is the server's limit
     repair: bool = False
     policy: tuple[Mapping[str, Any], ...] = field(default=(), metadata=RAW)
 
@@ -156,7 +156,7 @@ class Config:
 
     @classmethod
     def load(cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
-        """Read the file (`path`, `$PADDOCK_CONFIG`, or `./paddock.toml` if there is one), then the environment."""
+        """Read the file (`path`, `$PADDOCK_CONFIG`, or `./paddock.toml` if it exists), then environment variables."""
         environ = os.environ if environ is None else environ
         config, origins = cls(), Origins()
         from_variable = None if path else environ.get(FILE_VARIABLE)
@@ -210,7 +210,7 @@ def _read(path: str, prefix: str) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as problem:
         raise ConfigError(f"{prefix}cannot read {path}: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{prefix}{path} is not TOML: {problem}") from None
 
 
@@ -248,7 +248,7 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
 def _tables(
     current: Mapping[str, EnvironmentConfig], values: Any, origins: Origins, where: str
 ) -> Mapping[str, EnvironmentConfig]:
-    """Merge tables that the user names, each into the table that has the name already, or into a new one."""
+    """Merge each table of `values` into the existing table of the same name, or into a new one."""
     changed = dict(current)
     for name, value in values.items() if isinstance(values, Mapping) else [("", values)]:
         if not isinstance(value, Mapping):
@@ -289,7 +289,7 @@ def _strings(value: Any, origin: str, where: str) -> tuple[str, ...]:
     """A list of strings. Environment variables contain it as JSON."""
     parsed = _decode(value)
     if not isinstance(parsed, list) or not all(isinstance(item, str) for item in parsed):
-        raise ConfigError(f'{origin}: {where!r} must be a list of texts, such as ["a", "b"], not {value!r}')
+        raise ConfigError(f'{origin}: {where!r} must be a list of strings, such as ["a", "b"], not {value!r}')
     return tuple(parsed)
 
 
@@ -299,7 +299,7 @@ def _decode(value: Any) -> Any:
 
     try:
         return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

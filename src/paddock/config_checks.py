@@ -70,7 +70,7 @@ def validate(config: Config, origins: Origins) -> Config:
 
 
 def _requirements() -> Iterator[tuple[str, str, Callable[[Any], bool]]]:
-    """Each setting that is checked alone, with what it must be, in words and as a predicate."""
+    """Each setting that is checked on its own: its name, the requirement in words, and a predicate."""
     for setting, choices in _CHOICES.items():
         yield setting, f"one of {', '.join(choices)}", choices.__contains__
     for setting in _POSITIVE:

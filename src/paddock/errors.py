@@ -16,12 +16,12 @@ PaddockError
 ├── ConfigError           the configuration cannot be used
 └── HostError             Paddock, or something that it depends on, failed
     ├── EngineUnavailable this machine cannot run that engine; the message says what to do
-    │   └── JailUnavailable a guarantee of the jail has no mechanism here
+    │   └── JailUnavailable this machine cannot enforce a guarantee of the jail
     ├── EngineCrashed
     ├── LintUnavailable
     ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
     ├── StoreError        the database cannot be opened, read or written; the message says why
-    └── Overloaded        too many runs wait already; the error says when to try again
+    └── Overloaded        too many runs are already waiting; the error says when to try again
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class StoreError(HostError): ...
 
 
 class Overloaded(HostError):
-    """Too many runs wait already. Nothing was started."""
+    """Too many runs are already waiting. Nothing was started."""
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         super().__init__(f"{message}; try again in {retry_after_seconds:g} s")

@@ -25,7 +25,7 @@ CODE_BYTES = 1024 * 1024
 LINT_SECONDS = 30.0
 REPORT_BYTES = 4 * 1024 * 1024
 MEMORY_BYTES = 2 * 1024**3
-"""What Ruff may use. A source full of mistakes takes a thousand times its size."""
+"""Ruff's memory limit. For a source full of mistakes it needs a thousand times the size of the source."""
 FINDINGS = 1000
 
 _BUGBEAR = (
@@ -71,7 +71,7 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
     except UnicodeEncodeError:
         return [Finding(INVALID, "the code contains a lone surrogate, which has no UTF-8 encoding", 1, 1)]
     is_program = mode == "script"
-    lines = _ruff(code, _rules(names, is_program=is_program))
+    lines = _ruff(code, _rule_options(names, is_program=is_program))
     if lines is None:
         return [Finding(INVALID, "the source could not be checked: it is too large or nested too deeply", 1, 1)]
     last = _last_line(code)
@@ -115,12 +115,12 @@ def ruff_binary() -> str:
 
 
 def _finding(report: dict[str, Any]) -> Finding:
-    place = report["location"]
-    return Finding(report["code"] or INVALID, report["message"], place["row"], place["column"])
+    location = report["location"]
+    return Finding(report["code"] or INVALID, report["message"], location["row"], location["column"])
 
 
 def _last_line(code: str) -> tuple[int, str]:
-    """The last line with more than a comment, and its number."""
+    """The number and text of the last line that is neither blank nor a comment."""
     lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     number = next((row for row in range(len(lines), 0, -1) if not _is_blank(lines[row - 1])), 0)
     return number, lines[number - 1]
@@ -138,7 +138,7 @@ def _is_value(report: dict[str, Any], last: tuple[int, str]) -> bool:
     return row > last[0] or (row == last[0] and _is_blank(last[1][column - 1 :].lstrip("; \t")))
 
 
-def _rules(names: Collection[str], *, is_program: bool) -> list[str]:
+def _rule_options(names: Collection[str], *, is_program: bool) -> list[str]:
     """Ruff's command-line options that select rules and declare names."""
     predefined = () if is_program else ("files", *BRIDGE_NAMES)
     defined = sorted({*predefined, *(name for name in names if name.isidentifier())})
@@ -203,7 +203,7 @@ def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
         )
     except OSError as problem:
         raise LintUnavailable(
-            f"a process for lint could not be started ({problem}): this machine or this process is at a limit"
+            f"a process for lint could not be started ({problem}): this machine or this process has reached a limit"
         ) from None
 
 

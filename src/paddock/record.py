@@ -1,7 +1,7 @@
 """The host's record of one run, and its result.
 
-The verdict comes from the engine (`Finished`), or from here if the host ended the run. Usage and
-calls are counted by the host, never by a guest.
+The verdict comes from the engine (`Finished`), or from `RunRecord.end` if the host ended the run. The host counts usage
+and calls; a guest's own figures are never used.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ class RunRecord:
         """The engine's verdict, or `denied` if the run ended with the uncaught error of a call that policy denied."""
         if finished.verdict is not Verdict.RAISED or error is None or error.envelope is None:
             return finished.verdict
-        is_about_policy = error.envelope["error_kind"] == "policy_denied"
-        return Verdict.DENIED if is_about_policy and self.is_denial(error.message) else Verdict.RAISED
+        is_policy_error = error.envelope["error_kind"] == "policy_denied"
+        return Verdict.DENIED if is_policy_error and self.is_denial(error.message) else Verdict.RAISED
 
     def _error(self, finished: Finished) -> RunError | None:
         if finished.verdict is Verdict.OK:
@@ -167,7 +167,7 @@ class RunRecord:
             name = finished.limit or name
             value = getattr(self._plan.limits, name)
             message = f"{f'{message}; ' if message else ''}the limit {name} = {value} was reached: {advice}"
-        elif error_type == "MemoryError" and not message:  # Python's own says nothing
+        elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
             message = f"an allocation failed; the limit is {name} = {getattr(self._plan.limits, name)}: {advice}"
         return RunError(

@@ -102,7 +102,7 @@ class Paddock:
         context: RunContext | None = None,
         **options: Unpack[RunOptions],
     ) -> RunResult:
-        """`run`, with `watch` called for each event as it happens. `watch` must not block."""
+        """Run `code` like `run`, and call `watch` with each event as it happens. `watch` must not block."""
         return await self._run(make_request(code, options), watch, context)
 
     async def stream(
@@ -121,9 +121,10 @@ class Paddock:
             await asyncio.wait([task])
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        """What `run` would reject before the first line: syntax errors, and type errors if `type_check` is set.
+        """Return the error for which `run` would reject `code` before its first line, or None.
 
-        Nothing runs. Returns None for any source on Monty, which cannot check without running.
+        It is a syntax error, or a type error if `type_check` is set. Nothing runs. Returns None for any source on
+        Monty, which cannot check without running.
         """
         request = make_request(code, options)
         scope, plan, engine = await self._plan(request, None)
@@ -168,9 +169,9 @@ class Paddock:
         return result
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
-        """What the script may call, how it will be run, and by which engine, if one can run it."""
+        """Decide what the script may call, how it is run, and by which engine: None if no engine can run it."""
         self._check_loop()
-        engines = self._engines  # `aclose` replaces them; a run keeps those that it began with
+        engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.own = context.tools
@@ -186,7 +187,7 @@ class Paddock:
     async def _execute(
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
-        """One attempt at a run, from its engine to its end."""
+        """Make one attempt at the run and return its record."""
         record = RunRecord(plan, context, scope.functions)
         if engine is None:
             return record
@@ -241,9 +242,10 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types. Returns why it must not run, if so.
+        """Link the tools that the script names, then check its types. Returns the reason if it must not run.
 
-        Waiting for MCP servers to connect does not count as the script's time. With an outline the type check does.
+        The time that MCP servers take to connect does not count towards the script's time limit. The time of the type
+        check counts if the script has sent an outline.
         """
         if scope.is_pending:
             with _paused(clock):
@@ -279,7 +281,7 @@ class Paddock:
         )
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        """The tools that scripts may call now, from all servers or the named ones, except servers that are down."""
+        """The tools that scripts may call now, from all servers or from `servers`. Leaves out servers that are down."""
         self._check_loop()
         return tuple(await self._toolbox.catalogue(servers))
 
@@ -318,22 +320,22 @@ class Paddock:
         return await self._toolbox.stubs(names, language, whole=whole)
 
     def upstreams(self) -> Mapping[str, Health]:
-        """The health of each MCP server, by name. Connects nothing."""
+        """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
 
     @property
     def injection(self) -> Injection | None:
-        """The arguments that the configuration adds to upstream calls; None where it adds none."""
+        """The arguments that the configuration adds to upstream calls; None if it adds none."""
         return self._toolbox.injection
 
     def redact(self, value: Any) -> Any:
-        """JSON values with the servers' secrets, and whatever looks like a secret, taken out."""
+        """`value` without the servers' secrets and anything that looks like a secret."""
         from paddock.tools.secrets import redact_secrets
 
         return redact_secrets(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
-        """`redact` for JSON text. Text that is not JSON becomes empty."""
+        """Redact JSON text like `redact`. Text that is not JSON becomes empty."""
         from paddock.tools.secrets import redact_secrets_in_json
 
         return redact_secrets_in_json(text, self._toolbox.secrets)
@@ -350,13 +352,13 @@ class Paddock:
         loop = asyncio.get_running_loop()
         if (self._engines.is_used or self._toolbox.is_used) and self._loop not in (None, loop):
             raise RequestError(
-                "this Paddock was started in another event loop; make one for each loop, leave it with `async with` "
-                "before its loop ends, or use run_sync"
+                "this Paddock was started in another event loop; make one for each loop, close it before its loop "
+                "ends (`async with` does that), or use run_sync"
             )
         self._loop = loop
 
     async def aclose(self) -> None:
-        """End every engine and connection. The next run starts them again."""
+        """Close every engine and connection. The next run starts them again."""
         self.close()
         engines, self._engines = self._engines, Engines(self._config, self._engines.factories)
         await engines.close()
@@ -366,7 +368,7 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """End what `run_sync` started. The plain `with` statement does this; `async with` calls `aclose`."""
+        """Stop the event loop that `run_sync` started. The end of `with` calls this, that of `async with` `aclose`."""
         if self._background is not None:
             background, self._background = self._background, None
             background.close()
@@ -385,7 +387,7 @@ class Paddock:
 
 
 class _Events:
-    """Passes events to whoever watches the run, if anybody does."""
+    """Passes events to the watcher of a run, if it has one."""
 
     def __init__(self, watch: Callable[[Event], None] | None) -> None:
         self._watch = watch
@@ -399,7 +401,7 @@ class _Events:
 
 @contextmanager
 def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
-    """Stop a run's clock for as long as the block takes."""
+    """Stop a run's clock while the block runs."""
     deadline = None if clock is None else clock.when()
     if clock is None or deadline is None:
         yield
@@ -412,7 +414,7 @@ def _paused(clock: asyncio.Timeout | None) -> Iterator[None]:
 
 
 def _needs_preparation(plan: Plan, scope: Scope) -> bool:
-    """Whether something must be done between compiling the script and running it."""
+    """Whether tools must be connected or types checked before the script runs."""
     return scope.is_pending or _wants_type_check(plan)
 
 

@@ -86,7 +86,7 @@ def test_too_few_file_descriptors_are_a_host_error(arguments: list[str], files: 
 
 def test_too_few_file_descriptors_are_not_reported_as_a_failure_of_ruff() -> None:
     ended = in_a_shell("ulimit -n 6", "lint", "-c", "1")
-    reason = "([Errno 24] Too many open files): this machine or this process is at a limit"
+    reason = "([Errno 24] Too many open files): this machine or this process has reached a limit"
     assert ended == Ended(3, "", f"Error: a process for lint could not be started {reason}\n")
 
 

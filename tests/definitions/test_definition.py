@@ -18,7 +18,7 @@ LEAST = {"name": "mine", "title": "Mine", "face": "execute", "description": "Run
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"companions": ["sesion"]}, "companions must be from discovery, discovery_if_tools, session, not 'sesion'"),
+        ({"companions": ["sesion"]}, "companions may contain discovery, discovery_if_tools, session, not 'sesion'"),
         ({"companions": "session"}, "companions must be a list of strings"),
         ({"refused_modules": [1]}, "refused_modules must be a list of strings"),
         ({"limits": {"calls": 9}, "caps": {"calls": 8}}, "limits.calls is 9, above its cap of 8"),

@@ -38,7 +38,7 @@ def test_what_is_not_there(run_javascript: Run, name: str) -> None:
 
 def test_import_says_why_not(run_javascript: Run) -> None:
     ran = run_javascript("await import('fs')")
-    assert ran.raised == ("TypeError", "import('fs') cannot be answered: scripts have no modules here")
+    assert ran.raised == ("TypeError", "import('fs') is not possible: scripts have no modules here")
 
 
 def test_files_is_an_empty_list_where_there_are_none(run_javascript: Run) -> None:

@@ -25,7 +25,7 @@ from tests.jail.place import ORDINARY, Place
 from tests.uids import OWN
 
 PATIENCE_SECONDS = 60
-UID_BASE, UID_COUNT = OWN + (1 << 28), 1 << 17
+UID_BASE, UID_COUNT = OWN + (1 << 31), 1 << 20
 HOST = Path(host_to_kill.__file__)
 as_root = pytest.mark.skipif(
     os.geteuid() != 0 and "CI" not in os.environ, reason="only root has this profile, or can become another user"

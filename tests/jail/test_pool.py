@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -112,3 +113,11 @@ async def test_a_hash_seed_may_be_fixed() -> None:
         async with Paddock(replace(config(), jail=JailConfig(hash_seed="7"))) as paddock:
             outputs.append((await paddock.run("hash('paddock')", engine="cpython")).output)
     assert outputs[0] == outputs[1]
+
+
+async def test_two_paddocks_share_no_uid() -> None:
+    show = "open('/proc/self/uid_map').read().split()"
+    async with Paddock(config()) as one, Paddock(config()) as other:
+        maps = [(await each.run(show, engine="cpython")).output for each in (one, other)]
+    if os.geteuid() == 0:  # an ordinary user has one uid only
+        assert maps[0][1] != maps[1][1]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from paddock.jail import profile_chroot
+from paddock.jail.uid_block import BLOCK_SIZE, UidBlock
 from paddock.jail.walls import roots
 from paddock.jail.walls.quota import Quota
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
@@ -105,14 +106,14 @@ def test_a_process_whose_first_thread_has_ended_is_there_and_so_are_its_files(tm
 
 def test_ids_belong_to_one_paddock_at_a_time() -> None:
     base = 3_000_000_000 - os.getpid()
-    first = profile_chroot.UidBlock(base, 2 * profile_chroot.BLOCK_SIZE)
-    second = profile_chroot.UidBlock(base, 2 * profile_chroot.BLOCK_SIZE)
-    assert second.of_guest(FIRST_UID) == first.of_guest(FIRST_UID) + profile_chroot.BLOCK_SIZE
+    first = UidBlock(base, 2 * BLOCK_SIZE)
+    second = UidBlock(base, 2 * BLOCK_SIZE)
+    assert second.of_guest(FIRST_UID) == first.of_guest(FIRST_UID) + BLOCK_SIZE
     assert first.of_reaper(FIRST_UID) not in (first.of_guest(FIRST_UID), second.of_guest(FIRST_UID))
     with pytest.raises(OSError, match=r"jail\.uid_base"):
-        profile_chroot.UidBlock(base, 2 * profile_chroot.BLOCK_SIZE)
+        UidBlock(base, 2 * BLOCK_SIZE)
     first.close()
-    third = profile_chroot.UidBlock(base, profile_chroot.BLOCK_SIZE)
+    third = UidBlock(base, BLOCK_SIZE)
     assert third.of_guest(FIRST_UID) == base
     third.close()
     second.close()

@@ -163,7 +163,7 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
         ({"command": "x", "disabled": "yes"}, "Expected `bool`, got `str` - at `$.disabled`"),
         ({"command": "x", "timeout": -1}, "Expected `float` > 0.0 - at `$.timeout_seconds`"),
         ({"command": "x", "concurrency": 0}, "Expected `int` >= 1 - at `$.concurrency`"),
-        ({"url": "http://h", "httpUrl": "http://h"}, "'httpUrl' sets 'url' once more"),
+        ({"url": "http://h", "httpUrl": "http://h"}, "'httpUrl' sets 'url' a second time"),
         ({"command": "x", "env": {"KEY": ["s3cret"]}}, "Expected `bool | int | float | str | null`, got `array`"),
         ("npx x", "must be an object of settings, not text"),
     ],
@@ -181,7 +181,7 @@ def test_invalid_settings_are_refused_by_name(values: Any, said: str) -> None:
         ({"git": {"command": "git"}}, "neither 'mcpServers' nor 'servers'"),
         ({"mcpServer": {}}, "unknown key 'mcpServer'; did you mean 'mcpServers'?"),
         ({"mcpServers": {}, "servers": {}}, "both 'mcpServers' and 'servers'"),
-        ({"mcpServers": []}, "must hold an object for each server, not a list"),
+        ({"mcpServers": []}, "must contain an object for each server, not a list"),
         ({"servers": {}, "inputs": [{}]}, "'inputs' must be a list of objects that each have an 'id'"),
     ],
 )

@@ -199,7 +199,7 @@ def test_different_problems_share_the_general_code_and_each_is_listed() -> None:
     assert problem(schema, {"aa": 1, "b": 2}) == {
         "error_kind": "mcp_input_validation",
         "tool": "shop.orders",
-        "summary": "Wrong arguments for 'shop.orders': 'aa' is not a field of this tool (3 problems in all).",
+        "summary": "Wrong arguments for 'shop.orders': 'aa' is not a field of this tool (3 problems in total).",
         "details": [
             {"path": "aa", "issue": "is not a field of this tool", "received_type": "integer"},
             {"path": "b", "issue": "is not a field of this tool", "received_type": "integer"},

@@ -20,7 +20,7 @@ from paddock.cli.options import (
 from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr, stdout, to_json
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
-from paddock.errors import BadDefinition, RequestError
+from paddock.errors import BadDefinition, RequestError, StoreError
 from paddock.model.request import LOCAL
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
     for stored in saved:
         try:
             line(stored.name, _source(stored), _definition(stored).description.strip().splitlines()[0])
-        except BadDefinition as problem:  # saved by another version of Paddock
+        except (BadDefinition, StoreError) as problem:  # saved by another version of Paddock, or damaged
             line(stored.name, _source(stored), f"cannot be offered: {problem}", "red")
     return 0
 

@@ -212,13 +212,14 @@ def error_lines(result: RunResult, code: str) -> list[str]:
     if error.traceback:
         return [*error.traceback.rstrip("\n").removesuffix(summary).rstrip("\n").split("\n"), last]
     lines = code.splitlines()
-    if error.line is None or error.line > len(lines):
+    if error.line is None or not 1 <= error.line <= len(lines):
         return [last]
     text = lines[error.line - 1]
     place = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
     if result.verdict == "rejected" and error.column is not None:
         indent = len(text) - len(text.lstrip())
-        place.append(f"    {' ' * max(0, error.column - 1 - indent)}^")
+        column = min(error.column, len(text) + 1)  # a hostile guest may report any column
+        place.append(f"    {' ' * max(0, column - 1 - indent)}^")
     return [*place, last]
 
 

@@ -1,1 +1,1 @@
-"""Code tools as data: what each is called, what it tells a model, and the face through which callers see a run."""
+"""Code tools as data: a name, a description for models, and a face, which defines arguments and results."""

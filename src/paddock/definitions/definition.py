@@ -30,8 +30,8 @@ FACES = ("native", "execute", "markdown", "terminal", "logs", "inputs")
 COMPANIONS = ("discovery", "discovery_if_tools", "session")
 """Groups of tools that a definition can bring along.
 
-`discovery` finds tools for scripts, `discovery_if_tools` does so only where there are any, `session` shows and sets
-the session's context.
+`discovery` finds tools for scripts; `discovery_if_tools` does so, but is left out if there are no tools; `session`
+shows and sets the session's context.
 """
 
 
@@ -49,7 +49,7 @@ class Definition:
     name: str
     title: str
     face: str
-    description: str  # those of shipped definitions have fields in braces, which the face fills in
+    description: str  # in shipped definitions with fields in braces, which the face fills in
     language: str | None = None  # None: the caller chooses
     engine: str | None = None
     mode: str = "expression"
@@ -57,20 +57,20 @@ class Definition:
     inputs: Mapping[str, Any] = field(default_factory=dict)  # defaults; the caller's inputs override them key by key
     tools: tuple[str, ...] | None = None  # patterns of full names; None: all tools
     includes_files: bool = True
-    is_fixed: bool = False  # it takes no arguments
+    is_fixed: bool = False  # whether the tool takes no arguments
     type_check: bool = False
     refused_modules: tuple[str, ...] = ()
     companions: tuple[str, ...] = ()  # names from COMPANIONS
     limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured ones
-    caps: Mapping[str, float | int] = field(default_factory=dict)  # the most that a caller may ask for
+    caps: Mapping[str, float | int] = field(default_factory=dict)  # the highest limits that a caller may ask for
 
     def effective_limits(self, config: Config) -> Limits:
-        """The limits of its runs: the definition's, else the configured ones, never above the host's caps."""
+        """The limits of this tool's runs: the definition's, else the configured ones, never above the host's caps."""
         own = {name: min(value, getattr(config.caps, name)) for name, value in self.limits.items()}
         return resolve(own, config.limits, config.caps)
 
     def run_options(self, config: Config, wall_seconds: float | None = None) -> RunOptions:
-        """The options of its runs. `wall_seconds` replaces its time limit."""
+        """The options of this tool's runs. `wall_seconds` replaces the time limit."""
         limits = self.effective_limits(config)
         return {
             "language": self.language or "python",
@@ -113,7 +113,7 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
     }
     unknown = next((name for name in lists.get("companions", ()) if name not in COMPANIONS), None)
     if unknown is not None:
-        raise BadDefinition(f"companions must be from {', '.join(COMPANIONS)}, not {unknown!r}")
+        raise BadDefinition(f"companions may contain {', '.join(COMPANIONS)}, not {unknown!r}")
     _check_limits(values.get("limits", {}), values.get("caps", {}))
     return Definition(**{**values, **lists})
 

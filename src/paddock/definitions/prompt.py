@@ -110,13 +110,13 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 def _render_bounded(environment: _Environment, source: str, values: Mapping[str, Any]) -> str:
-    """Render with limits on time and output. It sets the trace function of its thread, so it needs a separate one."""
+    """Render with limits on time and output. It sets its thread's trace function, so it needs a thread of its own."""
     template = environment.from_string(source)
     pieces, size, deadline = [], 0, time.monotonic() + RENDER_SECONDS
 
     def check_deadline(frame: FrameType, event: str, argument: object) -> Any:
         if time.monotonic() > deadline:
-            raise TemplateRuntimeError(f"it takes longer than {RENDER_SECONDS:g} s")
+            raise TemplateRuntimeError(f"rendering takes longer than {RENDER_SECONDS:g} s")
         return check_deadline
 
     previous_trace = sys.gettrace()
@@ -125,7 +125,7 @@ def _render_bounded(environment: _Environment, source: str, values: Mapping[str,
         for piece in template.generate(values):
             size += len(piece)
             if size > TEXT_CHARACTERS:
-                raise TemplateRuntimeError(f"it makes more than {TEXT_CHARACTERS} characters")
+                raise TemplateRuntimeError(f"its output has more than {TEXT_CHARACTERS} characters")
             pieces.append(piece)
     finally:
         sys.settrace(previous_trace)

@@ -1,4 +1,4 @@
-"""Definitions that users save: what they leave out comes from a shipped one, and they are validated before storing."""
+"""Parses and validates the definitions that users save. A shipped definition supplies values that they leave out."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 BASE = "code_execution"
 """The shipped definition that supplies every value a user leaves out."""
 NOT_INHERITED = ("name", "title", "description", "code", "inputs", "tools", "is_fixed")
-"""Values that are not taken from the base."""
+"""Keys whose values are not inherited from the base."""
 FIXED = ("face", "language", "mode", "caps")
-"""Values that must be those of the base."""
+"""Keys that must have the base's value."""
 RESERVED = frozenset(
     {
         *("get_run", "cancel_run", "read_artifact", "write_artifact", "list_artifacts", "attach_file", "detach_file"),
@@ -114,7 +114,7 @@ async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ..
 async def _code_error(definition: Definition, paddock: Paddock, tools: Collection[str]) -> str | None:
     error = await paddock.check(
         definition.code or "",
-        engine="cpython",  # other engines refuse valid Python, or cannot check without running
+        engine="cpython",  # Monty refuses some valid Python, and cannot check without running
         inputs=definition.inputs,
         tools=tools,
         type_check="tools" if definition.type_check else False,

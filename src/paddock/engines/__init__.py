@@ -1,1 +1,1 @@
-"""The engines, and the code that several of them share. They are independent of one another."""
+"""The engines, and the code that several of them share."""

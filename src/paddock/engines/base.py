@@ -1,6 +1,6 @@
 """The interface of engines: two small Protocols.
 
-An engine is not a session: it keeps nothing between runs that a later script could see.
+An engine keeps nothing of a run that a later script could see.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Execution(Protocol):
     def go(self, tools: Collection[str]) -> None:
         """Run the script whose `Outline` was yielded, with functions of these names.
 
-        Engines that yield no outline ignore it.
+        Engines that yield no outline ignore this call.
         """
         ...
 
     def answer(self, call_id: int, answer: Answer) -> None:
-        """Answer one `ToolCall`. Answers may come in any order; one for a guest that has ended is dropped."""
+        """Answer one `ToolCall`. Answers may come in any order. An answer to a guest that has ended is dropped."""
         ...
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
@@ -43,10 +43,10 @@ class Engine(Protocol):
     """Runs scripts with one interpreter. `close` leaves nothing running."""
 
     grace_seconds: float
-    """How long a run may take to stop by itself after its time limit. One that is killed may lose output."""
+    """How long a run may take to stop by itself after its time limit. A run that is killed may lose output."""
 
     async def start(self) -> None:
-        """Get ready for runs, once. `JailUnavailable` says why this engine cannot run on this host."""
+        """Get ready for runs. Raises `JailUnavailable` if this engine cannot run on this host."""
         ...
 
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:

@@ -1,7 +1,8 @@
-"""The base of all engines whose scripts run in a jail: a pool of waiting guests, and one execution in one guest.
+"""The engines whose scripts run in a jail: CPython, QuickJS, and the base class of Node's engine.
 
-A guest runs one script and is thrown away. Its frames are untrusted data. The verdict follows from what the host and
-the kernel observed; a guest's report is believed only about matters that affect the guest alone.
+Each engine has a pool of waiting guests. A guest runs one script and is thrown away. Its frames are untrusted data. The
+verdict follows from what the host and the kernel observed; a guest's report is believed only about matters that affect
+the guest alone.
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig
 
 PROGRESS_EVENTS = 10_000
-"""Progress reports of one run that are passed on; later ones are dropped."""
+"""How many progress reports of one run are passed on; later ones are dropped."""
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 CPU_CHECK_SECONDS = 0.25
 """How often the CPU time of the guest's whole process tree is compared with its limit."""
 READS_AT_ONCE = 16
 MESSAGES_AT_ONCE = 100
-"""Reads and messages that are handled before the event loop gets a turn."""
+"""How many reads and messages are handled before the event loop gets a turn."""
 CALLS_AHEAD = 1000
 """Unanswered calls, beyond the run's limit of calls, at which the host stops reading from the guest."""
 ARTIFACTS_AT_ONCE = 2
@@ -69,7 +70,7 @@ ARTIFACTS_AT_ONCE = 2
 NEAR_LIMIT = 0.5
 """Share of the memory limit that must have been in use for a MemoryError to count as `out_of_memory`."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
-_DISTURBED = "the script disturbed the runtime that it runs in"
+_TAMPERED = "the script tampered with the runtime that it runs in"
 
 
 class JailedEngine:
@@ -181,7 +182,7 @@ class JailedExecution:
                     if count % MESSAGES_AT_ONCE == 0:
                         await asyncio.sleep(0)
             except WireError as problem:
-                yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_DISTURBED}: {problem}")
+                yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_TAMPERED}: {problem}")
                 return
             if self._guest.out_of_memory and self._guest.resource_limit.was_out_of_memory():
                 yield self._with_usage(Finished(Verdict.OUT_OF_MEMORY))
@@ -249,6 +250,7 @@ class JailedExecution:
         return self._guest.is_behind or self._artifacts >= ARTIFACTS_AT_ONCE
 
     def _is_ahead(self) -> bool:
+        """Whether the guest has so many unanswered calls that the host stops reading."""
         return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
 
     def _read_output(self) -> Iterator[Output]:
@@ -282,7 +284,7 @@ class JailedExecution:
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
         if isinstance(message, CallFrame | ArtifactFrame) and not self._has_started:
-            raise WireError("a call before STARTED")  # a run that is rejected, or only checked, has changed nothing
+            raise WireError("a call before STARTED")  # a script that is rejected or only checked may call nothing
         if isinstance(message, CallFrame):
             self._calls_made += 1
             self._calls[self._calls_made] = message.id
@@ -303,12 +305,12 @@ class JailedExecution:
             return Output(message.stream, text) if text else None
         if isinstance(message, OutlineFrame):
             if self._has_outlined or self._has_started:
-                raise WireError("an OUTLINE that the host did not ask for")
+                raise WireError("an unexpected OUTLINE")
             self._has_outlined = True
             return message.outline
         if isinstance(message, StartedFrame):
             if self._has_started or self._plan.check_only or self._has_outlined != self._plan.sends_outline:
-                raise WireError("a STARTED out of turn")
+                raise WireError("an unexpected STARTED")
             self._has_started = True
             return None
         if isinstance(message, OversizedResult):
@@ -318,12 +320,12 @@ class JailedExecution:
         return self._finished_from(message)
 
     def _finished_from(self, result: ResultFrame) -> Finished:
-        """The guest's own report of how it ended. WireError for a report that the host must not believe."""
+        """The guest's own report of how it ended. Raises WireError for a report that the host must not believe."""
         verdict = {"ok": Verdict.OK, "raised": Verdict.RAISED, "rejected": Verdict.REJECTED}.get(result.status)
         if result.status == "exited":
             verdict = Verdict.RAISED if result.exit_code else Verdict.OK
         if verdict is None or (verdict is Verdict.REJECTED and self._has_started):
-            raise WireError(f"a run does not end {result.status[:20]!r}")
+            raise WireError(f"a RESULT with the unexpected status {result.status[:20]!r}")
         if result.type == "MemoryError" and self._was_out_of_memory():
             verdict = Verdict.OUT_OF_MEMORY
         error = (result.type, result.message, result.line, result.column, result.traceback)
@@ -370,7 +372,7 @@ class JailedExecution:
 
 
 def _start_body(plan: Plan) -> dict[str, object]:
-    """The body of the START frame. It is not in the header because a header is too small for many files."""
+    """The body of the START frame. These values are not in the header, which is too small for many files."""
     limits = plan.limits
     return {
         "language": plan.language,

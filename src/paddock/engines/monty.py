@@ -1,7 +1,7 @@
 """The light Python engine: pydantic-monty's pool of workers, a fresh session for each run.
 
-Monty behaves in its own way: it has part of Python's syntax, 25 modules of the standard library and its own wording of
-errors. None of the modules reaches a network, so `refused_modules` has no effect here.
+Monty has part of Python's syntax, 25 modules of the standard library and its own wording of errors. None of the modules
+reaches a network, so `refused_modules` has no effect here.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class MontyExecution:
             finished = await self._run()
         except MontyError as error:
             finished = _finished_from_error(error, None, self._plan)
-        except Exception as problem:  # noqa: BLE001  the reader of the events must get a last one
+        except Exception as problem:  # noqa: BLE001  the reader of the events waits for `Finished`
             finished = _lost(problem)
         after = _cpu_seconds(pid)
         spent = None if before is None or after is None else round(after - before, 6)
@@ -318,7 +318,7 @@ class _Script:
 
     code: str
     instrumented: InstrumentedScript
-    feed: str
+    filename: str  # Monty's name for it in tracebacks
 
     def traceback(self, frames: list[Frame], last: str) -> str:
         lines = self.code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -345,7 +345,7 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
     cause = error.exception()
     kind, text = type(cause).__name__, _cut(str(cause))
     frames = _frames(error)
-    script_frames = [frame for frame in frames if script is not None and frame.filename == script.feed]
+    script_frames = [frame for frame in frames if script is not None and frame.filename == script.filename]
     line = column = None
     if script is not None and script_frames:
         line = script_frames[-1].line
@@ -370,7 +370,7 @@ def _lost(problem: Exception) -> Finished:
 
 
 def _is_rejected(error: MontyError) -> bool:
-    """Whether the script was rejected before its first line ran. Only such an error has a frame without a name."""
+    """Whether the script was rejected before its first line ran. Only then is the frame without a function name."""
     frames = _frames(error)
     is_early = len(frames) == 1 and frames[0].function_name is None
     return is_early and isinstance(error.exception(), SyntaxError | NotImplementedError)

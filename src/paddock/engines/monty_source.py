@@ -1,8 +1,8 @@
 """Instruments a script so that its value stays inside Monty and is turned into JSON there, under the script's limits.
 
-Monty returns values to the host as Python objects, and a four-line script can build one that takes years to hash. So a
-linear scan finds the script's last statement and its top-level `return`s, and assigns their values to a variable. A
-script that misleads the scan only loses its own value: the host ignores the object that Monty returns.
+Monty returns values to the host as Python objects, and a four-line script can build an object that takes years to
+hash. So a linear scan finds the script's last statement and its top-level `return`s, and assigns their values to a
+variable. A script that misleads the scan only loses its own value: the host ignores the object that Monty returns.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class InstrumentedScript:
 
 
 def instrument(code: str) -> Iterator[InstrumentedScript]:
-    """Yield variants with ever fewer changes, for when Monty cannot parse the first. The last one is the original."""
+    """Yield variants of the script, each with fewer changes, in case Monty cannot parse one. The last has none."""
     code = code.replace("\r\n", "\n").replace("\r", "\n")
     returns, last = _scan(code)
     if last is not None:
@@ -105,7 +105,7 @@ def _tokens(code: str) -> Iterator[tuple[str, int, int]]:
     for token in _TOKEN.finditer(code):
         if token.lastgroup not in (None, "skip"):
             yield str(token.lastgroup), *token.span()
-    yield "close", len(code), len(code)  # whatever is still open
+    yield "close", len(code), len(code)  # closes whatever is still open
     yield "end", len(code), len(code)
 
 
@@ -114,7 +114,7 @@ def _line_start(code: str, at: int, scopes: list[int]) -> tuple[int, str]:
     match = _LINE_START.match(code, at)
     if match is None or (not match[2] and code[match.end() : match.end() + 1] in ("", "\n", "#")):
         return 1, ""  # an empty line ends no scope
-    indent = len(match[1].rpartition("\f")[2])  # a form feed begins the line anew
+    indent = len(match[1].rpartition("\f")[2])  # a form feed resets the indentation
     while scopes and scopes[-1] >= indent:
         scopes.pop()
     if match[2] in ("def", "class") or match[3]:

@@ -32,7 +32,7 @@ class WorkerPool:
     """Monty's jailed workers, started on first use, and the sessions that are open in them."""
 
     def __init__(self, config: Config, min_workers: int, max_workers: int) -> None:
-        self._request_seconds = config.caps.wall_seconds + 1  # bounds a worker that hangs outside a script
+        self._request_seconds = config.caps.wall_seconds + 1  # ends a worker that hangs outside a script
         self._min_workers = min_workers
         self._max_workers = max_workers
         self._pool: AsyncMonty | None = None
@@ -107,7 +107,7 @@ class _Lease:
         self._task = asyncio.create_task(self._hold_session())
 
     async def end(self) -> None:
-        """Give the worker back. One that is still busy is killed, and the pool replaces it."""
+        """Give the worker back. A worker that is still busy is killed, and the pool replaces it."""
         self._is_over.set()
         await asyncio.wait([self._task])
 
@@ -121,12 +121,12 @@ class _Lease:
         if not self.taken.done():
             self.taken.set_result(None)
         await self._is_over.wait()
-        with suppress(MontyError, RuntimeError):  # its worker is gone
+        with suppress(MontyError, RuntimeError):  # the worker is gone
             await self._session.__aexit__(None, None, None)
 
 
 async def _await_to_end(awaitable: Awaitable[Any]) -> None:
-    """Await something that must not be interrupted. A cancellation meanwhile is raised afterwards."""
+    """Await something that must not be interrupted. If this task is cancelled meanwhile, raise that afterwards."""
     task = asyncio.ensure_future(awaitable)
     is_cancelled = False
     while not task.done():

@@ -45,7 +45,8 @@ class NodeEngine(JailedEngine):
     """Three pools of guests: the default one, one for TypeScript, and one for runs with a higher memory limit.
 
     Stripping types takes 40 ms the first time, so guests for TypeScript have done it once. V8's maximum heap size
-    is fixed when it starts. It is the memory limit, so that V8 collects garbage in time. The jail limits the total.
+    is fixed when it starts. It is set to the memory limit, so that V8 collects garbage in time. The jail limits the
+    memory of the whole process.
     """
 
     def __init__(self, config: Config) -> None:
@@ -54,7 +55,7 @@ class NodeEngine(JailedEngine):
         program = node_program(self._default_bytes)
         super().__init__(config, config.node, RUNTIME, program)
         one = min(1, config.node.max_waiting)
-        # Only guests that the pool makes ahead of demand have stripped types once, so one must always wait.
+        # Only guests that the pool makes ahead of demand have stripped types once, so at least one must wait.
         self._typescript = Jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
         few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
         self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
@@ -85,7 +86,7 @@ class NodeExecution(JailedExecution):
         self._counts_tasks = counts_tasks
         self._tmp_bytes = tmp_bytes
         self._report_text = ""  # V8's report, or output that starts like it
-        self._report_is_output = False  # it turned out to be the script's output
+        self._report_is_output = False  # the text turned out to be the script's output
 
     def _set_limits(self, limits: Limits) -> None:
         tasks = max(1, limits.processes) + THREADS
@@ -98,11 +99,11 @@ class NodeExecution(JailedExecution):
             self._limit_files(limits.file_bytes)
 
     def _limit_files(self, max_bytes: int) -> None:
-        """Limit the size of files from outside, because Node cannot. For another uid that needs CAP_SYS_RESOURCE."""
+        """Limit the size of files from outside, because Node cannot. If uids differ, this needs CAP_SYS_RESOURCE."""
         try:
             resource.prlimit(self._guest.pid, resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
         except ProcessLookupError:
-            pass  # it has just died, which is noticed elsewhere
+            pass  # the guest has just died, which is noticed elsewhere
         except OSError as problem:
             raise JailUnavailable(
                 f"file_bytes = {max_bytes} cannot be enforced for Node here ({problem.strerror}): allow "

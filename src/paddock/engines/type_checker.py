@@ -53,7 +53,7 @@ class TypeChecker:
     """Checks scripts for every Python engine, in its own jailed workers, which start on first use."""
 
     def __init__(self, config: Config) -> None:
-        # One for each guest: with fewer, a few scripts that take long to check would hold up everyone else's.
+        # As many workers as guests: with fewer, a few scripts that take long to check would delay all others.
         self._workers = WorkerPool(config, 1, config.cpython.max_guests)
 
     async def check(self, plan: Plan, outline: Outline | None, stubs: Stubs | None) -> Finished | None:
@@ -193,7 +193,7 @@ def _type(text: str) -> str:
 
 
 def _findings(report: str) -> list[Finding]:
-    """The errors of a report whose lines read `main.py:LINE:COLUMN: error[RULE] TEXT`. The gate is its first line."""
+    """The errors of a report whose lines read `main.py:LINE:COLUMN: error[RULE] TEXT`. Line 1 is the gate."""
     findings = []
     for line in report.split("\n"):
         position, _, message = line.partition(": ")
@@ -201,13 +201,13 @@ def _findings(report: str) -> list[Finding]:
         rule, _, text = rest.partition("] ")
         name, row, column = [*position.split(":"), "", ""][:3]
         counts = level == "error" or (level == "warning" and rule == NOT_AWAITED)
-        if name == "main.py" and counts and _is_place(row, column) and _is_about_script(rule, text):
+        if name == "main.py" and counts and _is_position(row, column) and _is_about_script(rule, text):
             findings.append(Finding(int(row) - 1, int(column), rule, text))
     return findings
 
 
-def _is_place(*numbers: str) -> bool:
-    """Whether these are numbers of lines or columns. A worker that a script took over may write anything."""
+def _is_position(*numbers: str) -> bool:
+    """Whether these are line or column numbers. A worker that a script took over may write anything."""
     return all(number.isdecimal() and len(number) < 10 for number in numbers)
 
 
@@ -222,7 +222,7 @@ def _is_about_script(rule: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _TypedDicts:
-    """The TypedDicts in the declarations of tools, and those of them that allow further keys."""
+    """The names of the TypedDicts in the declarations of tools, and of the TypedDicts that allow extra keys."""
 
     names: frozenset[str]
     open_names: frozenset[str]
@@ -244,7 +244,7 @@ class _Changes:
 
     stored_keys: frozenset[str]
     spreads: list[tuple[int, int]]
-    """The first line of each, in order, and the greatest last line so far, for a binary search."""
+    """For a binary search: the first line of each, in order, with the greatest last line up to there."""
 
     @classmethod
     def of(cls, outline: Outline) -> _Changes:
@@ -260,14 +260,13 @@ class _Changes:
 
 
 def _is_certain(finding: Finding, typed_dicts: _TypedDicts, changes: _Changes) -> bool:
-    """Whether a finding holds whatever the tools answer."""
+    """Whether a finding is an error whatever the tools return."""
     if finding.rule == "missing-typed-dict-key":
         return not changes.spread_at(finding.line or 0)
     text = finding.text
     if text.startswith("Unknown key") and (inner := _between(text, 'Unknown key "', '" for TypedDict `')) is not None:
         record, _, rest = text.partition('" for TypedDict `')[2].partition("`")
-        # Not certain if the object has several possible types, allows further keys, or the script stored the key
-        # itself.
+        # Not certain if the object has several possible types, allows extra keys, or the script stored the key itself.
         return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in changes.stored_keys)
     if text.startswith("Invalid argument to key "):
         declared = _between(text, " with declared type `", "` on ") or ""

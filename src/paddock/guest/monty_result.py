@@ -1,4 +1,4 @@
-# Monty runs this in the sandbox when a script's value is not plain JSON: it converts each other type to JSON.
+# Monty runs this in the sandbox when a script's value is not plain JSON: it converts all other types to JSON.
 # It uses only features that Monty has: no inheritance, no generators, no method values.
 import datetime
 import json

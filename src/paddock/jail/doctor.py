@@ -1,7 +1,7 @@
-"""What works on this machine, for `paddock doctor`: tries every profile with a guest that runs nothing.
+"""Finds out what works on this machine, for `paddock doctor`, by trying every profile with a guest that runs nothing.
 
-This module only reports. `profiles.advise` and `probe` in each of `walls` have the texts about missing features. An
-engine tries the profiles itself when it starts, and uses the first that works.
+This module only reports. The texts about missing features are in `profiles.advise` and the `probe` functions of
+`walls`. An engine tries the profiles itself when it starts, and uses the first that works.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORKER_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """One guarantee of the jail: the mechanism that provides it here, or what to do so that one does."""
+    """One guarantee of the jail: the mechanism that provides it here, or what to do to get one."""
 
     name: str
     mechanism: str | None
@@ -125,7 +125,7 @@ def _without_profile(tried: Sequence[ProfileReport], config: Config) -> tuple[di
 
 
 def _remedy(tried: ProfileReport, config: Config) -> str:
-    """What to do so that the profile works and is allowed."""
+    """What to do so that a profile works and is allowed."""
     reason = (tried.reason or "").rstrip(".")
     if tried.works or profiles.refusal(tried.profile, config) is not None:
         return reason
@@ -151,9 +151,9 @@ def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
             own,
         ),
         "confined": (
-            f"Landlock {landlock.abi()}: runtime read-only, one folder in memory; names stay visible",
+            f"Landlock {landlock.abi()}: runtime read-only, one folder in memory; file names stay visible",
             NO_SOCKET,
-            "seccomp: one process, which can name no other",
+            "seccomp: one process, which cannot reach any other",
             "this user's uid",
         ),
     }[profile]
@@ -168,8 +168,8 @@ def worker_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
         command("exec_jailed", program), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as worker:
         try:
-            status = _settled(worker.pid)
-            apart = _net(worker.pid) not in (_net(os.getpid()), None)
+            status = _status_after_exec(worker.pid)
+            has_own_network = _network_namespace(worker.pid) not in (_network_namespace(os.getpid()), None)
         finally:
             worker.kill()
     walls, missing = [], []
@@ -177,7 +177,7 @@ def worker_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
         walls.append(f"files: Landlock {landlock.abi()}: nothing but the program and its libraries")
     else:
         missing.append(f"files: {landlock.probe()}")
-    if apart:
+    if has_own_network:
         walls.append(f"network: a network namespace without an interface, and {NO_SOCKET}")
     else:
         walls.append(f"network: {NO_SOCKET}")
@@ -188,7 +188,7 @@ def worker_walls() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(walls), tuple(missing)
 
 
-def _settled(pid: int) -> dict[str, str]:
+def _status_after_exec(pid: int) -> dict[str, str]:
     """The fields of /proc/PID/status once the process has executed the program."""
     until = time.monotonic() + WORKER_SECONDS
     while time.monotonic() < until:
@@ -201,7 +201,7 @@ def _settled(pid: int) -> dict[str, str]:
     return {}
 
 
-def _net(pid: int) -> int | None:
+def _network_namespace(pid: int) -> int | None:
     with suppress(OSError):
         return Path(f"/proc/{pid}/ns/net").stat().st_ino
     return None

@@ -79,7 +79,7 @@ def _build_once(environment: Environment, data_directory: str | Path, tell: Tell
             found = store.ready(environment, data_directory)
             if found is None:
                 partial = store.partial_of(data_directory, environment.key)
-                shutil.rmtree(partial, ignore_errors=True)  # of a build that was killed after the sweep
+                shutil.rmtree(partial, ignore_errors=True)  # left by a build that was killed after the sweep
                 try:
                     found = _Builder(environment, data_directory, partial, tell, stop, lock.fd).build()
                 except BaseException:
@@ -124,7 +124,7 @@ class _Builder:
         self._tell(f"Building environment {name!r} with Python {version}")
         self._uv("venv", "--relocatable", "--no-project", "--python", sys.executable, str(self._partial))
         for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
-            shim.unlink()  # it patches old distutils, and costs every process that a guest starts an import
+            shim.unlink()  # a patch for old distutils that every Python process of a guest would import
         if self._environment.packages:
             options = ("--link-mode", "copy", "--compile-bytecode", "--python", self._python)
             self._uv("pip", "install", *options, *uv_options(os.environ), "--", *self._environment.packages)
@@ -136,7 +136,7 @@ class _Builder:
         return built
 
     def _uv(self, *arguments: str) -> None:
-        # It runs in /, where uv finds no project settings. Those of the user and the machine apply.
+        # uv runs in /, where it finds no project settings. The settings of the user and the machine apply.
         status, lines = run_logged(
             [uv_binary(), *arguments],
             uv_environment(os.environ),
@@ -344,7 +344,7 @@ def failure_text(environment: Environment, status: int, lines: list[str]) -> str
     why = "uv was killed" if status < 0 else f"uv ended with status {status}"
     shown = (
         "\n".join(f"  {line}" for line in (said if len(said) <= SHOWN else [*said[:3], "…", *said[4 - SHOWN :]]))
-        or "  it said nothing"
+        or "  uv printed nothing"
     )
     return f"environment {environment.name!r} could not be built: {what} ({why}):\n{shown}"
 
@@ -364,7 +364,7 @@ ATTEMPTS = 3
 
 
 class Lease:
-    """Keeps a build from being removed until `release`. `problem` says why it is not the configured build, if so."""
+    """Keeps a build from being removed until `release`. `problem` is set if it is not the configured build."""
 
     def __init__(self, built: Built, problem: EnvironmentFailed | None, lock: FileLock) -> None:
         self.built = built
@@ -382,7 +382,7 @@ class Lease:
 
 
 def lease(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Lease:
-    """Build the environment if necessary, and lease the build. `EnvironmentFailed`: there is no usable build."""
+    """Build the environment if necessary, and lease the build. Raises `EnvironmentFailed` if no build is usable."""
     stop = stop or Stop()
     for _ in range(ATTEMPTS):
         built, problem = _build_or_previous(environment, data_directory, tell, stop)

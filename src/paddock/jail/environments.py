@@ -142,7 +142,7 @@ def read_build(data_directory: str | Path, key: str) -> Built | None:
     folder = builds(data_directory) / key
     try:
         built = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Built)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, RecursionError):
         return None
     usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
     return built if usable else None
@@ -177,7 +177,7 @@ def sweep(data_directory: str | Path) -> None:
 def read_record(name: str, data_directory: str | Path) -> Record | None:
     try:
         return msgspec.json.decode(_record_path(name, data_directory).read_bytes(), type=Record)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -202,7 +202,7 @@ def record(name: str, key: str, data_directory: str | Path) -> None:
 def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -> Removal:
     """Remove every build of `name`, and `keys`, except builds that a running Paddock or another name uses.
 
-    The root directories that the profile `chroot` has made of a build are removed with it.
+    The root directories that the profile `chroot` has made from a build are removed with it.
     """
     removal = Removal()
     if not builds(data_directory).is_dir():
@@ -231,7 +231,7 @@ def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -
 
 
 def roots_of(data_directory: str | Path) -> Path:
-    """Where the profile `chroot` keeps the root directories that it makes of builds."""
+    """Where the profile `chroot` keeps the root directories that it makes from builds."""
     return builds(data_directory).parents[1] / "roots"
 
 
@@ -274,7 +274,7 @@ WAIT_SECONDS = 0.05
 class FileLock:
     """A lock between processes, shared or exclusive. The kernel releases it when the last process closes its file.
 
-    Two locks in one process exclude each other as two processes do. `filelock` has no lock that a child can inherit.
+    Two locks in one process exclude each other too. The package `filelock` has no lock that a child can inherit.
     """
 
     def __init__(self, path: Path, *, exclusive: bool) -> None:

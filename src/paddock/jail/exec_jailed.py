@@ -20,7 +20,10 @@ LIMITS = {**privileges.DEFAULT_LIMITS, "file_bytes": 0}
 
 
 def main(arguments: list[str]) -> None:
-    """Never returns. Skips walls that this kernel lacks, except seccomp; `paddock doctor` lists what is missing."""
+    """Wall this process in, and execute the program that `arguments` names. Never returns.
+
+    Walls that this kernel lacks are skipped, except seccomp. `paddock doctor` lists the missing ones.
+    """
     program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # opened before Landlock forbids it
     wall_in((*LIBRARIES, arguments[0]))
     os.execve(program, arguments, {})  # noqa: S606
@@ -36,7 +39,7 @@ def wall_in(readable: Sequence[str]) -> None:
         os.setgroups([])
         os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
         os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
-        privileges.dumpable()  # else /proc/self belongs to root
+        privileges.dumpable()  # otherwise /proc/self belongs to root
     with suppress(OSError):
         namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_NET | namespaces.NEW_IPC | namespaces.NEW_UTS)
     privileges.limit(LIMITS)

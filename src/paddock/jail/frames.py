@@ -219,15 +219,16 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
 
 _validate = msgspec.json.Decoder(msgspec.Raw).decode  # checks without decoding: 2 ms for a megabyte
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
-_LARGE_NUMBERS = (b"0" * 309, b"e000", b"E000", b"e+000", b"E+000")
+_SUSPECT = (b"0" * 309, b"e000", b"E000", b"e+000", b"E+000", b"\\ud", b"\\uD")
+"""Large numbers, and surrogates, of which one alone has no encoding."""
 
 
 def check_json(text: bytes) -> None:
     """Raise ValueError or MsgspecError unless `text` is one JSON value that any decoder accepts.
 
-    The host inserts a result into its own JSON without decoding it. RecursionError: it is nested too deeply.
+    The host inserts a result into its own JSON without decoding it. Raises RecursionError if it is nested too deeply.
     """
     _validate(text)
     zeros = text.translate(_ALL_DIGITS_ZERO)
-    if any(number in zeros for number in _LARGE_NUMBERS):  # perhaps only in a string
-        msgspec.json.decode(text)  # refuses numbers that Python has no integer or float for
+    if any(part in zeros for part in _SUSPECT):  # a match may also be harmless text in a string
+        msgspec.json.decode(text)  # refuses numbers that are too large for Python, and lone surrogates

@@ -83,7 +83,7 @@ UNREAD_BYTES = 1024 * 1024
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
-_REAPER_DIED = "the reaper of a guest has died before the guest"
+_REAPER_DIED = "the reaper of a guest died before the guest"
 
 
 class Report(NamedTuple):
@@ -126,7 +126,7 @@ class Guest:
         self._loop = asyncio.get_running_loop()
         self.made_at = self._loop.time()
         self._awake = False
-        self.out_of_memory = False  # a hint: then ask the resource limit
+        self.out_of_memory = False  # memory may have run out: then ask the resource limit
         self._waiter = arrived  # settled at the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
@@ -176,7 +176,7 @@ class Guest:
         self._awake = False
 
     async def wait_until_ready(self) -> None:
-        """Wait until the guest says READY from inside its walls. Only then may it be given a script."""
+        """Wait until the guest sends READY from inside its walls. Only then may it be given a script."""
         if self._traced:
             await self._receive_listener()
         self._awake = False  # input so far is read below
@@ -190,13 +190,13 @@ class Guest:
 
     async def _receive_listener(self) -> None:
         """Receive the listener of a traced filter. From the filter's start, refused calls wait for the listener."""
-        with suppress(EOFError):  # it ended instead; `_ready_pid` finds out why
+        with suppress(EOFError):  # the guest ended instead; `_ready_pid` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()
             self._trace = seccomp.Trace(listener)
 
     def _ready_pid(self) -> int:
-        """The pid of the process that said READY, according to the kernel; 0 if none has yet."""
+        """The pid of the process that sent READY, according to the kernel; 0 if none has yet."""
         ready = PREFIX.pack(Kind.READY, 0, 0, 0)
         try:
             said, more, _, _ = self.control.recvmsg(len(ready), socket.CMSG_SPACE(_CREDENTIALS.size))
@@ -204,7 +204,7 @@ class Guest:
             return 0
         if said != ready or not more:
             why = self.read("stderr").decode(errors="replace").strip()
-            if not why:  # it would have said why, unless its zygote has died
+            if not why:  # a guest writes why, unless its zygote has died
                 raise EngineCrashed("a guest ended before it was walled in")
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
@@ -212,7 +212,7 @@ class Guest:
         return int(pid)
 
     def is_waiting(self) -> bool:
-        """Whether nothing has arrived from it since READY, not even its end."""
+        """Whether the guest still waits for a script: it has not ended, and has sent nothing since READY."""
         self._epoll.poll()
         return not self._awake
 
@@ -233,7 +233,7 @@ class Guest:
             return b""
 
     def report(self) -> Report | None:
-        """How the guest ended; None while it has not. Raises LookupError if its zygote is gone and cannot report."""
+        """How the guest ended; None until then. Raises LookupError if its zygote is gone and cannot report."""
         try:
             said = os.read(self._report, REPORT.size)
         except BlockingIOError:
@@ -263,7 +263,7 @@ class Guest:
             raise JailUnavailable(f"a guest could not be limited: {problem}") from None
 
     def usage(self) -> tuple[float | None, int | None]:
-        """CPU seconds and peak memory of the process tree; None for what is not known."""
+        """CPU seconds and peak memory of the process tree; None for a value that is not known."""
         cpu_seconds, memory_bytes = self.resource_limit.usage()
         return (self._cpu_seconds() if cpu_seconds is None else round(cpu_seconds, 6)), memory_bytes
 

@@ -55,7 +55,7 @@ class Jail:
         self.profile: str | None = None  # the profile in use, once the first warden has started
 
     async def start(self) -> None:
-        """Start the warden and its zygote, unless they run already. JailUnavailable says why no profile works here."""
+        """Start the warden and its zygote, unless they run already. Raises JailUnavailable if no profile works here."""
         await (self._pool or await self._start()).start()
 
     async def take(self, template: Template = "bare") -> Guest:
@@ -69,9 +69,9 @@ class Jail:
         """The modules whose users should get a warm guest; empty if there is only one template."""
         await self._start()
         built = self._built()
-        return built.warm_modules if self._has_two(built) else frozenset()
+        return built.warm_modules if self._has_two_templates(built) else frozenset()
 
-    def _has_two(self, built: Built) -> bool:
+    def _has_two_templates(self, built: Built) -> bool:
         return self._two_templates and bool(built.preload)
 
     def _built(self) -> Built:
@@ -84,7 +84,7 @@ class Jail:
             self._pool.give_back(guest)
 
     async def close(self) -> None:
-        """End everything. Leaves no process, mount, control group or file behind."""
+        """End the warden and all guests. Leaves no process, mount, control group or file behind."""
         self._closed = True
         async with self._starting:
             if self._pool is not None:
@@ -105,7 +105,9 @@ class Jail:
                         log.warning("%s", self._lease.problem)
                 limits = await self._make_limits()
                 self._allows_memfds = limits.counts_unmapped
-                templates: tuple[Template, ...] = ("bare", "warm") if self._has_two(self._lease.built) else ("bare",)
+                templates: tuple[Template, ...] = (
+                    ("bare", "warm") if self._has_two_templates(self._lease.built) else ("bare",)
+                )
                 jail = self._config.jail
                 self._pool = Pool(
                     self._start_warden,
@@ -138,8 +140,8 @@ class Jail:
             self._runtime,
             reads=built.reads,
             whole=(built.path,),
-            preload=() if self._has_two(built) else built.preload,
-            warm=built.preload if self._has_two(built) else (),
+            preload=() if self._has_two_templates(built) else built.preload,
+            warm=built.preload if self._has_two_templates(built) else (),
             program=program,
             memfds=self._allows_memfds,
         )

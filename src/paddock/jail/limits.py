@@ -1,7 +1,7 @@
 """Limits on the memory and processes of a guest: a control group where one can be made, otherwise a watcher.
 
-Both count from what the guest held while it was waiting. A control group prevents use above the limit. A watcher polls
-and kills, so a guest can exceed its limit by what it takes between two polls.
+Neither counts the memory that the guest used while it was waiting. A control group prevents use above the limit. A
+watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class ResourceLimit:
         """Stop watching: `kill` is not called after this has returned."""
 
     def usage(self) -> tuple[float | None, int | None]:
-        """CPU seconds and peak memory since `limit`; None for what is not known."""
+        """CPU seconds and peak memory since `limit`; None for a value that is not known."""
         return None, None
 
 
 class ResourceLimits:
     """The limits of all guests of one jail.
 
-    The constructor blocks: once per boot it tries control groups, for a tenth of a second, and records the outcome in
-    `data_directory`.
+    The constructor blocks: once per boot it tries out control groups, which takes a tenth of a second, and records the
+    outcome in `data_directory`.
     """
 
     def __init__(self, usual: Limits, data_directory: str | None = None) -> None:
@@ -63,7 +63,7 @@ class ResourceLimits:
 
     @property
     def counts_unmapped(self) -> bool:
-        """Whether memory that no process has mapped, such as that of an unmapped memfd, counts too."""
+        """Whether memory that no process has mapped counts too, such as the memory of an unmapped memfd."""
         return isinstance(self._source, Slots)
 
     async def take(self) -> ResourceLimit:
@@ -137,7 +137,7 @@ class WatchedLimit(ResourceLimit):
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
             self._exceeded = True
-            kill()  # here, in the watcher's thread: the event loop may be busy
+            kill()  # in the watcher's thread, because the event loop may be busy
 
         first, *others = roots()
         with suppress(ProcessLookupError):  # its death is noticed elsewhere

@@ -30,7 +30,7 @@ _TRUE = {"1", "true", "yes", "on", "y", "t"}
 
 
 def uv_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables to add to `environ` so that uv installs from where pip would."""
+    """The variables to add to `environ` so that uv installs from the same indexes as pip."""
     settings = pip_settings(environ)
     added = {
         names[0]: value
@@ -66,7 +66,10 @@ def _absolute(place: str) -> str:
 
 
 def pip_settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """pip's settings by name. Later files override earlier ones, `[install]` overrides `[global]`, variables all."""
+    """pip's settings by name.
+
+    Later files override earlier ones, `[install]` overrides `[global]`, and variables override both.
+    """
     found: dict[str, dict[str, str]] = {"global": {}, "install": {}}
     for path in _files(environ):
         parser = configparser.RawConfigParser()

@@ -5,8 +5,8 @@ waiting guests follows demand. It doubles, up to a maximum, when a caller finds 
 caller has come for `idle_seconds`. After `release_seconds` no guest waits, and the zygote ends. A zygote that dies is
 replaced, and the guests that waited with it are dropped.
 
-All guests of one warden share its address layout and hash seed. So a warden is replaced after some guests or some time;
-the old one ends with its last guest.
+All guests of one warden share its address layout and hash seed. So a warden is replaced after a number of guests or
+some time. The old warden ends with its last guest.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ HEAD_START_SECONDS = 0.005
 CLOSED = "Paddock was closed before the script began"
 
 RESERVED, PER_GUEST = 128, 48
-"""Descriptors of the host itself, and for each guest in use: its own, those of one that waits and one that is made, in
-three engines."""
+"""Descriptors that are kept for the host itself, and for each guest in use. The latter include the descriptors of one
+waiting guest and one guest in the making, in three engines."""
 
 log = logging.getLogger("paddock.jail")
 
 
 class Shelf:
-    """The guests of one template, waiting and in the making, and the callers that wait for one."""
+    """The waiting guests of one template, the number in the making, and the callers that wait for a guest."""
 
     def __init__(self, template: Template) -> None:
         self.template = template
@@ -60,7 +60,10 @@ class Shelf:
 
 
 class Pool:
-    """Hands out guests. At most `max_guests` are in use at a time; later callers wait."""
+    """Hands out guests. At most `max_guests` are in use at a time; later callers wait.
+
+    `start` starts a warden. It is replaced after `client_guests` guests or `client_seconds`.
+    """
 
     def __init__(
         self,
@@ -80,13 +83,13 @@ class Pool:
         self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
         self._processes = processes
         self._shelves: dict[Template, Shelf] = {template: Shelf(template) for template in templates}
-        most = min(settings.max_guests, max(2, (descriptors.limit() - RESERVED) // PER_GUEST))
-        self._ceiling = min(self._ceiling, most)
-        self._room = asyncio.Semaphore(most)
+        max_in_use = min(settings.max_guests, max(2, (descriptors.limit() - RESERVED) // PER_GUEST))
+        self._ceiling = min(self._ceiling, max_in_use)
+        self._room = asyncio.Semaphore(max_in_use)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
         self._client: WardenClient | None = None  # the newest
-        self._started_at, self._ordered = 0.0, 0  # when it was started, and how many guests it was told to make
+        self._started_at, self._ordered = 0.0, 0  # its start, and how many guests were ordered from it
         self._users: Counter[WardenClient] = Counter()  # guests of each warden, alive or in the making
         self._client_of: dict[Guest, WardenClient] = {}
         self._starting = asyncio.Lock()
@@ -94,7 +97,7 @@ class Pool:
         self._closed = False
 
     async def start(self) -> None:
-        """Start the zygote if none runs."""
+        """Start a warden if none runs."""
         await self._running_client()
 
     @property
@@ -201,7 +204,7 @@ class Pool:
                     guest = await self._order(client, shelf, uid, resource_limit, hurry=hurry)
                 finally:
                     if guest is None:
-                        self._leave(client)
+                        self._remove_user(client)
                 if guest is not None:
                     self._client_of[guest] = client
                     return guest
@@ -212,7 +215,7 @@ class Pool:
     async def _order(
         self, client: WardenClient, shelf: Shelf, uid: int, resource_limit: ResourceLimit, *, hurry: bool
     ) -> Guest | None:
-        """Have a guest made. Returns None if its zygote died and another attempt is worthwhile."""
+        """Order a guest from a warden. Returns None if its zygote died and another attempt is worthwhile."""
         gone = await client.load(shelf.template)
         try:
             guest = await client.guest(
@@ -223,7 +226,7 @@ class Pool:
                 template=shelf.template,
             )
         except EngineCrashed:
-            await asyncio.wait([gone], timeout=DEATH_SECONDS)  # whether it died is known only then
+            await asyncio.wait([gone], timeout=DEATH_SECONDS)  # the zygote may have died
             self._count_failure(shelf, gone)
             if shelf.failures >= ATTEMPTS:
                 raise
@@ -236,7 +239,7 @@ class Pool:
         try:
             self._limits.apply_usual(guest.resource_limit)
         except (JailUnavailable, OSError) as problem:
-            # A dead guest is in no group either; `take` notices it. A living guest outside its group has no limits.
+            # A dead guest is in no group; `take` notices that. But a living guest outside its group has no limits.
             if isinstance(problem, OSError) or guest.is_waiting():
                 await guest.end()  # its uid and its group may be reused only after its end
                 raise
@@ -268,8 +271,8 @@ class Pool:
         is_fresh = self._ordered < self._client_guests and age_seconds < self._client_seconds
         return is_fresh and not client.died.done()
 
-    def _leave(self, client: WardenClient) -> None:
-        """Count one guest of this warden less. A warden that was replaced ends with its last guest."""
+    def _remove_user(self, client: WardenClient) -> None:
+        """Note that this warden has one guest less. A warden that was replaced ends with its last guest."""
         self._users[client] -= 1
         if not self._users[client]:
             del self._users[client]
@@ -295,10 +298,10 @@ class Pool:
             problem = end.exception()
             if problem is None:
                 self._uids.appendleft(guest.uid)  # to the front: `chroot` keeps files for each uid
-            else:  # it may still be alive, so its uid is not used again
+            else:  # the guest may still be alive, so its uid is not used again
                 log.error("the end of a guest could not be observed: %s", problem, exc_info=problem)
             shelf.alive -= 1
-            self._leave(self._client_of.pop(guest))
+            self._remove_user(self._client_of.pop(guest))
             self._limits.give_back(guest.resource_limit)
             for each in self._shelves.values():
                 if each.callers:
@@ -356,14 +359,14 @@ class Pool:
                     timer.cancel()
             self._fail(shelf, EngineCrashed(CLOSED))
         for client in [*self._users, *([self._client] if self._client is not None else [])]:
-            await client.close()  # which ends all guests
+            await client.close()  # ends all its guests
         while self.waiting or self._tasks:  # a guest in the making may still arrive
             for shelf in self._shelves.values():
                 while shelf.waiting:
                     self._end(shelf.waiting.popleft())
             await asyncio.wait(list(self._tasks))
         if self._client is not None:
-            await self._client.close()  # a client that was just being started
+            await self._client.close()  # it was being started
         await self._limits.close()
 
 

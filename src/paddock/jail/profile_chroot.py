@@ -2,7 +2,7 @@
 
 Each guest has a root directory of its own, made of hard links, and a uid of its own. One kill(-1) ends all processes of
 that uid. There is no network namespace: the system call filter refuses every socket but a socket pair. Pids are not
-hidden: a guest can find out which are in use, and nothing else about those processes.
+hidden: a guest can find out which pids are in use, but nothing else about those processes.
 
 The reaper has the guest's uid as its effective uid, and another as its real and saved uid. So it may signal every
 process of the guest, and none of them may signal it.
@@ -17,13 +17,14 @@ import time
 from contextlib import suppress
 
 from paddock.jail import reaper
+from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
 from paddock.jail.walls.syscalls import prctl
-from paddock.jail.zygote import FIRST_UID, Order, Spec, close_all_but
+from paddock.jail.zygote import Order, Spec, close_all_but
 
 WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
-"""Too much to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
+"""Folders that are too large to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -123,41 +124,8 @@ class ChrootDuty:
             os.truncate("/dev/null", 0)  # where it is a regular file
 
 
-BLOCK_SIZE = 4096
-HALF = BLOCK_SIZE // 2
 PAUSE_SECONDS = 0.0005
 LONGEST_PAUSE_SECONDS = 0.05
-
-
-class UidBlock:
-    """A block of uids that no other Paddock on this machine uses at the same time.
-
-    An abstract socket name is the lock. The kernel releases it with the last process that holds the socket.
-    """
-
-    def __init__(self, base: int, count: int) -> None:
-        for at in range(count // BLOCK_SIZE):
-            self._first = base + at * BLOCK_SIZE
-            self._lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            with suppress(OSError):
-                self._lock.bind(f"\0paddock-uids-{self._first}")
-                return
-            self._lock.close()
-        raise OSError(f"all uids from {base} on are in use by other Paddocks: set jail.uid_base to another range")
-
-    def close(self) -> None:
-        """Release the block in this process."""
-        self._lock.close()
-
-    @property
-    def fd(self) -> int:
-        return self._lock.fileno()
-
-    def of_guest(self, number: int) -> int:
-        return self._first + (number - FIRST_UID) % HALF
-
-    def of_reaper(self, number: int) -> int:
-        return self.of_guest(number) + HALF
 
 
 def become_guest(uid: int) -> None:
@@ -191,7 +159,7 @@ def kill_all(guest: int, proc: int) -> None:
 def pids_of_uid(uid: int, proc: int) -> list[int]:
     """The pids of processes with this real uid, except zombies, which hold nothing and may stay a while.
 
-    A process whose first thread has ended, but not all threads, has the state of a zombie and is not one.
+    A process whose first thread has ended has the state of a zombie too, although its other threads still run.
     """
     found = []
     for name in os.listdir(proc):

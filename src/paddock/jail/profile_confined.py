@@ -95,13 +95,13 @@ class ConfinedProfile:
 
 
 class ConfinedDuty:
-    """The duty of a reaper in this profile: check the files of the one process, and remove them when it ends."""
+    """The duty of a reaper in this profile: check the files of the guest, kill it, and remove the files."""
 
     def __init__(self, folder: Path | None, spec: Spec) -> None:
         self._folder = folder
         self._guest: tuple[int, int] | None = None  # pid and pidfd
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        # The files are in memory, which has no reserve like a disk's: a file of unknown size counts as a full quota.
+        # The files are in memory, which is scarcer than disk space: a file of unknown size counts as a full quota.
         size, inodes = spec.tmp_bytes, spec.tmp_inodes
         self._quota = None if folder is None else quota.Quota([str(folder)], size, inodes, mapped_bytes=size)
 
@@ -112,7 +112,7 @@ class ConfinedDuty:
         pids = [] if self._guest is None else [self._guest[0]]
         exceeded = self._quota.exceeded(pids, self._proc)
         if exceeded:
-            self._signal(signal.SIGSTOP)  # not SIGKILL: the host must learn the reason before the death
+            self._signal(signal.SIGSTOP)  # not SIGKILL: the reason must reach the host before the death
         return exceeded
 
     def clean_up(self) -> None:

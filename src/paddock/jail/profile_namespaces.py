@@ -45,7 +45,7 @@ class NamespacesProfile:
         host.recv(1)
         if self._spec.own_uids:
             os.setgroups([])
-            os.setresgid(0, 0, 0)  # 0 in the namespace is an ordinary id of the range outside
+            os.setresgid(0, 0, 0)  # 0 inside the namespace is an ordinary id outside
             os.setresuid(0, 0, 0)
         privileges.die_with_parent(parent)  # again: a change of uid clears it
         started = os.fork()

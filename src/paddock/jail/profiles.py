@@ -1,6 +1,6 @@
-"""Chooses the profile that works on this machine, and says what to install or allow where one does not.
+"""Chooses the profile that works on this machine, and says what to install or allow if a profile does not work.
 
-A profile is tried by starting a warden with it and walling one guest in. What a profile does inside is in
+A profile is tried by starting a warden with it and walling one guest in. The profiles themselves are in
 `profile_namespaces`, `profile_chroot` and `profile_confined`.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import JailUnavailable
 from paddock.jail.limits import ResourceLimit
+from paddock.jail.uid_block import BLOCK_SIZE, UidBlock
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
@@ -31,6 +32,7 @@ SYSTEM = (
 )
 """Files of the host that programs need: libraries, tools, time zones, certificates. No configuration, no secrets."""
 UIDS = 1 << 16
+"""User ids of the profile `chroot`, from `jail.uid_base` on. `namespaces` uses fifteen times as many after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def candidates(config: Config) -> tuple[str, ...]:
 
 
 def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | None:
-    """Why this profile is not tried for guests that must read these paths; None if it may be tried."""
+    """Why this profile is not tried for guests that must read the paths in `reads`; None if it may be tried."""
     if not os.path.exists("/proc/self/stat"):  # noqa: PTH110
         return "/proc is not mounted, and Paddock needs it to count and end guests: mount it"
     if profile == "chroot" and os.geteuid() != 0:
@@ -90,15 +92,26 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
     )
 
 
-def identities(profile: str, config: Config) -> Identities | None:
+def reserve_uids(profile: str, config: Config) -> UidBlock | None:
+    """User ids of the host for a warden of this profile; None if the profile reserves its own, or has only the user's.
+
+    They lie above the ids of `chroot`, which kills all processes of a uid.
+    """
+    if profile != "namespaces" or os.geteuid() != 0:
+        return None
+    try:
+        return UidBlock(config.jail.uid_base + UIDS, 15 * UIDS)
+    except OSError as problem:
+        raise JailUnavailable(str(problem)) from None
+
+
+def identities(profile: str, block: UidBlock | None) -> Identities | None:
     """The ids of the profile's user namespace; None if the profile has no user namespace."""
     if profile != "namespaces":
         return None
-    if os.geteuid() == 0:
-        # Above the ids of `chroot`, which kills all processes of a uid: guests of this profile must not share one.
-        first = config.jail.uid_base + UIDS
-        return Identities(0, first, first, UIDS)
-    return Identities(0, os.getuid(), os.getgid(), 1)
+    if block is None:
+        return Identities(0, os.getuid(), os.getgid(), 1)
+    return Identities(0, block.first, block.first, BLOCK_SIZE)
 
 
 async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient:
@@ -130,7 +143,15 @@ async def try_profile(profile: str, config: Config, setup: GuestSetup) -> Warden
 
 
 async def start(profile: str, config: Config, setup: GuestSetup) -> WardenClient:
-    return await WardenClient.start(setup.python, make_spec(profile, config, setup), identities(profile, config))
+    block = reserve_uids(profile, config)
+    try:
+        client = await WardenClient.start(setup.python, make_spec(profile, config, setup), identities(profile, block))
+    except BaseException:
+        if block is not None:
+            block.close()
+        raise
+    client.uid_block = block
+    return client
 
 
 # For each sysctl that can forbid user namespaces: the value that does so, and the remedy.
@@ -173,7 +194,7 @@ def _make_and_mount() -> None:
 def _advise_chroot() -> list[str]:
     held = int(_status("CapEff") or "0", 16)
     missing = [name for number, name in _CAPABILITIES.items() if not held >> number & 1]
-    return [f"Give it the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
+    return [f"Give this process the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
 
 
 def _advise_confined() -> list[str]:

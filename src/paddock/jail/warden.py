@@ -3,8 +3,8 @@
 The cost of fork() and exit() grows with the memory of the process, so reapers are forked from the warden and not from
 a zygote. A zygote joins the namespace of a reaper and forks the guest into it.
 
-The bare zygote starts with the warden, and the warden exits when it ends. The warm one starts when the host asks. It
-may fail or end without affecting guests of the bare one.
+The bare zygote starts with the warden, and when this zygote ends, the warden exits. The warm zygote starts when the
+host asks for it. It may fail or end without affecting guests of the bare zygote.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Warden:
     def start_bare(self) -> None:
         """Start the bare zygote and wait until it has loaded. Raises RuntimeError if it cannot."""
         self._bare = self._start_zygote(self._spec.preload)
-        said = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while it loaded"}')
+        said = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "the zygote ended while loading"}')
         if "failed" in said:
             raise RuntimeError(said["failed"])
         self._poll.register(self._host, select.POLLIN)
@@ -154,7 +154,7 @@ class Warden:
         return orders
 
     def _close_inherited(self) -> None:
-        """Close what a zygote must not have. A copy of another zygote's order socket would keep that zygote alive."""
+        """Close the warden's descriptors in a new zygote. A copy of an order socket would keep another zygote alive."""
         self._host.close()
         if self._bare is not None:
             self._bare.close()
@@ -232,7 +232,7 @@ class Warden:
         """Start a reaper and a guest, or report why not."""
         orders = self._warm if order.warm else self._bare
         try:
-            if flags & socket.MSG_CTRUNC:  # some were lost: the guest would have no limits
+            if flags & socket.MSG_CTRUNC:  # descriptors were lost: the guest would have no limits
                 self._tell(unmade=order.number, why=os.strerror(errno.EMFILE))
                 return
             if orders is None:

@@ -15,6 +15,7 @@ from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.entry_point import warden_command
 from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
+from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.jail.zygote import Order, Spec, encode_command
 
@@ -46,7 +47,7 @@ class PendingGuest:
 
 
 class WarmZygote:
-    """One warm zygote as the host sees it: `ready` when it has loaded, `gone` when it has ended."""
+    """The host's view of one warm zygote. `ready` is done when it has loaded, `gone` when it has ended."""
 
     def __init__(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
         self.number = number
@@ -66,6 +67,7 @@ class WardenClient:
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
         self.profile = spec.profile
+        self.uid_block: UidBlock | None = None  # released when everything of the warden is gone
         self._traced = spec.trace
         self._process = process
         self._control = control
@@ -81,21 +83,21 @@ class WardenClient:
     @classmethod
     async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
         """Start a warden and wait for its bare zygote. Raises JailUnavailable if the profile does not work here."""
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        host_end, warden_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Not in another thread: the kernel kills the warden when the thread that started it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
-            warden_command(python, its.fileno()),
-            pass_fds=[its.fileno()],
+            warden_command(python, warden_end.fileno()),
+            pass_fds=[warden_end.fileno()],
             env=ENVIRONMENT | {"PYTHONHASHSEED": spec.hash_seed},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
-        its.close()
-        ours.setblocking(False)
+        warden_end.close()
+        host_end.setblocking(False)
         try:
-            client = cls(process, ours, spec)
+            client = cls(process, host_end, spec)
         except OSError:  # no descriptor is free
-            ours.close()
+            host_end.close()
             process.kill()
             await asyncio.to_thread(process.wait)
             raise
@@ -124,7 +126,7 @@ class WardenClient:
                 raise EngineCrashed(f"the zygote could not be started: {message.get('failed', 'it ended at once')}")
 
     async def load(self, template: Template) -> asyncio.Future[None]:
-        """Wait until the zygote of `template` serves; start it if necessary. EngineCrashed says why it could not.
+        """Start the zygote of `template` if necessary, and wait until it serves. Raises EngineCrashed if it cannot.
 
         Returns a future that is done when that zygote is gone.
         """
@@ -276,6 +278,8 @@ class WardenClient:
         with suppress(ProcessLookupError):
             self._process.kill()
         await asyncio.to_thread(self._process.wait)
+        if self.uid_block is not None:
+            self.uid_block.close()
         if self._control.fileno() >= 0:  # another task may have closed it meanwhile
             self._control.close()
             self._epoll.release()

@@ -1,6 +1,6 @@
 """Frames between the host and a guest: kind, id, two lengths, a small JSON header and a raw body.
 
-Both ends import this module, so it uses the standard library alone. Nothing that a guest writes is trusted: lengths
+Both ends import this module, so it imports only the standard library. Nothing that a guest writes is trusted: lengths
 are checked before any of the announced content is read, and the host decodes headers into typed values (`frames`).
 """
 
@@ -21,7 +21,7 @@ UNSENT_BYTES = 2**32 - 1
 ARTIFACT_BYTES = 16 * 1024 * 1024
 """The largest artifact. The content of a frame that announces a larger one is not read."""
 CHUNK_BYTES = 256 * 1024
-"""Large files are sent in frames of this size. Frames with printed output are not larger."""
+"""The size of the frames in which a large file is sent, and the limit for frames with printed output."""
 
 
 class Kind(IntEnum):
@@ -34,7 +34,7 @@ class Kind(IntEnum):
     ANSWER = 5  # the answer to the CALL or ARTIFACT with the same id
     GO = 6  # run the script that the OUTLINE described; the body names its tools
 
-    READY = 16  # walled in, waiting
+    READY = 16  # the guest is walled in and waits for START
     CALL = 17  # call a tool; the body is the arguments' JSON text
     PROGRESS = 18
     ARTIFACT = 19  # create or read an artifact

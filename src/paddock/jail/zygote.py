@@ -1,6 +1,6 @@
 """The process that guests are forked from. It has modules preloaded, no secrets, and one thread.
 
-A guest is a fork that walls itself in, says READY on its own socket, and waits there. The bytes of a script never pass
+A guest is a fork that walls itself in, sends READY on its own socket, and waits there. The bytes of a script never pass
 through a zygote. When a guest ends, the zygote, which is its parent, reports to the host how it ended.
 
 `Spec`, `Order` and commands are the messages from the host to a warden and its zygotes.
@@ -73,7 +73,7 @@ class Order(NamedTuple):
     number: int
     uid: int  # of the guest, inside the jail; used if guests have uids of their own
     processes: bool = True  # whether it may start processes
-    hurry: bool = False  # a run waits for it: skip preparations
+    hurry: bool = False  # a run is waiting for it: skip preparations
     warm: bool = False  # forked from the warm zygote
 
     def to_bytes(self) -> bytes:
@@ -99,7 +99,7 @@ def decode_command(message: bytes) -> dict[str, int] | None:
 
 
 Runtime = Callable[[socket.socket, bool], NoReturn]
-"""Called with the guest's socket, and whether a run waits for the guest already."""
+"""Called with the guest's socket, and whether a run is already waiting for the guest."""
 WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 FDS_BYTES = socket.CMSG_SPACE(16 * 4)
@@ -142,7 +142,7 @@ def serve(
 
 
 def _serve(orders: socket.socket, woken: int, poll: select.poll, profile: Profile, runtime: Runtime) -> None:
-    """Fork guests. Few objects and plain calls: each page that is written after a fork has to be copied."""
+    """Fork guests. Makes few objects and plain calls, because each page that is written after a fork is copied."""
     reports: dict[int, int] = {}  # the descriptor to report to, by the pid of the guest
     while True:
         for fd, _ in poll.poll():
@@ -175,7 +175,7 @@ def _load(preload: tuple[str, ...], warm_up: WarmUp | None) -> None:
 
 
 def _require_nothing_shared(proc: int) -> None:
-    """RuntimeError if a loaded module has a thread, or memory that guests would share with the zygote."""
+    """Raise RuntimeError if a loaded module has a thread, or memory that guests would share with the zygote."""
     tasks = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
     count = len(os.listdir(tasks))  # noqa: PTH208
     os.close(tasks)
@@ -186,8 +186,8 @@ def _require_nothing_shared(proc: int) -> None:
             _, permissions, _, _, _, *name = line.split(None, 5)
             # fork() does not copy shared memory: what one guest writes, the zygote and all other guests read.
             if permissions[1:2] == b"w" and permissions[3:4] == b"s":
-                shown = b"".join(name).decode(errors="replace").strip() or "no file"
-                raise RuntimeError(f"a preloaded module has memory that all guests would share, of {shown}")
+                shown = b"".join(name).decode(errors="replace").strip() or "an anonymous mapping"
+                raise RuntimeError(f"a preloaded module has memory that all guests would share: {shown}")
 
 
 def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Profile, runtime: Runtime) -> None:
@@ -225,7 +225,7 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Pr
 
 
 def _report(reports: dict[int, int]) -> None:
-    """Report every guest that has ended to the host."""
+    """Send the host a report about each guest that has ended."""
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)

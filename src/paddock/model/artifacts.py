@@ -51,7 +51,7 @@ _MEDIA = frozenset({"audio", "font", "image", "video"})
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """An artifact's name, type, size and address, without its bytes. Also the event that one was created."""
+    """An artifact's name, type, size and address, without its bytes. Also the event of its creation."""
 
     id: str
     filename: str
@@ -77,7 +77,7 @@ class Artifacts(Protocol):
     async def create(self, filename: str, mime_type: str, content: bytes) -> Artifact: ...
 
     async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
-        """The artifact with this id or URL, else the newest one of this file name."""
+        """The artifact with this id or URL, else the newest one with this file name."""
         ...
 
 

@@ -144,7 +144,7 @@ def upstream_status(
 ) -> dict[str, Any]:
     """The upstream answered with an HTTP error: about credentials (401, 403), a rate limit (429) or anything else."""
     if status in (401, 403):
-        return auth_error(tool, summary, is_known=status == 403, hints=hints)
+        return auth_error(tool, summary, is_authenticated=status == 403, hints=hints)
     kind = "rate_limited" if status == 429 else "upstream_http"
     retryable = status == 429 or status >= 500 or status == 408
     result = envelope(kind, tool, summary, f"UPSTREAM_HTTP_{status}", hints=hints, retryable=retryable)
@@ -168,9 +168,9 @@ def rate_limited(tool: str, summary: str, retry_after_seconds: float, *, hints: 
     return with_meta(result, retry_after_seconds=retry_after_seconds)
 
 
-def auth_error(tool: str, summary: str, *, is_known: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """Credentials are missing or wrong; with `is_known` they are valid but do not permit the call."""
-    code = "AUTH_PERMISSION" if is_known else "AUTH_AUTHENTICATION"
+def auth_error(tool: str, summary: str, *, is_authenticated: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """Credentials are missing or wrong; with `is_authenticated` they are valid but do not permit the call."""
+    code = "AUTH_PERMISSION" if is_authenticated else "AUTH_AUTHENTICATION"
     return envelope("auth_error", tool, summary, code, hints=hints)
 
 
@@ -209,7 +209,10 @@ def parse(text: str) -> dict[str, Any] | None:
     import json
 
     try:
-        return validate_envelope(json.loads(text, parse_constant=_refuse_constant))
+        value = json.loads(text, parse_constant=_refuse_constant)
+        if "\\ud" in text.lower():  # perhaps a lone surrogate, which no answer could contain
+            json.dumps(value, ensure_ascii=False).encode()
+        return validate_envelope(value)
     except (ValueError, RecursionError):  # the text is untrusted
         return None
 
@@ -296,8 +299,8 @@ class Code(NamedTuple):
 
 
 CODES = (
-    Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "correct each of details"),
-    Code("SCHEMA_*", "mcp_input_validation", False, "correct details"),
+    Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "correct each item of details"),
+    Code("SCHEMA_*", "mcp_input_validation", False, "correct the item of details"),
     Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
     Code("TOOL_NOT_FOUND", "tool_not_found", False, "use a name from hints, or search"),
     Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),

@@ -51,7 +51,7 @@ def name_problem(name: str) -> str | None:
     """Why `name` cannot name an environment, or None if it can. The name is used as a file name."""
     if re.fullmatch(_NAME, name):
         return None
-    return f"{name!r} cannot name an environment: use lower-case letters, digits, - and _, at most 64"
+    return f"{name!r} cannot name an environment: use lower-case letters, digits, - and _, at most 64 characters"
 
 
 def problem(environment: EnvironmentConfig) -> str | None:

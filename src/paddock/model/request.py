@@ -39,7 +39,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def make_request(code: str, options: RunOptions) -> Request:
-    """Build the request of `run(code, **options)`. RequestError for an unknown option, with the nearest known one."""
+    """Build the request of `run(code, **options)`. An unknown option raises RequestError with a suggestion."""
     known = RunOptions.__annotations__
     for name in options:
         if name not in known:
@@ -91,7 +91,7 @@ class Context:
     connections: dict[str, str] = field(default_factory=dict)  # the selected connection of each server
     chosen: Mapping[str, str] = field(default_factory=dict)  # connections of this run, which override the session's
 
-    def of_run(self, chosen: Mapping[str, str]) -> Context:
+    def for_run(self, chosen: Mapping[str, str]) -> Context:
         """This context with other connections, for one run."""
         return Context(self.values, self.connections, chosen)
 
@@ -104,7 +104,7 @@ class RunContext:
     """What a server adds to a run: its id, its definition and session, and the artifacts and tools of the session."""
 
     run_id: str
-    artifacts: Artifacts | None = None  # None: those of the Paddock
+    artifacts: Artifacts | None = None  # None: the Paddock's own
     definition: str | None = None
     session: str | None = None
     tools: Mapping[str, RunTool] = field(default_factory=dict)  # of the session; they hide others of the same name

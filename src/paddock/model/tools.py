@@ -32,7 +32,7 @@ class Tool:
     tags: tuple[str, ...] = ()
     title: str = ""
     injected: Mapping[str, bool] = field(default_factory=dict)
-    """Arguments that the host adds, by name; True: the tool requires it."""
+    """The arguments that the host adds, by name, each with whether the tool requires it."""
 
     @property
     def full_name(self) -> str:

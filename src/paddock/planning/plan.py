@@ -72,8 +72,8 @@ def make_plan(
 ) -> Plan:
     """Resolve `request`. A `RequestError` says what to change in it.
 
-    `engines` are those that this platform supports, and `cpython_problem` says why full Python cannot run here. `tools`
-    are the names under which the script calls its tools.
+    `engines` are the engines that this platform supports. `cpython_problem` says why full Python cannot run here, if it
+    cannot. `tools` are the names under which the script calls its tools.
     """
     _check_code(request, config)
     language = _check_known("language", request.language, LANGUAGES, UnknownLanguage)
@@ -244,7 +244,7 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
         if not isinstance(name, str) or not name.isidentifier() or is_reserved(name):
             raise BadInput(f"input {name!r} is not a valid variable name in {language}")
         if normalize("NFKC", name) != name:
-            raise BadInput(f"Python reads the name {name!r} as {normalize('NFKC', name)!r}; name the input that")
+            raise BadInput(f"Python reads the name {name!r} as {normalize('NFKC', name)!r}; use that name")
         if name in bridge_names or name in tools:
             raise BadInput(f"input {name!r} would hide the function of that name; rename the input")
         if name.startswith("__paddock"):

@@ -167,7 +167,7 @@ class _CodeTool:
         If the server ends the run, its caller gets a result too.
         """
         services = self._services
-        calls_context = caller.context.of_run(request.connections)
+        calls_context = caller.context.for_run(request.connections)
         own = {each.tool.name: ScriptTool(each, calls_context, caller.session) for each in self._session_tools}
         artifacts = services.artifacts.of(caller.owner, run_id)
         context = RunContext(run_id, artifacts, self._definition.name, caller.owner.session, own, calls_context)
@@ -346,7 +346,7 @@ class SavedTools:
         for each in stored:
             try:
                 definition = parse_saved(each.spec)
-            except BadDefinition as problem:
+            except (BadDefinition, StoreError) as problem:
                 log.warning("the definition %r is not offered: %s", each.name, problem)
                 continue
             self._tools.append((definition, make_code_tool(self._services, definition)))

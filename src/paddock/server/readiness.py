@@ -12,8 +12,6 @@ from paddock.errors import ConfigError, StoreError
 from paddock.store.connection import file_id
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from paddock.server.services import Services
 
 FREE_BYTES = 64 * 1024 * 1024
@@ -22,10 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """The checks behind `/readyz`. Each problem is logged once until it is gone; the store logs its own."""
+    """The checks behind `/readyz`. Each problem is logged once until it is gone."""
 
     def __init__(self, services: Services) -> None:
-        self._store, self._objects = services.store, services.artifacts.objects
+        self._services, self._store, self._objects = services, services.store, services.artifacts.objects
         self._data = Path(services.config.data_directory)
         self._data_id = file_id(self._data)  # None: it will be made with the first environment
         self._logged: list[str] = []
@@ -34,12 +32,17 @@ class Readiness:
     async def problems(self) -> list[str]:
         """Why this server is not ready; empty if it is."""
         async with self._lock:
-            others = [*await asyncio.to_thread(self._check_disks), *await _problem(self._objects.probe())]
+            others = [*await asyncio.to_thread(self._check_disks), *await self._check_artifacts()]
             for each in others:
                 if each not in self._logged:
                     log.error("not ready: %s", each)
             self._logged = others
-            return [*await _problem(self._store.probe()), *others]
+            try:
+                await self._store.probe()
+            except StoreError as problem:
+                self._services.log_fault("not ready", problem)
+                return [str(problem), *others]
+            return others
 
     def _check_disks(self) -> list[str]:
         found: list[str] = []
@@ -56,10 +59,9 @@ class Readiness:
                 found.append(f"the disk of {folder} has less than {FREE_BYTES >> 20} MB left; make room")
         return found
 
-
-async def _problem(check: Awaitable[None]) -> list[str]:
-    try:
-        await check
-    except (StoreError, ConfigError) as problem:
-        return [str(problem)]
-    return []
+    async def _check_artifacts(self) -> list[str]:
+        try:
+            await self._objects.probe()
+        except (StoreError, ConfigError) as problem:
+            return [str(problem)]
+        return []

@@ -78,9 +78,13 @@ class Services:
         self._maintenance: asyncio.Task[None] | None = None
 
     def log_fault(self, what: str, fault: BaseException) -> None:
-        """Log a fault of the host. That the store does not work is not repeated: the store has logged it."""
-        is_known = isinstance(fault, StoreError) and self.store.writer.problem is not None
-        log.log(logging.DEBUG if is_known else logging.WARNING, "%s: %s", what, fault)
+        """Log a fault of the host. That the store does not work is logged once, until it works again."""
+        writer = self.store.writer
+        if isinstance(fault, StoreError) and writer.problem is not None:
+            if writer.is_logged:
+                return
+            writer.is_logged = True
+        log.warning("%s: %s", what, fault)
 
     def check_open(self) -> None:
         """Refuse a new run if the server is being shut down."""

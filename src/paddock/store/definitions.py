@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paddock.store.journal import stored_text
+from paddock.store.journal import parse_stored, stored_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +33,7 @@ class StoredDefinition:
 
     @property
     def spec(self) -> dict[str, Any]:
-        spec: dict[str, Any] = json.loads(self.spec_json)
-        return spec
+        return parse_stored(self.spec_json)
 
 
 Versions = list[StoredDefinition]

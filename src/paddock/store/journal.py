@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from paddock.errors import StoreError
 from paddock.model.journal import Intent, Outcome
 
 if TYPE_CHECKING:
@@ -145,6 +147,17 @@ def _insert(connection: sqlalchemy.Connection, rows: list[dict[str, Any]]) -> No
     from paddock.store.tables import calls, sa
 
     connection.execute(sa.insert(calls).prefix_with("OR REPLACE"), rows)
+
+
+def parse_stored(text: str) -> dict[str, Any]:
+    """Return the JSON object of a column. StoreError: something other than Paddock wrote it."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise StoreError("the store is damaged: a row holds something other than the JSON that Paddock writes")
+    return value
 
 
 def stored_text(text: str) -> str:

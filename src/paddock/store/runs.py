@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
-from paddock.store.journal import calls_of, stored_text
+from paddock.store.journal import calls_of, parse_stored, stored_text
 from paddock.store.process_lock import ProcessLock
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class StoredRun(RunSummary):
     result_json: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self._head(), "result": None if self.result_json is None else json.loads(self.result_json)}
+        return {**self._head(), "result": None if self.result_json is None else parse_stored(self.result_json)}
 
     def to_json(self) -> str:
         """Return the run as JSON text. The result is inserted without decoding it."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import RequestError
-from paddock.store.journal import stored_text
+from paddock.store.journal import parse_stored, stored_text
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -33,8 +33,7 @@ class StoredSession:
 
     @property
     def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = json.loads(self.state_json)
-        return state
+        return parse_stored(self.state_json)
 
 
 class StoredSessions:

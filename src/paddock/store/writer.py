@@ -72,9 +72,11 @@ class Writer:
         self._is_busy, self._is_closing = False, False
         self._thread: threading.Thread | None = None
         self._connection: sqlalchemy.Connection | None = None
-        self._is_synced, self._is_logged = False, False
+        self._is_synced = False
         self.problem: StoreError | None = None
         """Why the last transaction failed; None once one has succeeded."""
+        self.is_logged = False
+        """Whether the log has this problem."""
         self.lost = 0
         """How many items of background work were lost."""
 
@@ -177,9 +179,9 @@ class Writer:
         except Exception as problem:  # noqa: BLE001  callers must get the error, and the thread must survive
             self._fail(batch, store_error(problem, self._name))
             return
-        if self._is_logged:
+        if self.is_logged:
             _log.warning("the store %s can be written again", self._name)
-        self.problem, self._is_logged = None, False
+        self.problem, self.is_logged = None, False
         with self._wake:
             written = [item for item in batch if item.done is None]
             self._background_count -= len(written)
@@ -214,9 +216,9 @@ class Writer:
             items = [*batch, *self._queue]  # items queued meanwhile would otherwise wait behind a full batch
             self._queue = deque(item for item in items if item.done is None)
             self._awaited_count = 0
-        if not self._is_logged:  # once until it works again
-            self._is_logged = True
-            _log.error("%s%s", problem, "; unwritten entries wait in memory" if self._queue else "")
+        if self._queue and not self.is_logged:  # once until it works again
+            self.is_logged = True
+            _log.warning("%s; unwritten entries wait in memory", problem)
         for item in items:
             if item.done is not None:
                 item.done.set_exception(StoreError(str(problem)))

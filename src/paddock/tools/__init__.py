@@ -1,15 +1,15 @@
 """Tools that scripts call: Python functions and the tools of MCP servers.
 
 broker         answers a script's calls: policy, validation, journal, tool
-toolbox        which tools there are, which a run may call, and how they are called
+toolbox        knows every tool, which of them a run may call, and how each is called
 catalogue      finds tools by name; search ranks them; describe and stubs* show them to models and checkers
 functions      Python functions as tools
-mcp_config     reads which MCP servers there are; tables reads tables of the configuration
+mcp_config     reads the configuration of MCP servers; tables reads one table of a configuration
 upstream       one MCP server: connecting, listing, calling; connection, tool_list and upstream_errors are parts of it
 stdio, sse     transports; streamable HTTP is the SDK's, over http_client; message_filter reads what arrives
 answers        turns a server's answer into what a script gets; size moves work on large values to a thread
 schema*        checks arguments, explains what is wrong with them, reads them as types; repair corrects them
-policy         who may call what, and how often
-context        what the host adds to calls
-secrets        keeps credentials out of everything; sanitize makes foreign text safe to show
+policy         decides which tools scripts may call, and how often
+context        adds the host's values to calls
+secrets        redacts credentials; sanitize makes foreign text safe to show
 """

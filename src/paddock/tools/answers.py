@@ -49,7 +49,8 @@ class Result:
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Result:
-        content = tuple(block for block in raw.get("content") or () if isinstance(block, dict))
+        listed = raw.get("content")
+        content = tuple(block for block in listed if isinstance(block, dict)) if isinstance(listed, list) else ()
         return cls(content, raw.get("structuredContent"), raw.get("isError") is True)
 
 
@@ -93,12 +94,12 @@ async def _attachment(block: Mapping[str, Any], number: int, create_artifact: Cr
         return {key: resource[key] for key in ("uri", "mimeType", "text") if key in resource}
     try:
         return await _reference(block, number, create_artifact)
-    except CallFailed as failure:  # the answer itself is good
+    except CallFailed as failure:  # only this attachment failed; the rest of the answer is good
         return {"success": False, "error": failure.summary}
 
 
 async def _content_value(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
-    """One value for all blocks: the only one, the joined texts, or a list."""
+    """One value for all blocks: the value of the only block, the joined texts, or a list."""
     texts: list[str] = []
     values: list[Any] = []
     for number, block in enumerate(result.content, 1):
@@ -158,7 +159,7 @@ async def _reference(block: Mapping[str, Any], number: int, create_artifact: Cre
 
 
 def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str, number: int) -> str:
-    """The last part of its URI, or its kind and its number."""
+    """The file name of an artifact: the last part of the block's URI, else the block's type and number."""
     uri = inner.get("uri")
     with suppress(ValueError):
         named = PurePosixPath(unquote(urlsplit(uri).path)).name if isinstance(uri, str) else ""

@@ -1,6 +1,6 @@
 """Answers a script's tool calls: policy, validation, journal, tool. Every failure of a call is an error envelope.
 
-Modules that only calls need are imported by the first call, because most scripts make none.
+Modules that only tool calls need are imported by the first call, because most scripts make none.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Entry(NamedTuple):
     number: int
     arguments: Mapping[str, Any]
     text: str  # the arguments as JSON, without secrets
-    secrets: tuple[str, ...]  # that an answer may repeat
+    secrets: tuple[str, ...]  # secrets that the answer may repeat
 
 
 class Broker:
@@ -69,7 +69,8 @@ class Broker:
         self._calls: dict[int, Call] = {}
         self._repaired: dict[int, Mapping[str, Any]] = {}  # repaired arguments of pending calls, by call id
         self._denials: set[int] = set()
-        self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}  # each with secrets that it may repeat
+        self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}
+        """Outcomes that are not journalled yet, by call id, each with the secrets that its answer may repeat."""
         self.concluding: set[asyncio.Task[Any] | None] = set()
         """Tasks that are journalling an outcome."""
 
@@ -119,7 +120,7 @@ class Broker:
         text = call.arguments_json
         self._bytes_left -= len(text)
         if self._bytes_left < 0:
-            return f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in all."
+            return f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
         try:
             arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except ValueError as problem:
@@ -200,7 +201,7 @@ class Broker:
         return answer
 
     async def _intend(self, entry: _Entry, name: str, *, is_read_only: bool) -> str | None:
-        """Journal that a call is about to be made. Returns why that failed, if it did."""
+        """Journal that a call is about to be made. Returns the reason if that fails."""
         intent = Intent(self._run_id, entry.number, name, entry.text, is_read_only, time.time())
         return await _try_journal(self._journal.intend(intent))
 
@@ -248,7 +249,7 @@ class Broker:
 
 
 async def _try_journal(entry_write: Awaitable[None]) -> str | None:
-    """Await a journal entry and return why it failed, if it did: an exception would leave the script waiting."""
+    """Await the write and return the reason if it fails. An exception would leave the script waiting."""
     try:
         await entry_write
     except Exception as problem:  # noqa: BLE001  any journal may be passed in, and any storage may fail

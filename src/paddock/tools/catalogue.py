@@ -24,8 +24,8 @@ MAX_HINTS = 3
 class Catalogue:
     """An immutable list of tools. If two have the same full name, the first counts.
 
-    `servers` are all configured servers. A tool is never found under a bare name that looks like a full name of one of
-    them. Otherwise one server could impersonate another that is down.
+    `servers` are all configured servers. A bare name that begins with the name of one of them and a dot finds no tool.
+    Otherwise a server could impersonate another that is down.
     """
 
     def __init__(self, tools: Iterable[Tool] = (), *, servers: Iterable[str] = ()) -> None:
@@ -52,7 +52,7 @@ class Catalogue:
         return Catalogue((tool for name in names for tool in self._select(name)), servers=self._servers)
 
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
-        """The tools by their function names in a script. With `code`, only those that it mentions."""
+        """The tools by their function names in a script. With `code`, only the tools that `code` mentions."""
         family = "python" if language == "python" else "javascript"
         if family not in self._links:
             self._links[family] = identifiers.linked(self, family)

@@ -1,7 +1,8 @@
 """One connection to an MCP server, from its handshake to its end, and the calls over it.
 
-A task of its own enters and leaves the SDK's client, because the cancel scopes inside it belong to one task. Calls may
-be made from any task. When the connection has ended, `over` is set and `failure` says why.
+The connection has its own task, which enters and leaves the SDK's client, because a cancel scope must be left by the
+task that entered it. Calls may be made from any task. When the connection has ended, `over` is set and `failure` says
+why.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ MAX_PROGRESS_EVENTS = 10_000
 """Progress notifications of one call. Further ones are dropped."""
 MAX_ROUNDS = 100
 ROUND_SECONDS = 0.25
-NOT_JSON = "The arguments hold something that JSON cannot represent: half a surrogate pair, NaN or infinity."
+NOT_JSON = "The arguments contain something that JSON cannot represent: half a surrogate pair, NaN or infinity."
 Progress = Callable[[float, float | None, str], None]
 """Called with the amount done, the total if known, and a message. Must not block."""
 _raw_result = TypeAdapter(dict[str, Any])
@@ -82,7 +83,7 @@ def _silence_libraries() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool. `injected` is what the host adds to the script's arguments."""
+    """One call of a tool. `injected` are the values that the host adds to the script's arguments."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -138,7 +139,7 @@ class Connection:
             self._scope.cancel()
 
     async def close(self) -> None:
-        """Close, and wait until nothing of it is left, the child process included."""
+        """Close the connection, and wait until its child process, if any, has ended too."""
         self.end()
         await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
 
@@ -171,7 +172,7 @@ class Connection:
             raise await self._lost() from None
 
     async def _call(self, call: Call) -> Result:
-        """The final result. Not `ClientSession.call_tool`, which validates it with a schema that may take for ever."""
+        """The final result. Not `ClientSession.call_tool`, which validates it with a schema that may take forever."""
         from paddock.tools.answers import Result
 
         numbers = count()
@@ -193,12 +194,12 @@ class Connection:
             if raw.get("resultType") != "input_required":
                 return Result.parse(raw)
             if raw.get("inputRequests"):
-                summary = f"The tool wants to ask a person or a model, which the server '{server}' cannot do here."
+                summary = f"The tool of the server '{server}' asks a person or a model, and nobody can answer here."
                 raise CallFailed(envelope.input_required("", summary))
             await asyncio.sleep(ROUND_SECONDS)
             state = raw.get("requestState")
             params = CallToolRequestParams(name=call.tool, arguments=arguments, request_state=state, _meta=meta)
-        raise broken(f"The server '{server}' put the answer off {MAX_ROUNDS} times.")
+        raise broken(f"The server '{server}' postponed its answer {MAX_ROUNDS} times.")
 
     async def _explain_error(self, exchange: Exchange, problem: MCPError) -> CallFailed:
         """The failure behind an error of the SDK, to which network failures look like the server's own errors."""
@@ -262,7 +263,7 @@ class Connection:
                 self._ready.exception()  # marks it as retrieved: perhaps nobody waits any more
 
     async def _stay(self, client: mcp.Client) -> None:
-        """Wait until the connection is to end. Until then, follow changes of the tools."""
+        """Wait until the connection should end. Until then, watch for changes of the tool list."""
         async with anyio.create_task_group() as group:
             tools = client.server_capabilities.tools
             if client.protocol_version in MODERN_PROTOCOL_VERSIONS and tools is not None and tools.list_changed:
@@ -271,7 +272,7 @@ class Connection:
             group.cancel_scope.cancel()
 
     async def _listen(self, client: mcp.Client) -> None:
-        """Subscribe to changes of the tools. Only newer protocol versions need that."""
+        """Subscribe to changes of the tool list. Only newer protocol versions need that."""
         while True:
             try:
                 async with client.listen(tools_list_changed=True) as changes:
@@ -283,7 +284,7 @@ class Connection:
             except (SubscriptionLost, TimeoutError):
                 pass
             await anyio.sleep(LISTEN_AGAIN_SECONDS)
-            self._changed()  # what changed in the meantime is not announced again
+            self._changed()  # changes in the meantime are not announced again
 
     async def _notified(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -298,7 +299,7 @@ class Connection:
                 yield streams
             return
         async with Client(server, self.exchange) as client:
-            _silence_libraries()  # once more: the client imports its own
+            _silence_libraries()  # again: the client has imported more libraries by now
             if server.transport == "sse":
                 async with legacy_sse(server, client, self.trace) as streams:
                     yield streams
@@ -325,7 +326,7 @@ class Connection:
         if exchange.status >= 400 and not self._ready.done():
             return http_failed(name, exchange)
         if self.trace.problem:
-            return unreachable(f"The server '{name}' was given up: {self.trace.problem}.{stderr}")
+            return unreachable(f"The connection to the server '{name}' was ended: {self.trace.problem}.{stderr}")
         if self.trace.exit_code is not None:
             return unreachable(f"The server '{name}' ended{_exit_text(self.trace.exit_code)}.{stderr}")
         if isinstance(problem, MCPError) and problem.message != "Connection closed":
@@ -348,7 +349,7 @@ def _exit_text(exit_code: int) -> str:
 
 
 def _innermost(problem: BaseException | None) -> BaseException | None:
-    """The first exception that is not a group: task groups wrap whatever leaves them."""
+    """The first exception that is not a group: task groups wrap every exception that leaves them."""
     while isinstance(problem, BaseExceptionGroup):
         problem = problem.exceptions[0]
     return problem

@@ -66,12 +66,12 @@ class Field:
     """A value of the session: which servers get it, and in which part of a call."""
 
     name: str = ""
-    parameter: str = ""  # of the tool that sets it
+    parameter: str = ""  # the parameter's name in the tool that sets the field
     servers: tuple[str, ...] = ()
     argument: _Text = ""
     header: _Text = ""
     meta: _Text = ""
-    required_by: tuple[str, ...] = ()  # patterns of full names, besides tools whose schema requires it
+    required_by: tuple[str, ...] = ()  # patterns of full names; a tool whose schema requires it needs none
     description: _Text = ""
     values: tuple[str, ...] = ()  # the allowed ones; empty: any text
     default: _Text = ""
@@ -108,7 +108,7 @@ _NO_CONNECTION = Connection()
 
 
 class Injection:
-    """What a configuration adds to calls. `hide_arguments` is called once for each tool, `values_for` for each call."""
+    """The values that a configuration adds to calls. `hide_arguments` runs once a tool, `values_for` once a call."""
 
     def __init__(self, fields: Collection[Field] = (), connections: Mapping[str, tuple[Connection, ...]] = {}) -> None:
         self.fields = tuple(fields)
@@ -165,7 +165,7 @@ def forbidden_arguments(
 ) -> list[str]:
     """The arguments that only the host may pass: those that it adds, and credentials, context and connection ids.
 
-    If a tool declares an argument of the second kind, a script may pass such arguments.
+    If a tool itself declares a credential, context or connection id, a script may pass such arguments to it.
     """
     plain = {_normalise(name) for name in added}
     injected = [name for name in arguments if plain and _normalise(name) in plain]
@@ -186,7 +186,7 @@ def _normalise(name: str) -> str:
 
 
 def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tuple[Mapping[str, Any], dict[str, bool]]:
-    """`schema` without the arguments `names`, and those that it had, each with whether it is required.
+    """`schema` without the arguments `names`, and a dict of the removed ones, each with whether it was required.
 
     The schema is untrusted: no schema raises, and parts that are too large to search stay unchanged.
     """
@@ -278,7 +278,7 @@ def parse(
 
 
 def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
-    origin = getattr(values, "origin", "")  # the file or the variable that it is from
+    origin = getattr(values, "origin", "")  # the file or variable that set it
     where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":
         raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")

@@ -42,7 +42,7 @@ def full(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Too
 
 
 def overview(tools: Iterable[Tool], *, with_names: bool = False) -> str:
-    """How many tools each server and each tag has; with their names on request."""
+    """The number of tools of each server and each tag, optionally with the tools' names."""
     all_tools = list(tools)
     servers: dict[str, list[Tool]] = {}
     tags: dict[str, list[Tool]] = {}
@@ -86,7 +86,7 @@ def _count(number: int, word: str) -> str:
 
 def _schema(schema: Mapping[str, Any]) -> str:
     if is_deeper(schema, SCHEMA_DEPTH):
-        return f"(nested more than {SCHEMA_DEPTH} deep; not shown)"
+        return f"(nested more than {SCHEMA_DEPTH} levels deep; not shown)"
     text = json.dumps(dict(schema), ensure_ascii=False, separators=(",", ":"))
     if len(text) > SCHEMA_CHARACTERS:
         return f"({len(text)} characters; not shown)"

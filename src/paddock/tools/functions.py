@@ -62,7 +62,7 @@ class FunctionTool:
         values = self._parameters.values(arguments)
         if self._is_coroutine:
             return await self.function(**values)
-        # It may block, and the event loop must not.
+        # The function may block, and the event loop must not.
         value, problem = await in_thread(lambda: _outcome(self.function, values))
         if problem is not None:
             is_plain = isinstance(problem, Exception) and not isinstance(problem, StopIteration)
@@ -71,7 +71,7 @@ class FunctionTool:
 
 
 class Unraisable(Exception):
-    """Wraps what cannot be raised through a future: StopIteration, SystemExit, KeyboardInterrupt."""
+    """Wraps an exception that a future cannot raise: StopIteration, SystemExit, KeyboardInterrupt."""
 
 
 def _outcome(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
@@ -84,8 +84,8 @@ def _outcome(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, Bas
 async def in_thread(work: Callable[[], Any]) -> Any:
     """Run `work` in a daemon thread of its own. A cancelled caller stops waiting; the thread goes on.
 
-    Not asyncio's executor: its threads are few and are waited for at exit, so a tool that never returns would take one
-    from everybody else, and keep the host from ending.
+    Not asyncio's executor: it has few threads and waits for them at exit, so a tool that never returns would occupy one
+    of them and keep the host from exiting.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
@@ -114,7 +114,7 @@ def by_name(functions: Iterable[Function]) -> dict[str, FunctionTool]:
         if not callable(function) or not name.isidentifier() or iskeyword(name) or name.startswith("__paddock"):
             raise UnknownTool(f"{function!r} has no name that a script could call it by; give it one with `def`")
         if name in RESERVED or hasattr(builtins, name):
-            raise UnknownTool(f"a tool named {name!r} would hide what a script has under that name; rename it")
+            raise UnknownTool(f"a tool named {name!r} would hide the name that every script already has; rename it")
         if name in tools:
             raise UnknownTool(f"two tools are named {name!r}; rename one")
         tools[name] = FunctionTool(name, function)
@@ -140,7 +140,7 @@ _ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)
 
 
 class _Parameters:
-    """The parameters of a function: their schema, and the values that its annotations ask for."""
+    """The parameters of a function: their schema, and the conversion of arguments to the annotated types."""
 
     def __init__(self, name: str, function: Function) -> None:
         self._parameters: dict[str, inspect.Parameter] = {}

@@ -2,8 +2,8 @@
 
 The SDK reports every status of 400 and above, and every network failure, as the same error. This client notes in the
 `Exchange` of each request what really happened, and turns network failures into a status, so that one call fails and
-the connection stays. It also handles what would leave a caller waiting: an answer with another request's id, a stream
-that can be resumed for ever, a notification that hangs. A request that nobody waits for any more is closed.
+the connection stays. It also handles cases in which a caller would wait forever: an answer with another request's id,
+a stream that can be resumed endlessly, a notification that hangs. A request that nobody waits for any more is closed.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ NOTIFICATION_SECONDS = 5.0
 MAX_RETRY_SECONDS = 86_400.0
 MAX_LINES_PER_SECOND = 100_000
 BYTES_PER_LINE = 400
-"""Event streams are read no faster than this, in lines or their worth of bytes: each costs the host a microsecond."""
+"""Event streams are read no faster than this, where BYTES_PER_LINE bytes count as a line. A line costs about 1 µs."""
 MAX_COOKIES = 50
 RESUME_SECONDS = 0.1
 LISTEN_SECONDS = 1.0
-"""The least time between two streams of unsolicited messages. The SDK reopens one as soon as the server allows."""
+"""The minimum time between two streams of unsolicited messages. The SDK reopens one as soon as the server allows."""
 MAX_RESUMES = 100
 MAX_STALLED_RESUMES = 2
 """Resumes in a row from the same event."""
@@ -107,7 +107,7 @@ _message = msgspec.json.Decoder(_Sent)
 
 
 class Client(httpx2.AsyncClient):
-    """The connections to one server. `own` is the exchange of the connection itself, as opposed to its calls'."""
+    """The connections to one server. `own` is the exchange of the connection itself; each call has another one."""
 
     def __init__(self, server: Server, own: Exchange) -> None:
         super().__init__(
@@ -121,7 +121,7 @@ class Client(httpx2.AsyncClient):
         self._has_listened = False
         self._limit = server.answer_bytes
         self._opening_headers = server.opening_headers
-        if not server.keeps_cookies:  # a cookie of one call would make the next one somebody else's
+        if not server.keeps_cookies:  # otherwise a cookie set by one user's call would be sent with the next user's
             self.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -173,7 +173,7 @@ class Client(httpx2.AsyncClient):
         return await self._send(request, Exchange() if is_extra else self._own, options)
 
     async def _resume(self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]) -> httpx2.Response:
-        """Open the rest of a request's stream that ended. If that fails, the request's exchange does not note it."""
+        """Open the rest of a stream that ended early. A failure to do so is not noted in the request's exchange."""
         if not exchange.may_resume(request.headers.get("last-event-id", "")):
             return httpx2.Response(410, request=request)
         await anyio.sleep(RESUME_SECONDS)
@@ -199,7 +199,7 @@ class Client(httpx2.AsyncClient):
         exchange.status = response.status_code
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
-            exchange.unusable = "it is compressed, which nobody asked for"
+            exchange.unusable = "it is compressed, although the request asked for no compression"
             return httpx2.Response(502, request=request)
         if response.status_code >= 400:
             return await _failed(response, exchange)
@@ -210,14 +210,14 @@ class Client(httpx2.AsyncClient):
 
 @cache
 def _certificates(*_: str | None) -> ssl.SSLContext:
-    """The trusted certificates. Read once: that takes tens of milliseconds, in which the event loop waits."""
+    """The trusted certificates. Read once, because that blocks the event loop for tens of milliseconds."""
     return httpx2.create_ssl_context()
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A body that ends with a StreamError where it breaks off, exceeds `limit` or is closed.
+    """A body that raises StreamError if it breaks off, exceeds `limit` or is closed.
 
-    A body without a limit is a stream of events, whose size the transport limits one by one. Its speed is limited here.
+    A body without a limit is a stream of events. The transport limits the size of each event, this class the rate.
     """
 
     def __init__(self, inner: Any, limit: int | None, exchange: Exchange) -> None:
@@ -256,7 +256,7 @@ class _Body(httpx2.AsyncByteStream):
 def _read(request: httpx2.Request) -> _Sent | None:
     if request.method != "POST":
         return None
-    with suppress(msgspec.DecodeError, httpx2.RequestNotRead):
+    with suppress(ValueError, RecursionError, httpx2.RequestNotRead):
         return _message.decode(request.content)
     return None
 
@@ -266,28 +266,28 @@ def _is_json(response: httpx2.Response) -> bool:
 
 
 def _answer(body: bytes, number: int | str) -> bytes | None:
-    """The body as an answer to the request `number`; None where it answers another one.
+    """The body as an answer to the request `number`; None if it answers another one.
 
-    Some servers turn the number into text, and an error has no id where the request could not be parsed. Text that is
-    not JSON, or nested too deeply, stays as it is: the SDK reports it.
+    Some servers turn the number into text, and an error has no id if the request could not be parsed. Text that is not
+    JSON, or nested too deeply, stays as it is: the SDK reports it.
     """
     if b"\\ud" in body or b"\\uD" in body:
         body = without_surrogates(body)
     try:
         message = _message.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return body
     if type(message.id) is type(number) and message.id == number:
         return body
     if str(message.id) != str(number) and (message.id is not None or message.error is msgspec.UNSET):
         return None if message.id is not None else body
-    with suppress(RecursionError):
+    with suppress(ValueError, RecursionError):
         return json.dumps({**json.loads(body), "id": number}).encode()
     return body
 
 
 async def _failed(response: httpx2.Response, exchange: Exchange) -> httpx2.Response:
-    """The same response with a body of at most ERROR_BYTES, read."""
+    """Read the body of an error, at most ERROR_BYTES, and return the response with that body."""
     body = bytearray()
     with anyio.move_on_after(ERROR_SECONDS), exchange.closable(), suppress(httpx2.TransportError, httpx2.StreamError):
         async for piece in response.aiter_raw():

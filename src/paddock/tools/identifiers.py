@@ -51,7 +51,7 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\ufe0
 
 
 def identifier(name: str, language: str = "python") -> str:
-    """Convert `name` to an identifier that shadows nothing that scripts of this language define."""
+    """Convert `name` to an identifier that hides no name that scripts of this language have."""
     result = name[:NAME_CHARACTERS]
     if not _ASCII_NAME.fullmatch(result):
         result = _sanitize(result)
@@ -77,7 +77,7 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     for tool in unique:
         if bare[tool.full_name] in shared:
             long[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", set(long.values()))
-    # Names with an id take precedence over bare names. Otherwise a tool could choose another tool's name with its id.
+    # Names with an id take precedence over bare names. Otherwise a tool could take another tool's name with id.
     claimed = set(long.values())
     for tool in unique:
         if bare[tool.full_name] in claimed and tool.full_name not in long:

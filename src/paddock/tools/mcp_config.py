@@ -1,8 +1,8 @@
 """Reads the configuration of MCP servers from the files of common clients.
 
 It accepts `mcpServers` (Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI), VS Code's `servers` with `inputs`,
-and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is an error, because a server whose setting
-is silently ignored would run differently from what its user believes.
+and `[upstreams.NAME]` of paddock.toml, with the same keys. An unknown key is an error, because a server would
+not run as its user expects if a setting were silently ignored.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ IGNORED = frozenset(
     {"alwaysAllow", "autoApprove", "trust", "icon", "iconUrl", "description", "title", "name", "note", "comment"}
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
 )
-_STRING = r'"(?:[^"\\]|\\.)*"'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_STRING = r'"(?:[^"\\]|\\.)*+"?'  # the end is optional, as that of a comment: else each start would be tried to the end
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE_NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
@@ -74,8 +74,8 @@ class Server:
     headers: Mapping[str, str]
     opening_headers: Mapping[str, str] = field(default_factory=dict)  # for requests that are not calls
     keeps_cookies: bool = True  # False if calls are made on behalf of different users
-    or_sse: bool  # the URL may use the older HTTP transport
-    connect_seconds: float  # to start, connect and list its tools; `tools.connect_seconds` is how long a run waits
+    or_sse: bool  # whether to try the older SSE transport if streamable HTTP is refused
+    connect_seconds: float  # to start, connect and list tools; `tools.connect_seconds` is how long a run waits
     timeout_seconds: float  # for a call, unless its caller says otherwise
     concurrency: int
     calls_per_minute: int | None  # None: no limit
@@ -111,7 +111,7 @@ def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[S
 
 
 def _check_prefixes(names: Iterable[str]) -> None:
-    """Refuse server names with which two servers could have tools of the same full name."""
+    """Refuse a server name that begins with another one and a dot: their tools could have the same full name."""
     known = set(names)
     for name in known:
         dots = (place for place, mark in enumerate(name) if mark == ".")
@@ -188,7 +188,7 @@ def _blank(pattern: re.Pattern[str], text: str) -> str:
 
 def _servers(tables: Any, variables: Variables, where: str) -> tuple[Server, ...]:
     if not isinstance(tables, Mapping):
-        raise ConfigError(f"{where} must hold an object for each server, not {_kind(tables)}")
+        raise ConfigError(f"{where} must contain an object for each server, not {_kind(tables)}")
     servers = []
     for name, values in tables.items():
         place = f"{where}: server {name!r}"
@@ -213,7 +213,7 @@ class Variables:
         self.secrets: set[str] = set()
 
     def expand(self, text: str, where: str) -> str:
-        """`text` with its variables filled in. `where` is the start of the message about a missing one."""
+        """`text` with its variables filled in. `where` begins the message about a missing variable."""
         return _VARIABLE.sub(lambda found: self._value(found[1], where), text)
 
     def expand_all(self, texts: Mapping[str, str], where: str) -> dict[str, str]:
@@ -327,7 +327,7 @@ def _settings(values: Mapping[str, Any], where: str) -> _Settings:
         if value is None or key in IGNORED:
             continue
         if name in given:
-            raise ConfigError(f"{where}: {key!r} sets {name!r} once more; one of the two is enough")
+            raise ConfigError(f"{where}: {key!r} sets {name!r} a second time; remove one of the two")
         # Clients differ on the unit of `timeout`.
         is_milliseconds = key == "timeout" and isinstance(value, int | float) and value >= 1000
         given[name] = value / 1000 if is_milliseconds else value

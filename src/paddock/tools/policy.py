@@ -78,7 +78,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What applies to the calls of every run."""
+    """The rules for the calls of every run."""
 
     policy: Policy | None = None  # None: every tool may be called
     repairs: bool = False  # repair arguments that are nearly right; the envelope says so
@@ -86,7 +86,7 @@ class Rules:
 
 
 def parse(values: object) -> Policy:
-    """The policy that a list of TOML tables describes. Raises ConfigError, which names the faulty table."""
+    """The policy that a list of TOML tables describes. Raises ConfigError with the number of the faulty table."""
     if not isinstance(values, (list, tuple)):
         raise ConfigError(
             f'tools.policy must be a list of rules, such as [{{match = "shop.*", action = "ask"}}], not {values!r}'
@@ -114,7 +114,7 @@ def _has_hint(hints: Hints, rule: Rule) -> bool:
     name, wanted = HINTS[rule.hint]
     hint = getattr(hints, name)
     if name == "destructive" and hints.read_only and hint is None:
-        hint = False  # what only reads destroys nothing
+        hint = False  # a read-only tool destroys nothing
     if hint is None and rule.action != "allow":
         hint = getattr(_MCP_DEFAULTS, name)
     return hint is wanted

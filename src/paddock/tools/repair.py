@@ -2,7 +2,7 @@
 
 Only invalid parts are changed (an unknown field if none is allowed, a missing required one, a value of a wrong type),
 so valid arguments come back unchanged. No information is lost: a text becomes a number only if it is exactly that
-number's text. Schema and arguments are untrusted: none of them makes this raise.
+number's text. Schema and arguments are untrusted, and no value of either raises an exception.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class _Repair:
         return value
 
     def _to_list(self, value: Any, node: Mapping[str, Any], place: _Place) -> list[Any] | None:
-        """The list whose JSON text `value` is, or a list with only `value` if items may have its type."""
+        """Decode `value` if it is the JSON text of a list, else wrap it in a list if items may have its type."""
         parsed: list[Any] | None = _decode_json(value, list)
         if parsed is not None or value is None or isinstance(value, (list, dict)):
             return parsed
@@ -188,7 +188,7 @@ def _to_text(value: float) -> str | None:
 
 
 def _decode_json(value: Any, kind: type) -> Any:
-    """The list or object whose JSON text `value` is, or None."""
+    """The decoded list or object if `value` is its JSON text, else None."""
     if not isinstance(value, str) or not value.startswith("[" if kind is list else "{"):
         return None
     try:

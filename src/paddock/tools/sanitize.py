@@ -24,7 +24,7 @@ def one_line(text: object, limit: int = LINE_CHARACTERS) -> str:
 
 
 def lines(text: object, limit: int = TEXT_CHARACTERS) -> list[str]:
-    """The lines of `text`, about `limit` characters in all, without blank lines at either end or two in a row."""
+    """The lines of `text`, about `limit` characters in total, without blank lines at either end or two in a row."""
     if not isinstance(text, str):
         return []
     start = _ESCAPE.sub("", text[: 2 * limit])
@@ -60,7 +60,7 @@ def inline(text: str) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """`text` as a Markdown code block that nothing in it can end."""
+    """`text` as a Markdown code block, with a fence longer than any in `text`."""
     longest = max((len(run) for run in _FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

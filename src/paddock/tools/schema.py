@@ -1,8 +1,8 @@
 """Checks a call's arguments against the tool's schema, so that the author of a script learns what to change.
 
-This is no security boundary: the upstream checks for itself. If a schema, or a part of it, cannot be used, the tool
-stays callable and less is checked; `warnings` says what. Schemas and arguments may be hostile. So the schema is first
-copied: known keywords only, limited size and depth, no external references, and only patterns with a linear-time
+This is not a security boundary: the upstream checks arguments itself. If a schema, or a part of it, cannot be used, the
+tool stays callable and less is checked; `warnings` says what. Schemas and arguments may be hostile, so the schema is
+first copied: known keywords only, limited size and depth, no external references, and only patterns with a linear-time
 automaton of bounded size. Nothing is fetched, and a check that would take too long or too much stack is skipped.
 """
 
@@ -56,7 +56,7 @@ VISITS = 4_000_000
 ERROR_VISITS = 5_000
 """The cost up to which every problem is collected. Above it only the first is reported."""
 ERROR_UNITS = 4_000_000
-"""The total size up to which all problems are collected, about 64 MB: each contains a copy of its value."""
+"""The total size up to which every problem is collected, about 64 MB. Each problem contains a copy of its value."""
 _MAX_REPAIRS = 16
 _FAILURES = (ValueError, RuntimeError, MemoryError)  # raised by the validator; a panic in it is a RuntimeError
 
@@ -86,7 +86,8 @@ class SafeSchema:
             value: Any = node.get(keyword)
             is_map = keyword in _NAMED and isinstance(value, dict)
             inner = value.values() if is_map else value if isinstance(value, list) else (value,)
-            yield from (child for child in inner if isinstance(child, dict))
+            # A list where one schema belongs was not copied. The compiler will refuse it.
+            yield from (child for child in inner if id(child) in self.nodes)
 
 
 def resolve_pointer(document: Any, reference: object) -> Any:
@@ -111,7 +112,7 @@ def copy_schema(schema: object) -> SafeSchema:
     if is_larger(schema, SCHEMA_BYTES):
         raise Unusable(f"it is larger than {SCHEMA_BYTES // 1024} KB")
     if is_deeper(schema, SCHEMA_DEPTH):
-        raise Unusable(f"it is nested more than {SCHEMA_DEPTH} deep")
+        raise Unusable(f"it is nested more than {SCHEMA_DEPTH} levels deep")
     copy = SafeSchema()
     copy.root = _copy(dict(schema), copy)
     dialect = schema.get("$schema")
@@ -278,7 +279,7 @@ def _compile(copy: SafeSchema) -> tuple[jsonschema_rs.Validator, Cost]:
             _remove_keyword(copy, problem.instance_path)
         except _FAILURES as problem:
             raise Unusable(quote(problem)) from None
-    raise Unusable("too much of it is wrong")
+    raise Unusable("too many of its keywords are invalid")
 
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:

@@ -17,7 +17,7 @@ FRAMES = 2000
 """Limit for nested schemas on the validator's stack. A thread with 512 KB has room for about 3,000."""
 _STEPS = 50_000
 _MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size of automaton
-_UNEVALUATED = 3  # measured: the validator visits everything below 2.5 times
+_UNEVALUATED = 3  # measured: the validator visits everything below such a schema 2.5 times
 _Known = dict[int, int]
 
 
@@ -50,7 +50,7 @@ class Cost:
     def _chain(self, node: dict[str, Any], known: _Known) -> int:
         key = id(node)
         if key not in known:
-            known[key] = INFINITE  # stays if it is met again below itself
+            known[key] = INFINITE  # the result if the schema leads to itself
             known[key] = min(
                 INFINITE, 1 + max((self._chain(child, known) for child in self._same_value[key]), default=0)
             )
@@ -60,21 +60,21 @@ class Cost:
         """The number of schemas in the tree with all references expanded; INFINITE if it has cycles."""
         key = id(node)
         if key not in known:
-            known[key] = INFINITE  # used if it is met again below itself: recursive
+            known[key] = INFINITE  # the result if the schema is recursive
             children = (*self._same_value[key], *self._schema.children(node, MEMBERS))
             below = sum(self._weigh(child, known) for child in children)
             known[key] = min(INFINITE, (1 + self._pattern_costs[key] + below) * _factor(node))
         return known[key]
 
     def _count(self, node: dict[str, Any], value: Any, known: dict[tuple[int, int], tuple[int, Any]]) -> int:
-        """The visits for `value`. Each pair of a schema and a value is counted once, and then `known`."""
+        """The visits for `value`. `known` holds the pairs of schema and value that were already counted."""
         key = (id(node), id(value))
         if key in known:
             return known[key][0]
         if len(known) >= _STEPS:
             raise OverflowError
-        # Zero counts if the pair is met again: the validator stops there. The value is kept alive, so that no other
-        # gets its id.
+        # A pair that recurs below itself costs nothing: the validator stops there. Storing the value keeps it alive,
+        # so that no other value gets its id.
         known[key] = (0, value)
         pattern_cost = self._pattern_costs[id(node)]
         total = 1 + pattern_cost * (1 + _text_units(value))
@@ -96,7 +96,7 @@ class Cost:
 
 
 def measure(value: Any, limit: int) -> tuple[int, int]:
-    """The number of values in `value`, long texts counted more, and their depth. Stops above `limit`."""
+    """The number of values in `value`, where a long text counts as several, and their depth. Stops above `limit`."""
     units, depth, level = 0, 0, [value]
     while level and units <= limit and depth <= FRAMES:
         depth += 1
@@ -121,7 +121,7 @@ def _or_infinite(compute: Callable[[], int]) -> int:
 
 
 def _pattern_cost(node: dict[str, Any], schema: SafeSchema) -> int:
-    """The cost of matching its patterns against one unit of text."""
+    """The cost of matching the patterns of `node` against one unit of text."""
     patterns = [node["pattern"]] if isinstance(node.get("pattern"), str) else []
     return sum(_MATCH[schema.patterns.get(one, 0)] for one in (*patterns, *node.get("patternProperties", ())))
 

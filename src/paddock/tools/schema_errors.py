@@ -100,7 +100,7 @@ def _summary(tool: str, problems: Sequence[Problem]) -> str:
         return f"The arguments of '{name}' do not match its schema."
     one = problems[0]
     text = f"'{path(one.place)}' {one.issue}" if one.place else f"the arguments {one.issue}"
-    more = f" ({len(problems)} problems in all)" if len(problems) > 1 else ""
+    more = f" ({len(problems)} problems in total)" if len(problems) > 1 else ""
     return f"Wrong arguments for '{name}': {text}{more}."
 
 

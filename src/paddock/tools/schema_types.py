@@ -1,7 +1,7 @@
-"""Reads JSON Schemas as the types that stubs are written from: those that Python and TypeScript both have.
+"""Converts JSON Schemas to the types of stubs. Only types that both Python and TypeScript have are used.
 
 A schema is hostile input: it may be huge, deep, cyclic, or not a schema at all. Reading one takes a bounded number of
-steps; what lies beyond them, or makes no sense, is `any`. Nothing outside the document is ever looked up.
+steps; whatever lies beyond them, or is not a valid schema, becomes `any`. Nothing outside the document is looked up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 DEPTH = 12
 STEPS = 5000
 FIELDS = 300
-"""An object with more fields is read as a mapping of anything: some of its fields would misrepresent the rest."""
+"""An object with more fields becomes a mapping of anything, because a partial list of its fields would mislead."""
 NOTE_CHARACTERS = 200
 KEY_CHARACTERS = 200
 """A field with a longer name is not shown; its object then allows further fields."""
@@ -124,7 +124,7 @@ def type_name(text: str) -> str:
 
 
 def either(shapes: Iterable[Shape]) -> Shape:
-    """The union of `shapes`: without duplicates and types that another includes, null last."""
+    """The union of `shapes`, without duplicates and without types that another one includes; null comes last."""
     flat = [inner for shape in shapes for inner in (shape.members if isinstance(shape, Either) else (shape,))]
     choices = [shape for shape in flat if isinstance(shape, Choice)]
     if len(choices) > 1:
@@ -160,9 +160,9 @@ def _is_writable(value: object) -> bool:
 
 
 class Reader:
-    """Reads one document. `records` are the objects found in it, each after those that it uses.
+    """Reads one document. `records` are the objects found in it, each after the records that it uses.
 
-    An object that equals one of `known` is that record.
+    An object that equals a record of `known` is not added; its type refers to that record.
     """
 
     def __init__(self, document: Json, names: Names, prefix: str, known: Sequence[Record] = ()) -> None:
@@ -276,10 +276,10 @@ class Reader:
             ),
             extra,
         )
-        return self._keep(record, place)
+        return self._add(record, place)
 
-    def _keep(self, record: Record, place: str) -> Named:
-        """Keep the record, or use an equal one if nothing refers to this one yet."""
+    def _add(self, record: Record, place: str) -> Named:
+        """Add the record, or use an equal one if nothing refers to this one yet."""
         for other in () if place else (*self._known, *self.records):
             if (other.fields, other.extra) == (record.fields, record.extra):
                 self._names.release(record.name)
@@ -290,7 +290,7 @@ class Reader:
     def _extra(self, schema: Json, name: str, depth: int) -> Shape | None:
         additional = schema.get("additionalProperties")
         if isinstance(additional, Mapping):
-            # TypeScript cannot express it beside known fields of other types.
+            # TypeScript cannot express a type for further fields next to known fields of other types.
             return ANY if schema.get("properties") else self.read(additional, f"{name}Value", depth + 1)
         return ANY if additional is True or any(word in schema for word in _CONDITIONAL) else None
 

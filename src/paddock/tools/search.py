@@ -36,7 +36,7 @@ MAX_TIMES = 2
 QUERY_CHARACTERS = 500
 QUERY_WORDS = 16
 NEAR_MATCH, TYPO_MATCH = 0.5, 0.4
-"""The weight of a synonym or a word with the same beginning, and that of a word one edit away from the query's."""
+"""The weights of a synonym or a word with the same beginning, and of a word one edit away from the query's word."""
 _SYNONYMS = """
 create make new add open | delete remove erase | list show | get fetch read | find search lookup | update edit change
 modify | send post | directory folder | email mail inbox | meeting event appointment | message dm | pr pull | bug ticket

@@ -95,5 +95,5 @@ def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:
         return timed_out(f"The server '{server}' gave up: {message}")
     if code == -32042:
         hint = "A person must first open a URL that the server gives; Paddock cannot forward such a request."
-        return CallFailed(envelope.auth_error("", message, is_known=False, hints=[hint]))
+        return CallFailed(envelope.auth_error("", message, is_authenticated=False, hints=[hint]))
     return broken(f"The server '{server}' refused the call: {message}")

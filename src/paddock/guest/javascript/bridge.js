@@ -54,7 +54,7 @@
   class ToolError extends Error {}
   defineHidden(ToolError.prototype, 'name', 'ToolError');
 
-  // A promise of the answer. The error is created now, while the stack still shows which call it is.
+  // Returns a promise of the answer. The error is created now, while the stack still shows the call.
   function callByName(name, args) {
     return new Promise((resolve, reject) => {
       if (args !== undefined && args !== null && (typeof args !== 'object' || ArrayIsArray(args))) {
@@ -163,6 +163,6 @@
     linked,
     settle,
     envelopeOf: (error) => WeakMapPrototypeGet(envelopes, error),
-    waits: () => MapPrototypeGetSize(pending) > 0,
+    hasPending: () => MapPrototypeGetSize(pending) > 0,
   };
 })

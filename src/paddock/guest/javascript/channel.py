@@ -35,7 +35,7 @@ class Channel:
                 self._wait_until_writable()
 
     def receive(self, milliseconds: float | None) -> Frame | None:
-        """The next frame, or None if none arrives in time. `milliseconds` of None waits forever."""
+        """The next frame, or None if none arrives in time. Waits forever if `milliseconds` is None."""
         while not self._frames:
             if milliseconds is None:
                 self._read(0)

@@ -11,8 +11,8 @@
   } = primordials;
   const LOG = 21;
   const DEPTH = 5;
-  const ITEMS = 100; // of one list that are printed
-  const OBJECTS = 10_000; // printed in one value
+  const ITEMS = 100; // how many items of one list are printed
+  const OBJECTS = 10_000; // how many objects in one value are printed
   const ERROR_PROPERTIES = new Set(['name', 'message', 'stack']);
   const isName = (key) => RegExpPrototypeExec(/^[A-Za-z_$][A-Za-z0-9_$]*$/, key) !== null;
 

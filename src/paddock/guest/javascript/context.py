@@ -15,11 +15,11 @@ from paddock.guest.javascript import files
 from paddock.guest.javascript.native import Native, clear_error
 
 FILE_NAME = "main.js"
-PLAIN, JSON_TEXT, BASE64 = range(3)  # how text is encoded between JavaScript and Python
+PLAIN, JSON_TEXT, BASE64 = range(3)  # how text is passed between JavaScript and Python
 STACK_BYTES = 24 * 1024 * 1024
 """Enough for about ten thousand nested calls. The usual 8 MB are enough for four thousand."""
 STACK_MARGIN_BYTES = 1024 * 1024
-"""Stack that Python uses already, plus what C code uses between two checks of QuickJS."""
+"""The stack that Python uses already, plus the stack that C code uses between two checks of QuickJS."""
 OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 PARTS = (
@@ -48,7 +48,7 @@ class Context:
         self._emit = emit
 
     def fit_stack(self) -> None:
-        """Set QuickJS's stack limit to what the process may use now. A higher one would end in a segmentation fault."""
+        """Set QuickJS's stack limit to what this process may use. A higher limit could cause a segmentation fault."""
         self._context.set_max_stack_size(_stack_bytes())
 
     def limit(self, memory_bytes: int | None) -> None:

@@ -52,7 +52,7 @@ def _content(requested: str) -> bytes:
     if "\0" in requested:
         raise ValueError("a path must not contain null bytes")
     files = os.environ.get(FILES_VARIABLE, FILES)
-    path = os.path.realpath(os.path.join(files, requested))  # noqa: PTH118 (a relative one is below the attached files)
+    path = os.path.realpath(os.path.join(files, requested))  # noqa: PTH118 (a relative path is below `files`)
     if is_remapped := path.startswith(f"{FILES}/") and files != FILES:
         path = files + path.removeprefix(FILES)
     roots = [os.path.realpath(root) for root in (files, TEMPORARY)]

@@ -32,7 +32,7 @@ _contexts: list[Context] = []
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process. In a `hurry`, without a rehearsal.
+    """Run the one script that arrives over `control`, and end the process. With `hurry` the rehearsal is skipped.
 
     The process has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """

@@ -1,7 +1,7 @@
 """Functions of QuickJS that its Python binding does not offer: file names for code, unhandled rejections, the seed.
 
 The binding is a shared library that exports QuickJS's own functions. Code that runs through these functions must not
-call Python: the binding restores a thread state then, and has saved none.
+call Python: the binding would restore a thread state that it has not saved.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ class Native:
         context.eval("Math.random()")
         matches = [at for at, word in enumerate(before) if word and words[at] == _xorshift(word)]
         if len(matches) != 1:
-            raise RuntimeError("this version of quickjs-ng has another random state; install the pinned version")
+            raise RuntimeError(
+                "this version of quickjs-ng keeps its random state elsewhere; install the pinned version"
+            )
         return ctypes.c_uint64.from_buffer(words, matches[0] * ctypes.sizeof(ctypes.c_uint64))
 
     def evaluate(self, code: bytes, file_name: str, callback: _quickjs.Object) -> bool:
@@ -137,7 +139,7 @@ def _xorshift(word: int) -> int:
 
 
 def _refuse_module(context: int, name: bytes, _: int) -> None:
-    message = f"import('{name.decode(errors='replace')[:200]}') cannot be answered: scripts have no modules here"
+    message = f"import('{name.decode(errors='replace')[:200]}') is not possible: scripts have no modules here"
     _throw_type_error(context, message.replace("%", "%%").encode())
 
 

@@ -29,7 +29,7 @@ NO_MEMORY = (
 )
 """QuickJS's messages when memory is exhausted: the less memory, the shorter the message."""
 UNCAUGHT_NULL = ('"message":"Uncaught null"', '"message":"Uncaught value"')
-"""QuickJS throws null if it has no memory for an error, which may then not be printable. A script may do so too."""
+"""QuickJS throws null if it has no memory for an error, and may be unable to print it. A script may throw null too."""
 
 
 class Outcome(NamedTuple):
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     body: bytes = b""
 
     def send(self, channel: Channel) -> None:
-        """Send the result, or only the length of one that is too large: the host decides what that means."""
+        """Send the result. If it is too large, send only a length: the host decides what that means."""
         if self.header == TOO_LARGE:
             channel.send(Kind.RESULT, 0, OK.encode(), b"", wire.UNSENT_BYTES)
         else:

@@ -1,7 +1,7 @@
 // Assembles the parts of the prelude in a QuickJS context and returns the functions that Python calls.
 //
-// `emit`, `readFile` and `clear` are Python functions. The first two accept and return primitives only, strings as C
-// strings: a text that contains NUL is passed as JSON, bytes as base64.
+// `emit`, `readFile` and `clear` are Python functions. The first two accept and return only primitives. Strings are
+// passed as C strings, so a text that contains NUL is passed as JSON, and bytes are passed as base64.
 (function (parts, emit, readFile, clear) {
   'use strict';
   const primordials = parts.primordials();
@@ -109,7 +109,7 @@
       const { text, inserted } = wrap.wrap(source);
       isCompiling = true;
       errors.begin(source, inserted);
-      return encodeFor((crossed, form) => StringPrototypeToWellFormed(form + crossed), text);
+      return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
     },
     hold(value) {
       held = value;

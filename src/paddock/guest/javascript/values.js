@@ -1,15 +1,16 @@
-// A value as JSON text, and JSON text as a value.
+// Converts values to JSON text, and JSON text to values.
 //
 //   undefined         null; in an object its key is left out      Date           ISO 8601
-//   NaN, infinities   "NaN", "Infinity", "-Infinity"; -0 is 0     Map            object; pairs if a key is no text
+//   NaN, infinities   "NaN", "Infinity", "-Infinity"; -0 is 0     Map            object; pairs if a key is not a string
 //   BigInt            its digits, 4,300 at most                   Set, iterator  array
 //   lone surrogate    U+FFFD                                      typed array    array of numbers; ArrayBuffer too
 //   function, symbol  what console.log shows                      Error          {name, message, cause, own properties}
 //   promise, cycle    an error that names the path                toJSON         called, as JSON.stringify does
 //
-// `text(value, what, maxCharacters)` is for results: a value that JSON lacks becomes the nearest one, as in the Python
-// engines. It returns undefined if the text would be longer than `maxCharacters`: shared objects can grow
-// exponentially. `exact(value, what)` is for arguments of tools: a value that JSON lacks is an error.
+// `text(value, what, maxCharacters)` is for results: a value that JSON does not have becomes the nearest JSON value, as
+// in the Python engines. It returns undefined if the text would be longer than `maxCharacters`: the text of shared
+// objects can grow exponentially. `exact(value, what)` is for arguments of tools: a value that JSON does not have is an
+// error. `what` names the value in error messages.
 (function (primordials, kinds) {
   'use strict';
   const { functionText, kindOf } = kinds;

@@ -42,7 +42,8 @@
 
   // `pieces` are {type, start, end} of everything outside all brackets except words and operators: break, comment,
   // group (in brackets), regexp, semicolon, string, template. They are null if the source is not a valid script.
-  // `surplus` is the position of an unmatched closing bracket, `deep` that of a bracket nested too deeply; or -1.
+  // `surplus` is the position of an unmatched closing bracket, `deep` the position of a bracket that is nested too
+  // deeply. Each is -1 if there is none.
   function scan(source) {
     const pieces = [];
     const open = []; // positions of open brackets; negative for a template's `${`
@@ -150,7 +151,7 @@
     }
   }
 
-  // The tokens from position `from` on, which is where the piece `first` begins. Each piece that is not space is one.
+  // The tokens from position `from` on, where the piece `first` begins. Each piece that is not white space is a token:
   // {type, text, start, end, breaks}: `breaks` says that a line ended since the previous token.
   function tokens(source, pieces, first, from) {
     const found = [];
@@ -232,7 +233,7 @@
   function expression(source, pieces) {
     charactersLeft = MAX_COMPILED;
     let first = pieces.length;
-    // From the end. A few lines are enough, unless one statement has very many lines outside brackets.
+    // Search from the end. A few lines are enough, unless one statement has very many lines outside brackets.
     for (let lines = LINES; ; lines *= 10) {
       for (let count = 0; first > 0 && count < lines; first--) {
         const { type } = pieces[first - 1];
@@ -255,11 +256,12 @@
     return compiles(`return (${source.slice(start, end)}\n)`) ? { start, end } : undefined;
   }
 
-  // The text to compile, with one line before the script, and where it has `by` characters that are not the script's.
+  // Returns the text to compile, in which one line precedes the script, and the place where `by` characters of it were
+  // inserted into the script.
   function wrap(code) {
     const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
     const { pieces, surplus, deep } = scan(source);
-    // Only the part that shows that it cannot be parsed, because QuickJS looks ahead to the end of each bracket.
+    // Compile only the part that is nested too deeply, because QuickJS looks ahead to the end of each bracket.
     if (deep >= 0) return { text: HEAD + source.slice(0, deep), inserted: NO_INSERT };
     if (surplus >= 0) { // it would close the wrapping function: compile only this bracket, in its place
       const before = source.slice(0, surplus).replace(/[^\n\r\u2028\u2029]/g, ' ');

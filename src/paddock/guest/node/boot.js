@@ -41,11 +41,11 @@
     const { Uint8Array: Bytes, TypedArrayPrototypeGetBuffer } = primordials;
     const bytes = () => new realm.Uint8Array(new Bytes(TypedArrayPrototypeGetBuffer(data), from, to - from));
     realm.bridge.settle(id, header, text === false ? bytes() : channel.textOf(data, from, to));
-    channel.expect(realm.bridge.waits());
+    channel.expect(realm.bridge.hasPending());
   }
 
   const values = parts.values(primordials, parts.kinds(primordials));
-  // The realm of the script's objects: this one, or that of a separate context.
+  // The realm of the script's objects: this realm, or the realm of a separate context.
   let realm = {
     __proto__: null,
     bridge: parts.bridge(primordials, { __proto__: null, emit }, values),

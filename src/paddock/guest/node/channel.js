@@ -126,8 +126,8 @@
     }
   }
 
-  // Sends a frame to the host; the body is text or bytes. `announcedBytes` is set where the body is too large to send:
-  // the host ends the run when it reads the length.
+  // Sends a frame to the host; the body is text or bytes. `announcedBytes` is set if the body is too large to send: the
+  // host ends the run when it reads the length.
   function emit(kind, id, header, body, announcedBytes) {
     const headerBytes = byteLength(header);
     const bodyBytes = typeof body === 'string' ? byteLength(body) : bytesOf(body);

@@ -1,5 +1,5 @@
-// A separate context for a script that may use ECMAScript, Paddock's functions and a few web globals, but nothing of
-// Node. This keeps scripts portable. It is not a security boundary: the jail is.
+// A separate context for a script that may use ECMAScript, Paddock's functions and a few web globals, but nothing else
+// of Node. This keeps scripts portable. It is not a security boundary: the jail is.
 (function (require, self, outer) {
   'use strict';
   const { readFileSync } = require('node:fs');
@@ -11,7 +11,7 @@
     encode(text) { return new Uint8Array(super.encode(text)); }
   }`;
 
-  // The web globals lead to Node's own Function, whose code would find all of Node.
+  // From the web globals a script can get to Node's own Function, and code that it creates could use all of Node.
   function refuseCode() {
     const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
     for (const prototype of kinds.map(Object.getPrototypeOf)) {

@@ -44,7 +44,7 @@ FLAGS = (
 )
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
 MAX_TASKS = 64 + 32
-"""The maximum of a script's processes, plus Node's own threads."""
+"""The highest limit on a script's processes, plus Node's own threads."""
 REHEARSAL = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait callTool('a.b', { a });\na"
 REHEARSAL_SECONDS = 20.0
 
@@ -110,7 +110,7 @@ def _compile_ahead() -> bytes:
 
 
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Become Node, which rehearses unless there is a `hurry`."""
+    """Become Node. With `hurry` its rehearsal is skipped."""
     _become_node(control, "hurry" if hurry else "wait")
 
 

@@ -113,7 +113,7 @@
       ),
       load(at, context, next) {
         if (at === url) return { format, source, shortCircuit: true };
-        if (!at.startsWith('node:')) started(); // what it imports may run code of the script's before the first line
+        if (!at.startsWith('node:')) started(); // an imported file runs before the script's first line
         return next(at, context);
       },
     });

@@ -10,7 +10,7 @@
   const folder = `${process.cwd()}/`;
   let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted into the script
   let lineCount = Infinity; // lines of the script
-  let mapping = null; // from a position to that in the TypeScript source
+  let mapping = null; // maps a position to the position in the TypeScript source
   const places = new WeakMap(); // the script's innermost frame, by error
 
   const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));

@@ -56,8 +56,8 @@
     new RegExp(`\\b(?:namespace|module|enum|import)\\s+${name.replaceAll('$', '\\$')}\\b`).test(code)
   );
 
-  // Returns {code, original}: `original` maps a position in the code to the author's; null if no position changed.
-  // A SyntaxError has a `place`.
+  // Returns {code, original}: `original` maps a position in the code to the position in the author's source, or is
+  // null if no position changed. Throws a SyntaxError with a `place`.
   function stripTypes(code) {
     try {
       const { text, before } = convert(code, { mode: 'strip' });

@@ -1,4 +1,4 @@
-"""The runtime of the `cpython` engine: what executes a script in the sandbox.
+"""The runtime of the `cpython` engine: the program that executes a script in the sandbox.
 
 `main.serve` is the entry point. One process runs one script. It receives the script (`job`), compiles it (`script`,
 `returns`, `outline`), and runs it (`execution`) under its limits (`limits`), with its inputs (`namespace`) and its

@@ -19,7 +19,7 @@ SHOWN_ENTRIES = 20
 """How many entries a long traceback shows at each end."""
 RUNTIME_FOLDER = str(Path(__file__).parent)
 _encode = json.JSONEncoder().encode
-_class_name = type.__dict__["__name__"].__get__  # a metaclass may define another
+_class_name = type.__dict__["__name__"].__get__  # a metaclass may define its own `__name__`
 _lines: list[str] = []
 
 
@@ -134,7 +134,7 @@ def text_of(error: BaseException, *, carets: bool) -> str:
 
 
 class _Stack(traceback.StackSummary):
-    """A traceback's frames. The middle of a long one is left out."""
+    """The frames of a traceback. The middle of a long traceback is left out."""
 
     def format(self, **options: Any) -> list[str]:
         entries = super().format(**options)
@@ -145,12 +145,12 @@ class _Stack(traceback.StackSummary):
 
 
 def _clean(report: traceback.TracebackException, seen: set[int], *, carets: bool) -> None:
-    """Remove the runtime's frames and what they called, here and in every linked exception."""
+    """Remove the runtime's frames and the frames they called, from this report and from every linked exception."""
     if id(report) in seen:
         return
     seen.add(id(report))
     shown = _Stack()
-    in_runtime = False  # from a frame of the runtime on, until the script's next
+    in_runtime = False  # from a frame of the runtime until the next frame of the script
     for entry in report.stack:
         in_runtime = entry.filename != FILE_NAME and (in_runtime or entry.filename.startswith(RUNTIME_FOLDER))
         if not in_runtime:

@@ -24,7 +24,7 @@ from paddock.jail.wire import Kind
 EXEC_DEPTH = 1 if sys.version_info < (3, 12) else 0
 """Recursion depth that exec() itself takes; since 3.12 only Python frames count."""
 ERROR_BYTES = 24 * 1024
-"""How much of a message or a traceback fits into the header. Longer ones go into the body."""
+"""How much of a message or a traceback fits into the header. Longer texts go into the body."""
 _exec, _eval = builtins.exec, builtins.eval
 
 
@@ -49,7 +49,7 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
                 text = runner.run(_run_async(script, names, depth))
         else:
             limits.allow_recursion(depth + EXEC_DEPTH)
-            _exec(*(script.code, names))  # a plain call counts as a frame or not, depending on specialisation
+            _exec(*(script.code, names))  # whether a plain call counts as a frame depends on specialisation
             text = "null" if is_script else values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
     except SystemExit as error:
         return _describe_exit(error)
@@ -68,7 +68,7 @@ async def _run_async(script: Script, names: dict[str, Any], depth: int) -> str:
 
 
 def _describe_raised(error: BaseException, *, is_script: bool) -> Outcome:
-    """The outcome of an uncaught exception. A program prints it through `sys.excepthook`."""
+    """The outcome of an uncaught exception. In script mode, `sys.excepthook` prints it."""
     limits.allow_recursion(limits.DECODE_RECURSION)
     if isinstance(error, SystemError) and limits.is_memory_short():
         error = MemoryError().with_traceback(error.__traceback__)  # CPython had no memory for its MemoryError
@@ -97,7 +97,7 @@ def _describe_exit(error: SystemExit) -> Outcome:
 
 
 def describe_rejected(error: SyntaxError, *, is_script: bool) -> Outcome:
-    """The outcome of a script that does not compile. A program prints the error on stderr."""
+    """The outcome of a script that does not compile. In script mode, the error is printed on stderr."""
     description = errors.describe_rejected(error)
     if is_script:
         streams.write_line(description["traceback"])
@@ -142,7 +142,7 @@ def show_uncaught(kind: type[BaseException], error: BaseException, trace: Traceb
 
 
 def show_uncaught_in_thread(report: threading.ExceptHookArgs) -> None:
-    """`show_uncaught` for a thread. CPython's own hook looks for the source in a file that may not exist."""
+    """Print an exception of a thread. CPython's own hook looks for the source in a file that may not exist."""
     if report.exc_value is None or isinstance(report.exc_value, SystemExit):
         return
     name = report.thread.name if report.thread is not None else threading.get_ident()

@@ -69,7 +69,7 @@ def make_functions(channel: Channel) -> Functions:
         return result
 
     async def read_artifact(ref: str) -> dict[str, Any]:
-        """The content of an artifact: text if it is text, else bytes."""
+        """The content of an artifact: a str if it is text, otherwise bytes."""
         if not isinstance(ref, str) or len(ref) > FILE_NAME_CHARACTERS:
             return _failure("read_artifact takes the id or the name of an artifact")
         answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": _clean(ref)})

@@ -25,7 +25,7 @@ DECODE_RECURSION = 10_000
 
 
 def data_bytes() -> int | None:
-    """The private memory that this process has mapped; None where /proc is not readable."""
+    """The private memory that this process has mapped; None if /proc is not readable."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         try:

@@ -21,8 +21,8 @@ _getpid, _exit = os.getpid, os._exit
 def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
     """Run the one script that arrives over `control`, then end the process.
 
-    Everything that does not depend on the script is done before READY; in a `hurry`, without a rehearsal. The process
-    has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
+    Everything that does not depend on the script is done before READY. With `hurry` the rehearsal is skipped. The
+    process has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """
     job.run_to_exit(lambda: _serve(control, hurry))
 
@@ -59,7 +59,7 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
         rehearsal.rehearse(_channel, _calls)
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
-    namespace.set_working_directory(names)
+    namespace.set_file_and_path(names)
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)

@@ -32,8 +32,8 @@ def main_module() -> dict[str, Any]:
     return names
 
 
-def set_working_directory(names: dict[str, Any]) -> None:
-    """Set `__file__` and the first entry of `sys.path` to the working directory."""
+def set_file_and_path(names: dict[str, Any]) -> None:
+    """Set `__file__`, and make the working directory the first entry of `sys.path`."""
     here = os.getcwd()  # noqa: PTH109
     names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
     sys.path[:] = [here, *[entry for entry in sys.path if entry not in ("", here)]]
@@ -68,8 +68,8 @@ def seed(number: int | None) -> None:
 def replace_import(refused: Sequence[str], recursion: int | None) -> None:
     """Make the script's own imports of `refused` modules fail as if they were not installed.
 
-    This guides the author of the script and is no security boundary; libraries may still import these modules. If the
-    run's recursion limit is low, imports use the interpreter's default: loading a library nests deeply.
+    This helps the author of the script. It is not a security boundary: libraries may still import these modules. If the
+    run's recursion limit is low, imports use the interpreter's default, because loading a library nests deeply.
     """
     is_low = recursion is not None and recursion < limits.DEFAULT_RECURSION
     if not refused and not is_low:
@@ -100,9 +100,9 @@ def replace_import(refused: Sequence[str], recursion: int | None) -> None:
 
 
 @contextlib.contextmanager
-def _recursion_limit(least: int) -> Iterator[None]:
+def _recursion_limit(minimum: int) -> Iterator[None]:
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, least))
+    sys.setrecursionlimit(max(before, minimum))
     try:
         yield
     finally:
@@ -111,7 +111,7 @@ def _recursion_limit(least: int) -> Iterator[None]:
 
 def _is_script(names: Mapping[str, object] | None) -> bool:
     if names is None:
-        names = sys._getframe(2).f_globals  # noqa: SLF001 (who called __import__ or import_module)
+        names = sys._getframe(2).f_globals  # noqa: SLF001 (the caller of __import__ or import_module)
     return names.get("__name__") == "__main__"
 
 

@@ -40,7 +40,7 @@ def describe(tree: ast.Module) -> dict[str, Any]:
 
 
 def statement_lists(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    """Every list of statements at the top level, including those inside `if`, `for`, `with`, `try` and `match`."""
+    """Every list of statements at the top level, including lists inside `if`, `for`, `with`, `try` and `match`."""
     stack = [body]
     while stack:
         block = stack.pop()
@@ -80,7 +80,7 @@ def _imports_all(node: ast.AST) -> bool:
 
 
 def _bound_by(node: ast.AST) -> Iterator[str]:
-    """The names that `node` itself binds, without those of its children."""
+    """The names that `node` itself binds, without the names that its children bind."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
     elif isinstance(node, _DEFINITIONS):
@@ -96,7 +96,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _bound_after(statement: ast.AST) -> Iterator[str]:
-    """The names that are bound once `statement` has run: not those local to a function or a comprehension."""
+    """The names that are bound once `statement` has run, without names local to a function or a comprehension."""
     stack = [statement]
     while stack:
         node = stack.pop()

@@ -1,7 +1,7 @@
-"""Runs throwaway scripts, so that the real script starts warm.
+"""Rehearses: runs throwaway scripts, so that the real script runs faster.
 
-A forked process copies each memory page when it first writes to it, which takes 3 µs, and a run writes to about 200. So
-a guest rehearses before READY. The zygote rehearses before it forks, so that guests inherit specialised code.
+A forked process copies each memory page when it first writes to it, which takes 3 µs. A run writes to about 200 pages.
+So a guest rehearses before READY. The zygote rehearses before it forks, so that guests inherit specialised code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rewrites a script so that its value is that of a top-level `return` or of the last expression.
+"""Rewrites a script so that it stores its value: that of a top-level `return` or of the last expression.
 
 The result is valid at module level, where `return` is not. A `return` becomes an assignment and a `break` out of one
 loop around the whole script. Like a return, and unlike an exception, that runs `finally` blocks, leaves `with` blocks
@@ -46,7 +46,10 @@ class _Loop:
 
 
 def store_result(tree: ast.Module, *, may_return: bool) -> None:
-    """Rewrite `tree` to store its value in a `ResultSlot`. SyntaxError for a `break` or `continue` outside a loop."""
+    """Rewrite `tree` to store its value in a `ResultSlot`.
+
+    Raises SyntaxError for a `break` or `continue` outside a loop.
+    """
     body = tree.body
     if body and isinstance(last := body[-1], ast.Expr):
         body[-1] = _assign("value", last.value, last)
@@ -65,11 +68,11 @@ def store_result(tree: ast.Module, *, may_return: bool) -> None:
 
 def _first_movable(body: list[ast.stmt]) -> int:
     """Index of the first statement after the docstring and the `__future__` imports, which must stay first."""
-    for place, node in enumerate(body):
-        is_text = place == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    for index, node in enumerate(body):
+        is_text = index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
         if not is_text and not is_future:
-            return place
+            return index
     return len(body)
 
 
@@ -126,7 +129,7 @@ def _rewrite_loop(node: ast.For | ast.AsyncFor | ast.While, outer: _Loop | None)
 
 
 def _has_return(body: list[ast.stmt]) -> bool:
-    """Whether a statement at the top level of `body` returns, inside `if`, `for`, `with`, `try` and `match` too."""
+    """Whether `body` has a `return` at its top level or inside `if`, `for`, `with`, `try` and `match`."""
     return any(isinstance(node, ast.Return) for block in statement_lists(body) for node in block)
 
 

@@ -33,7 +33,7 @@ class Script:
 
 
 def compile_script(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
-    """Compile `source`, or raise SyntaxError. Only expressions may `await` or `return` at the top level."""
+    """Compile `source`, or raise SyntaxError. With `is_expression`, it may `await` and `return` at the top level."""
     errors.register_source(source)
     result = returns.ResultSlot()
     outline_json = None
@@ -65,8 +65,8 @@ def _compile_expression(source: str, tree: ast.Module) -> CodeType:
 def check(mode: str) -> None:
     """The main function of a process that compiles a script and never runs it: `entry_point.py compile MODE`.
 
-    The source is read from stdin. The syntax error is printed as JSON, or `{}` if there is none. The process was jailed
-    first, because the source may be hostile.
+    The source is read from stdin. The syntax error is printed as JSON, or `{}` if there is none. The process is jailed
+    before this is called, because the source may be hostile.
     """
     resource.setrlimit(resource.RLIMIT_DATA, (CHECK_MEMORY_BYTES, CHECK_MEMORY_BYTES))
     warnings.simplefilter("ignore")

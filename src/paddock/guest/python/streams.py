@@ -21,7 +21,7 @@ codecs.register_error(REPLACE, _replace)
 
 
 def install() -> None:
-    """Replace the streams in `sys`: the zygote's may have buffered bytes, locks and another encoding."""
+    """Replace the streams in `sys`: the zygote's streams may have buffered bytes, locks and another encoding."""
     sys.stdin = sys.__stdin__ = _stream(0, "r", "<stdin>")  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _stream(1, "w", "<stdout>")  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _stream(2, "w", "<stderr>")  # type: ignore[misc]
@@ -49,14 +49,14 @@ def write_line(text: str) -> None:
 
 
 def flush() -> None:
-    """Flush the streams that `install` created. One that the script has closed is skipped."""
+    """Flush the streams that `install` created. Skips streams that the script has closed."""
     for stream in _streams:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             stream.flush()
 
 
 def flush_all() -> None:
-    """Flush the streams that `install` created, and those that the script replaced them with."""
+    """Flush the streams that `install` created, and the streams that the script replaced them with."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()

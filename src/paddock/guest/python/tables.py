@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-_bases = type.__dict__["__mro__"].__get__  # a metaclass may define another
+_bases = type.__dict__["__mro__"].__get__  # a metaclass may define its own `__mro__`
 LIBRARIES = frozenset({"numpy", "pandas", "polars"})
 
 
@@ -20,7 +20,7 @@ class Pairs:
 
 
 def is_table_type(kind: type) -> bool:
-    """Whether a type belongs to one of these libraries, or inherits from one of their types."""
+    """Whether a type belongs to one of LIBRARIES, or inherits from one of their types."""
     modules = (getattr(base, "__module__", None) for base in _bases(kind))
     return any(isinstance(module, str) and module.partition(".")[0] in LIBRARIES for module in modules)
 

@@ -171,7 +171,7 @@ def _object_to_plain(value: Any, kind: type) -> Any:
 
 
 def json_default(value: Any) -> Any:
-    """Convert a numpy number or array in a tool's arguments; TypeError for other values that are not JSON."""
+    """Convert a numpy number or array in a tool's arguments. Raises TypeError for other values that are not JSON."""
     if tables.is_table_type(type(value)) and type(value).__module__.partition(".")[0] == "numpy":
         plain = tables.to_plain(value)
         if not isinstance(plain, str):

@@ -1,1 +1,1 @@
-"""One module for each kernel mechanism. They use the standard library alone, because they run in the zygote."""
+"""One module for each kernel mechanism. They import only the standard library, because they run in the zygote."""

@@ -1,8 +1,8 @@
 """Classic BPF as seccomp uses it: builds decision trees and assembles them into bytes.
 
-Equal subtrees are laid out once, as far as jumps reach, because the kernel compiles the program for each guest, which
-takes longer the longer it is. The tree selects the call with operations that the kernel can evaluate in advance: it
-then answers calls that are allowed with any arguments from a bitmap (Linux 5.11).
+Equal subtrees are laid out once, as far as jumps reach, because the kernel compiles the program for each guest, and a
+short program compiles faster. The tree selects the call with operations that the kernel can evaluate in advance: for
+calls that are allowed with any arguments, it then looks only into a bitmap (Linux 5.11).
 """
 
 from __future__ import annotations

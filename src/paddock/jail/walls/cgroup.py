@@ -38,9 +38,9 @@ NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a
 CPU_WEIGHTS = {"cpu.shares": "512", "cpu.weight": "50"}
 """The CPU weight of all guests together, on v1 and on v2: half of the default."""
 MAX_FREE = 16
-"""Empty slots that are kept for the next guests. More are removed."""
+"""How many empty slots are kept for later guests. Others are removed."""
 MAX_RECORDED = 8
-"""How many places the record file holds. A machine and its containers may share one data directory."""
+"""How many lines the record file holds. A machine and its containers may share one data directory."""
 KEPT_FILES = 14
 """The most files that a slot keeps open. All slots together keep at most a sixteenth of what this process may open.
 Beyond that, a slot keeps only the three files that show how its guest ended, and only while a guest is in it."""
@@ -100,7 +100,7 @@ class Slots:
         return slot
 
     def settle(self, slot: Slot) -> bool:
-        """Take a slot back that is empty already, in 50 µs. False: call `give_back` instead."""
+        """Take back a slot that is empty already, in 50 µs. If this returns False, call `give_back` instead."""
         if len(self._free) >= MAX_FREE or not (slot.reusable and slot.is_settled()):
             return False
         slot.reset()
@@ -139,14 +139,14 @@ class Slots:
 def available(record: Path | None = None) -> Controllers | None:
     """The controllers that work here. Finding out takes a tenth of a second, because each is tried.
 
-    The file `record` remembers what worked in this place, so that it is not tried again until the next boot.
+    The file `record` notes what worked, so that it is not tried again until the next boot.
     """
     found, _ = _search(record)
     return found
 
 
 def probe() -> str | None:
-    """None if slots work here, else the reason and what to allow."""
+    """None if slots work here, otherwise the reason and what to allow."""
     _, reason = _search(None)
     return reason
 
@@ -157,19 +157,19 @@ def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
         if not isinstance(candidate, Controllers):
             reasons.append(candidate)
             continue
-        place = _place(candidate)
-        if record is not None and place in _recorded(record):
+        line = _record_line(candidate)
+        if record is not None and line in _recorded(record):
             return candidate, None
         reason = _try(candidate)
         if reason is None:
-            _add_record(record, place)
+            _add_record(record, line)
             return candidate, None
         reasons.append(reason)
     nothing = f"no cgroup hierarchy with memory and pids is mounted writable: {ALLOW}"
     return None, "; ".join(reasons) or nothing
 
 
-def _place(controllers: Controllers) -> str:
+def _record_line(controllers: Controllers) -> str:
     """A line for the record file: everything that decides whether the kernel enforces limits in these hierarchies.
 
     Whether this process may make groups there, and whether a guest is in its group, is checked each time.
@@ -187,21 +187,21 @@ def _recorded(record: Path) -> list[str]:
     return []
 
 
-def _add_record(record: Path | None, place: str) -> None:
+def _add_record(record: Path | None, line: str) -> None:
     if record is not None:
         new = record.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):  # then the next process tries again
             record.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text("\n".join([*_recorded(record)[1 - MAX_RECORDED :], place]), encoding="utf-8")
+            new.write_text("\n".join([*_recorded(record)[1 - MAX_RECORDED :], line]), encoding="utf-8")
             new.replace(record)
 
 
 def _try(controllers: Controllers) -> str | None:
     """Let a child run into a memory limit. Returns what failed, or None."""
-    grabs = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); bytearray(b'x') * (64 << 20)"]
+    command = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); bytearray(b'x') * (64 << 20)"]
     where = controllers.parents["memory"]
     try:
-        with subprocess.Popen(grabs, stdin=subprocess.PIPE) as child, contextlib.ExitStack() as undo:
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as child, contextlib.ExitStack() as undo:
             undo.callback(child.kill)
             slots = Slots(controllers)
             undo.callback(slots.close)
@@ -269,7 +269,7 @@ ALLOW = (
 
 @dataclass(frozen=True, slots=True)
 class Controllers:
-    """The groups in which ours are made, by controller. On v2 all are the same directory."""
+    """The groups in which Paddock makes its groups, by controller. On v2 all are the same directory."""
 
     version: int
     parents: Mapping[str, Path]
@@ -277,7 +277,7 @@ class Controllers:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A mounted hierarchy: which part of it is visible, and where."""
+    """A mounted hierarchy: the group at its root, and where it is mounted."""
 
     version: int
     root: str
@@ -308,7 +308,7 @@ def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
 
 
 def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
-    """Yield the places to try, best first, and the reason for each that cannot work. Enables controllers on v2."""
+    """Yield the controllers to try, best first, and a reason for each that cannot work. Enables controllers on v2."""
     try:
         mounted, own = mounts(proc), own_groups(proc)
     except OSError as error:
@@ -330,7 +330,7 @@ def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
 
 
 def _candidates_v2(own: Path, point: Path) -> Iterator[Controllers | str]:
-    """Our own group first, because its limits then apply to guests too; then its parents."""
+    """Yield our own group first, because its limits then apply to guests too, and then its parents."""
     for group in (own, *own.parents):
         if not group.is_relative_to(point):
             return

@@ -13,16 +13,16 @@ from typing import ClassVar
 from paddock.jail.walls.cleanup import end_members, remove, write
 
 FILE_BYTES = 4096
-"""No file that is read here is longer."""
+"""An upper bound on the length of the files that are read here."""
 SETTLED_BYTES = 4 * 1024 * 1024
-"""Memory of one guest that may stay and count in the baseline of the next. Dropping it takes half a millisecond."""
+"""How much memory of one guest may stay, as part of the next guest's baseline. Freeing it takes half a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What the processes of a slot have used since `limit()`.
 
-    `memory_peak_bytes` does not include the baseline. `cpu_seconds` is None where no controller counts it.
+    `memory_peak_bytes` does not include the baseline. `cpu_seconds` is None if no controller counts it.
     """
 
     memory_peak_bytes: int
@@ -30,7 +30,7 @@ class Usage:
 
 
 class Files:
-    """The files of one group that are used for every guest. With `kept` they stay open: opening them is the slow part.
+    """The files of one group that are used for every guest. With `kept` they stay open, because opening them is slow.
 
     Do not read `cgroup.procs` through this: on v1 a descriptor that was read before shows an old list.
     """
@@ -150,7 +150,7 @@ class Slot(ABC):
         self._memory.fd(self._oom_file, os.O_RDONLY)
 
     def usage(self) -> Usage:
-        """What was used since `limit()`. On v2 before Linux 5.19 the current memory stands for the peak."""
+        """What was used since `limit()`. On v2 before Linux 5.19 the peak is the current memory."""
         spent = self._cpu_nanoseconds()
         return Usage(
             max(self._peak() - self._baseline, 0),
@@ -158,7 +158,7 @@ class Slot(ABC):
         )
 
     def processes(self) -> int:
-        """How many tasks are in it now: processes and threads."""
+        """How many tasks, that is processes and threads, are in the group now."""
         return self._pids.number("pids.current")
 
     def was_out_of_memory(self) -> bool:
@@ -278,7 +278,7 @@ class SlotV1(Slot):
                 self._was_notified = True
 
     def _reached_limit(self) -> bool:
-        """Whether a notice is about our own limit and not a parent's: then the peak is within 1 MB of it."""
+        """Whether a notice is about the slot's own limit, not a parent's: then the peak is within 1 MB of it."""
         if self._limits is None:
             return False
         # Not memory.failcnt: recent kernels do not count in it.
@@ -310,7 +310,7 @@ class SlotV1(Slot):
 
 
 class SlotV2(Slot):
-    """One group. When a process of it is killed for memory, the kernel kills the whole group.
+    """One group. If the kernel kills one of its processes for lack of memory, it kills the whole group.
 
     That needs Linux 4.19 (`memory.oom.group`). Before 6.12 the peak cannot be reset, and the slot is used once.
     """
@@ -341,7 +341,7 @@ class SlotV2(Slot):
         self._memory.write("memory.max", "max")
         left = self._memory.number("memory.current")
         if left > SETTLED_BYTES:
-            # EAGAIN: not all of it could be dropped. The rest is in the baseline of the next guest.
+            # EAGAIN: not all of it could be freed. The rest is in the baseline of the next guest.
             with contextlib.suppress(FileNotFoundError, BlockingIOError):
                 write(f"{self._group}/memory.reclaim", str(left))
 

@@ -1,4 +1,4 @@
-"""A process beside the host that removes control groups and folders if the host is killed before it could.
+"""A process that removes the control groups and folders of the host if the host is killed before it can do so itself.
 
 `entry_point.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended,
 cleans up for at most a minute, and exits. It imports little, and all before it waits, because later the files may be
@@ -48,14 +48,14 @@ def read(path: str) -> str:
 
 
 def members(group: Group) -> set[int]:
-    """The processes of the group, without those of a foreign pid namespace, which are listed as 0."""
+    """The processes of the group, except processes of another pid namespace, which the kernel lists as 0."""
     return {int(line) for line in read(f"{group}/cgroup.procs").split()} - {0}
 
 
 def end_members(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> bool:
-    """Kill until no process is left in the group. Returns whether that was reached in time. Prevent forks first.
+    """Kill the processes of the group until none is left. Returns False if the time is up before that.
 
-    A killed process stays in the group until its memory is freed.
+    Prevent forks first. A killed process stays in the group until its memory is freed.
     """
     deadline = time.monotonic() + within_seconds
     # Repeatedly: a process that was forked while the list was read is in the next list.
@@ -73,7 +73,7 @@ def _kill(group: Group, pids: set[int]) -> None:
         for pid in pids:
             with suppress(ProcessLookupError):
                 handles[pid] = os.pidfd_open(pid)
-        # A pid can be reused before it is opened; one that is still listed afterwards was ours when opened.
+        # A pid can be reused before it is opened. If it is still listed afterwards, it was in the group when opened.
         for pid in members(group) & handles.keys():
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handles[pid], signal.SIGKILL)
@@ -122,7 +122,7 @@ def main(host: int, paths: Sequence[str]) -> None:
     groups = [each.removeprefix(GROUP) for each in paths if each.startswith(GROUP)]
     folders = [each.removeprefix(FOLDER) for each in paths if each.startswith(FOLDER)]
     if folders:
-        import shutil  # noqa: F401  megabytes, which groups do not need
+        import shutil  # noqa: F401  takes megabytes, and groups do not need it
     ended = select.poll()
     ended.register(host, select.POLLIN)
     ended.poll()
@@ -156,7 +156,7 @@ def _remove_folder(folder: str) -> None:
 
 
 def _until_gone(path: str, remove_one: Callable[[str], None], deadline: float) -> None:
-    """Try repeatedly: others may remove it too, or write there until the kernel has ended them."""
+    """Remove `path`. Tries repeatedly: other processes may remove it too, or write there until they have ended."""
     while os.path.lexists(path) and time.monotonic() < deadline:
         with suppress(OSError):
             remove_one(path)
@@ -167,13 +167,13 @@ def _until_gone(path: str, remove_one: Callable[[str], None], deadline: float) -
 class Cleanup:
     """Removes these groups and folders if this process ends without calling `dismiss`, however it ends.
 
-    Make it before the first of them. It takes 4 MB of memory. Descriptors in `locks` stay open until it is done. If the
-    process cannot be started, a warning says so, and the next host removes what is left.
+    Create it before the first group or folder. It takes 4 MB of memory. Descriptors in `locks` stay open until it is
+    done. If the process cannot be started, a warning is logged, and the next host removes what is left.
     """
 
     def __init__(self, *, groups: Iterable[Path] = (), folders: Iterable[Path] = (), locks: Iterable[int] = ()) -> None:
         paths = [f"{GROUP}{group}" for group in groups] + [f"{FOLDER}{folder}" for folder in folders]
-        import subprocess  # here, like others below, because the cleanup process does not need it
+        import subprocess  # imported here, like others below, because the cleanup process does not need it
 
         from paddock.jail.entry_point import command
 

@@ -1,4 +1,4 @@
-"""Landlock restricts which files a process may reach, TCP, and signals and abstract sockets of processes outside."""
+"""Landlock: restricts a process's access to files, its use of TCP, and signals and sockets to outside processes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def restrict(
     execute: bool = True,
     programs: Sequence[str] = (),
 ) -> None:
-    """Restrict this thread, and whatever it forks, to these paths and what is beneath them. Needs no_new_privs.
+    """Restrict this thread, and whatever it forks, to these paths and everything below them. Needs no_new_privs.
 
     `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
     be mapped). TCP is refused; Landlock does not cover UDP. A missing path is an error. Landlock does not cover stat,
@@ -115,7 +115,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def probe() -> str | None:
-    """Try Landlock. Returns None if it works here, else why not."""
+    """Try Landlock. Returns None if it works here, otherwise the reason."""
     if abi() == 0:
         return "Landlock: not in this kernel; it needs Linux 5.13 with `landlock` in CONFIG_LSM or in lsm= at boot"
     return privileges.attempt(_try)

@@ -20,11 +20,11 @@ DETACH = 2
 AT_RECURSIVE = 0x8000
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
-PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths inside
+PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths in the new root
 KEPT = "/.kept"
-BOX = "/run"
+GUEST_MOUNT = "/run"
 """Where a guest's own file system is mounted. Its private places are bind mounts from there."""
-INNER_PLACES = tuple((path, f"{BOX}/{number}") for number, path in enumerate(PRIVATE_PLACES))
+INNER_PLACES = tuple((path, f"{GUEST_MOUNT}/{number}") for number, path in enumerate(PRIVATE_PLACES))
 TEXTS = {
     "/etc/passwd": "root:x:0:0:root:/:/bin/false\nguest:x:1000:1000:guest:/tmp:/bin/sh\n"
     "nobody:x:65534:65534:guest:/tmp:/bin/sh\n",
@@ -64,7 +64,7 @@ class Root:
 
     has_proc: bool
     kept: Mapping[str, str]
-    """Where a source below /tmp is mounted a second time, by path: a guest's own /tmp hides the first."""
+    """By path of a source below /tmp: where it is mounted a second time, because a guest's own /tmp hides the first."""
 
 
 def build_root(place: str, sources: Iterable[Source]) -> Root:
@@ -85,7 +85,7 @@ def build_root(place: str, sources: Iterable[Source]) -> Root:
         _bind(Source(f"/dev/{name}"), place, devices=True)
     for path, target in LINKS.items():
         (Path(place) / path.lstrip("/")).symlink_to(target)
-    for path in (*PRIVATE_PLACES, BOX, "/proc", "/etc"):
+    for path in (*PRIVATE_PLACES, GUEST_MOUNT, "/proc", "/etc"):
         (Path(place) / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
     for path, text in TEXTS.items():
         (Path(place) / path.lstrip("/")).write_text(text)
@@ -114,7 +114,7 @@ def _bind(source: Source, place: str, *, at: str | None = None, devices: bool = 
 
 
 def _lock(target: str, *, devices: bool) -> None:
-    """Make a mount and all below it read-only, without setuid and, unless `devices`, without devices."""
+    """Make a mount and all mounts below it read-only, without setuid and, unless `devices`, without devices."""
     rdonly, nosuid, nodev = 1, 2, 4
     attributes = struct.pack("QQQQ", rdonly | nosuid | (0 if devices else nodev), 0, 0, 0)
     at_fdcwd = -100
@@ -136,14 +136,15 @@ def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
     The caller must have mount and pid namespaces of its own, and must give up the right to mount afterwards.
     """
     options = f"size={size_bytes},nr_inodes={inodes},mode=755,uid={owner},gid={owner}"
-    mount("paddock", BOX, "tmpfs", NO_SUID | NO_DEV, options)
+    mount("paddock", GUEST_MOUNT, "tmpfs", NO_SUID | NO_DEV, options)
     for path, inner in INNER_PLACES:
         os.mkdir(inner)  # noqa: PTH102  every guest does this
         os.chown(inner, owner, owner)
         mount(inner, path, None, BIND)
     for path, elsewhere in root.kept.items():
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
-        mount(elsewhere, path, None, BIND | REC)  # read-only, as it is there
+        mount(elsewhere, path, None, BIND | REC)  # stays read-only
     if root.has_proc:
-        # Read-only, because otherwise the guest could write to oom_score_adj, mem and others in /proc/self.
-        mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid")
+        # Read-only, because otherwise the guest could write to oom_score_adj, mem and others in /proc/self. The reaper
+        # is hidden: its command line and control groups tell about the host.
+        mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid,hidepid=2")

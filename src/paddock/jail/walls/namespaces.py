@@ -60,8 +60,8 @@ def join_pids(pidfd: int) -> None:
 class PidNamespaces:
     """Makes pid namespaces, each with a first process that only sleeps.
 
-    That process shares our memory and sleeps in the kernel, which takes 50 µs where a fork takes a millisecond. It runs
-    no code and no signal handler. It adopts the orphans of a guest, and because SIGCHLD is ignored here the kernel
+    That process shares our memory and sleeps in the kernel. It starts in 50 µs, while a fork takes a millisecond. It
+    runs no code and no signal handler. It adopts the orphans of a guest, and because SIGCHLD is ignored here the kernel
     reaps them. Create this object while the host's /proc is mounted.
     """
 

@@ -1,4 +1,4 @@
-"""Gives up, for good, a process's capabilities, the means to gain others, and resources above its rlimits."""
+"""Drops a process's capabilities and its means to gain others, and lowers its rlimits. Neither can be undone."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def dumpable() -> None:
 
 
 def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """Get this signal when the parent dies, or now if it is dead already. `parent_pid` is as this process sees it.
+    """Have the kernel send this process the signal `by` when its parent dies, or now if the parent is dead already.
 
-    Call this after a change of uid, which clears it. The death of the parent's *thread* counts. If the parent is
-    outside the pid namespace, `parent_pid` is 0 and an earlier death goes unnoticed: use a pipe to notice it.
+    Call this after a change of uid, which clears it. The death of the parent's *thread* counts. `parent_pid` is the pid
+    of the parent in this pid namespace. It is 0 if the parent is outside. Then an earlier death is not noticed here:
+    use a pipe to notice it.
     """
     prctl(_SET_PDEATHSIG, by)
     if os.getppid() != parent_pid:
@@ -133,7 +134,7 @@ def limit(limits: Mapping[str, int]) -> None:
 
 
 def attempt(trial: Callable[[], str | None]) -> str | None:
-    """Call `trial` in a forked child and return its result: None if it works, else why not."""
+    """Call `trial` in a forked child and return its result: None if it works, otherwise the reason."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

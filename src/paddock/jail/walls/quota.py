@@ -1,9 +1,9 @@
 """A limit on what a guest stores on a disk that it shares with others, checked repeatedly.
 
 It is for profiles in which a guest cannot have a file system of its own. RLIMIT_FSIZE limits each file. Between two
-checks a guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. If it is
-only mapped, it counts as 1 MB, or as what the caller says. If its descriptor waits in a socket, it is not seen: because
-of such files, a part of the disk must stay free.
+checks a guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. A deleted
+file that is only mapped counts as 1 MB, or as `mapped_bytes`. A deleted file whose descriptor waits in a socket is not
+seen. Because of such files, a part of the disk must stay free.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RESERVE_BYTES = 1 << 30
 RESERVE_PART = 20
 """A twentieth of the disk stays free, or RESERVE_BYTES if that is less."""
 METADATA_PART = 64
-"""A file's size includes blocks of the file system's own: another 64th is allowed for these."""
+"""The size of a file includes metadata blocks of the file system. Another 64th of the limit is allowed for these."""
 MAPPED_BYTES = 1 << 20
 LONG_PATH = 2000
 MAX_HIDDEN_CHECKS = 10
@@ -41,7 +41,7 @@ class Quota:
     def exceeded(self, pids: Iterable[int] = (), proc: int | None = None) -> bool:
         """Whether the quota is exceeded now. `pids` are searched for deleted files that are still open."""
         pids = tuple(pids)
-        # A single check may count a file that was deleted meanwhile and one that was created meanwhile.
+        # A single check may count both a file that was deleted meanwhile and a file that was created meanwhile.
         return self._is_exceeded(pids, proc) and self._is_exceeded(pids, proc)
 
     def _is_exceeded(self, pids: tuple[int, ...], proc: int | None) -> bool:
@@ -94,7 +94,7 @@ class Quota:
             try:
                 held |= _deleted_files(pid, proc, self._prefixes, self._mapped_bytes)
             except PermissionError:
-                # A process that is about to end is unreadable for a moment; one that always is hides something.
+                # A process that is about to end is unreadable for a moment. One that stays unreadable hides something.
                 hidden[pid] = self._hidden.get(pid, 0) + 1
         if any(checks > MAX_HIDDEN_CHECKS for checks in hidden.values()):
             raise _TooMany
@@ -130,9 +130,10 @@ def _deleted_files(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes
 
 
 def _living_task(pid: int, proc: int) -> str:
-    """The directory in /proc that shows the descriptors of a process. If its first thread has ended, that shows none.
+    """The directory in /proc that shows the descriptors of a process.
 
-    All other threads show the same ones, because the filter lets no thread have descriptors of its own.
+    It is the directory of the process, unless its first thread has ended: then that directory shows none. The
+    directories of all other threads show the same, because the filter lets no thread have descriptors of its own.
     """
     if not _has_ended(f"{pid}", proc):
         return f"{pid}"

@@ -27,7 +27,7 @@ WRITABLE = ("tmp", "files", "dev/shm")
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 )
-"""Not copied from system folders: packages that are not part of the environment, and what no script needs."""
+"""Not copied from system folders: packages that are not part of the environment, and files that no script needs."""
 NOT_LOADED = (".a", ".o", ".la", ".h")
 FICLONE = 0x4004_9409
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
@@ -35,9 +35,9 @@ _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1,
 
 
 def acquire(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tuple[Path, int]:
-    """Returns the root with these files of the host, and a descriptor that keeps others from removing the root.
+    """Return the root with these files of the host, and a descriptor that keeps others from removing the root.
 
-    Building it takes seconds, once. Folders in `complete` are copied completely, the others without LEFT_OUT.
+    The first call builds it, in seconds. Folders in `complete` are copied completely, the others without LEFT_OUT.
     """
     reads = sorted(reads)
     folder = Path(place)
@@ -63,7 +63,7 @@ def acquire(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> t
 
 
 def make_slot(name: str, owner: int) -> None:
-    """Make a guest's own tree, or empty the private folders of the tree. The caller has entered the root."""
+    """Make a guest's own tree. If it exists already, empty its private folders. The caller has entered the root."""
     tree = Path("/", SLOTS, name)
     if not tree.exists():
         partial = Path("/", SLOTS, f"{name}.partial")
@@ -101,7 +101,7 @@ def _copy_tree(
 ) -> None:
     """Copy a file or a tree with `copy_file`. Symbolic links stay links.
 
-    What is neither file nor folder, or not readable by everyone, is left out.
+    Leaves out everything that is neither a file nor a folder, or that not everyone can read.
     """
     mode = os.lstat(source).st_mode
     if stat.S_ISLNK(mode):
@@ -122,12 +122,12 @@ def _copy_tree(
 def _copy(source: str, target: str) -> None:
     with open(source, "rb") as old, open(target, "xb") as new:  # noqa: PTH123
         try:
-            fcntl.ioctl(new, FICLONE, old.fileno())  # shares the blocks where the file system can
+            fcntl.ioctl(new, FICLONE, old.fileno())  # shares the blocks if the file system can
         except OSError:
             shutil.copyfileobj(old, new, 1 << 20)
         status = os.fstat(old.fileno())
         os.fchmod(new.fileno(), 0o755 if status.st_mode & 0o111 else 0o644)
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # bytecode is matched to its source by the time
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # bytecode is matched to its source by its mtime
 
 
 def _devices(folder: Path, owner: int) -> None:
@@ -213,7 +213,8 @@ def _sweep(folder: Path) -> None:
 def _is_current(used: Path) -> bool:
     """Whether the files of the root are unchanged on the host, so that it can be used again."""
     root = used.with_suffix("")
-    with suppress(ValueError, TypeError):  # made by an earlier version, which did not record the files
+    # Made by an earlier version, which did not record the files, or damaged.
+    with suppress(ValueError, TypeError, OSError, RecursionError):
         return root.exists() and _key(json.loads(used.read_text())) == root.name
     return False
 

@@ -55,7 +55,7 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
 
 
 def for_process(confined: bytes, pid: int) -> bytes:
-    """Let this process signal itself under a confined program. Without that, even abort() does not work."""
+    """A confined program under which the process `pid` may signal itself. Otherwise not even abort() works."""
     return confined.replace(struct.pack("=I", NOBODY), struct.pack("=I", pid))
 
 
@@ -77,7 +77,7 @@ def _sock_fprog(program: bytes) -> tuple[bytes, object]:
 
 
 def probe() -> str | None:
-    """Try a filter. Returns None if it works here, else why not."""
+    """Try a filter. Returns None if it works here, otherwise the reason."""
     if MACHINE not in ARCHITECTURES:
         return f"seccomp: no table of system calls for {MACHINE}; Paddock's jail needs x86-64 or aarch64"
     return privileges.attempt(_try)
@@ -103,7 +103,7 @@ _ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A refused call. `pid` as seen in the reader's pid namespace, 0 if it is not visible there."""
+    """A refused call. `pid` is its process in the reader's pid namespace, or 0 if it is not visible there."""
 
     name: str
     pid: int

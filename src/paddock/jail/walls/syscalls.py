@@ -93,7 +93,7 @@ def _number(table: str) -> dict[str, int]:
     return numbers
 
 
-# Calls since Linux 5.1 have one number everywhere.
+# Calls since Linux 5.1 have the same number on every architecture.
 NUMBERS = {
     "x86_64": _number(_X86_64 + _SINCE_5_1),
     "aarch64": _number(_AARCH64 + _SINCE_5_1),
