@@ -184,7 +184,7 @@ def test_a_result_over_the_limit_is_dropped_and_its_size_named(text: str) -> Non
             Verdict.OUT_OF_MEMORY,
             RunError(
                 "MemoryError",
-                "the limit memory_bytes = 536870912 was reached: hold less at once, or ask for a higher limit",
+                "the limit memory_bytes = 536870912 was reached: keep less in memory, or ask for a higher limit",
             ),
         ),
         (

@@ -71,6 +71,7 @@ class JailConfig:
 
     profile: str = "auto"
     accept_confined: bool = False
+    require_control_group: bool = False
     uid_base: int = 1 << 20
     tmp_bytes: int = 64 * 1024 * 1024
     tmp_inodes: int = 10_000

@@ -14,7 +14,9 @@ import sys
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+import msgspec
 
 from paddock.errors import CodeTooLarge, LintUnavailable, RequestError
 from paddock.jail.entry_point import command
@@ -75,7 +77,7 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
     if lines is None:
         return [Finding(INVALID, "the source could not be checked: it is too large or nested too deeply", 1, 1)]
     last = _last_line(code)
-    reports = map(json.loads, lines)
+    reports = [_decode(line, _Report) for line in lines]
     findings = [_finding(report) for report in reports if is_program or not _is_value(report, last)]
     if not any(finding.code == INVALID for finding in findings):
         findings += _syntax_error(code, mode)
@@ -114,9 +116,41 @@ def ruff_binary() -> str:
     return path
 
 
-def _finding(report: dict[str, Any]) -> Finding:
-    location = report["location"]
-    return Finding(report["code"] or INVALID, report["message"], location["row"], location["column"])
+class _Place(msgspec.Struct):
+    row: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+    column: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+
+
+class _Report(msgspec.Struct):
+    """What Ruff reports about one mistake."""
+
+    code: str | None
+    message: str
+    location: _Place
+    end_location: _Place
+
+
+class _CompilerReport(msgspec.Struct):
+    """What the compiler reports: a syntax error, or nothing."""
+
+    message: str | None = None
+    line: Annotated[int, msgspec.Meta(ge=-1, lt=2**31)] | None = None
+    column: Annotated[int, msgspec.Meta(ge=-1, lt=2**31)] | None = None
+
+
+_Kind = TypeVar("_Kind")
+
+
+def _decode(report: bytes, kind: type[_Kind]) -> _Kind:
+    """Decode a report. It is untrusted, because its process has read the source."""
+    try:
+        return msgspec.json.decode(report, type=kind)
+    except (ValueError, RecursionError):
+        raise LintUnavailable("the process that checked the code reported something unreadable") from None
+
+
+def _finding(report: _Report) -> Finding:
+    return Finding(report.code or INVALID, report.message, report.location.row, report.location.column)
 
 
 def _last_line(code: str) -> tuple[int, str]:
@@ -130,11 +164,11 @@ def _is_blank(text: str) -> bool:
     return not text.strip() or text.lstrip().startswith("#")
 
 
-def _is_value(report: dict[str, Any], last: tuple[int, str]) -> bool:
+def _is_value(report: _Report, last: tuple[int, str]) -> bool:
     """Whether this is a "useless expression" that is the script's value: nothing but comments follows it."""
-    if report["code"] not in _VALUE_RULES or report["location"]["column"] != 1:
+    if report.code not in _VALUE_RULES or report.location.column != 1:
         return False
-    row, column = report["end_location"]["row"], report["end_location"]["column"]
+    row, column = report.end_location.row, report.end_location.column
     return row > last[0] or (row == last[0] and _is_blank(last[1][column - 1 :].lstrip("; \t")))
 
 
@@ -169,10 +203,10 @@ def _syntax_error(code: str, mode: str) -> list[Finding]:
     status, report = _run_jailed(["compile", mode], code)
     if status != 0:
         return [Finding(INVALID, "the source could not be compiled: it is too large or nested too deeply", 1, 1)]
-    error = json.loads(report)
-    if not error:
+    error = _decode(report, _CompilerReport)
+    if error.message is None:
         return []
-    return [Finding(INVALID, error["message"], max(1, error["line"] or 1), max(1, error["column"] or 1))]
+    return [Finding(INVALID, error.message, max(1, error.line or 1), max(1, error.column or 1))]
 
 
 def _run_jailed(arguments: list[str], code: str) -> tuple[int, bytes]:

@@ -184,7 +184,7 @@ _TOOL_ERRORS = ("RuntimeError", "ToolError")
 """Exceptions that a failed call raises in Python and in JavaScript. Their message is the error envelope."""
 _LIMITS = {
     Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run, or ask for a higher limit"),
-    Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "hold less at once, or ask for a higher limit"),
+    Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "keep less in memory, or ask for a higher limit"),
     Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less, or ask for a higher limit"),
 }
 
@@ -200,7 +200,7 @@ def unfinished_result(
     artifacts: tuple[Artifact, ...] = (),
     wall_seconds: float = 0.0,
 ) -> RunResult:
-    """The result of a run that did not come to its own end: it was cancelled, refused or lost."""
+    """The result of a run that did not end by itself: it was cancelled, refused or lost."""
     output_bytes = len((stdout + stderr).encode(errors="replace"))
     return RunResult(
         run_id=context.run_id,

@@ -174,7 +174,7 @@ class Paddock:
         engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
-            scope.own = context.tools
+            scope.session_tools = context.tools
             scope.context = context.context or scope.context
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
@@ -368,7 +368,10 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """Stop the event loop that `run_sync` started. The end of `with` calls this, that of `async with` `aclose`."""
+        """Stop the event loop that `run_sync` started.
+
+        Leaving a `with` block calls this; leaving an `async with` block calls `aclose`.
+        """
         if self._background is not None:
             background, self._background = self._background, None
             background.close()

@@ -65,9 +65,9 @@ def test_source_that_is_too_large_is_refused() -> None:
 def test_inputs_that_are_not_an_object_are_refused(tmp_path: Path, text: str, kind: str) -> None:
     inputs = tmp_path / "inputs.json"
     inputs.write_text(text)
-    expected = 'where an object of names to values was expected, such as {"prices": [1, 2, 3]}'
+    expected = 'instead of an object that maps names to values, such as {"prices": [1, 2, 3]}'
     assert paddock("run", "-c", "1", "--inputs", str(inputs)) == Ended(
-        2, "", f"Error: --inputs {inputs}: holds {kind} {expected}\n"
+        2, "", f"Error: --inputs {inputs}: contains {kind} {expected}\n"
     )
 
 

@@ -138,7 +138,7 @@ def test_escape_sequences_in_stored_text_are_escaped_on_a_terminal(filled: Path)
     [
         ("r_frist", "did you mean 'r_first'?"),
         ("r_sec", "did you mean 'r_second'?"),
-        ("zzz", "`paddock runs list` shows those that are stored"),
+        ("zzz", "`paddock runs list` shows the stored runs"),
     ],
 )
 def test_an_unknown_id_is_an_error_with_a_suggestion(filled: Path, run_id: str, hint: str) -> None:

@@ -151,7 +151,7 @@ async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept
         assert result.error.message.startswith("an allocation failed; the limit is memory_bytes = 67108864: ")
         return
     assert result.error.message.endswith(
-        "the limit memory_bytes = 67108864 was reached: hold less at once, or ask for a higher limit"
+        "the limit memory_bytes = 67108864 was reached: keep less in memory, or ask for a higher limit"
     )
 
 

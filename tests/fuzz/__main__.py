@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import hashlib
 import itertools
+import logging
 import resource
 import signal
 import sys
@@ -164,6 +165,7 @@ def main(arguments: list[str]) -> int:
     unknown = set(options.targets) - TARGETS.keys()
     if unknown:
         parser.error(f"there is no target {', '.join(sorted(unknown))}")
+    logging.disable()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))  # rather than the whole machine's
     print(f"seed {options.seed}", flush=True)
     total = 0

@@ -234,7 +234,7 @@ async def artifacts() -> AsyncIterator[Run]:
             problem = tool.validator.problems(values["arguments"], tool.tool.name)
             if problem is not None:
                 return problem["error_code"], str(problem["details"])[:60]
-            result = await tool.call(caller, values["arguments"])
+            result = await tool.call(caller, tool.with_integers(values["arguments"]))
             result.model_dump_json(by_alias=True)
             return tool.tool.name, result.is_error, str(result.structured_content)[:40]
 

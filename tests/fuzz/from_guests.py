@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from paddock import linter
 from paddock.cli import render
 from paddock.config import Config, ToolsConfig
 from paddock.definitions.definition import SHIPPED, shipped
-from paddock.definitions.faces import FaceRequest, face_of
+from paddock.definitions.faces import FaceRequest, face_of, terminal
 from paddock.engines import type_checker
 from paddock.engines.monty_source import instrument
+from paddock.errors import LintUnavailable
 from paddock.jail.frames import FrameDecoder
 from paddock.jail.wire import PREFIX, Kind, WireError
 from paddock.model import envelope
@@ -242,6 +244,29 @@ def type_report(data: bytes) -> object:
     record = RunRecord(PLAN)
     record.add(type_checker._reject(kept) if kept else Finished(Verdict.OK))
     return examine(record.result(), CODE), len(findings) - len(kept)
+
+
+MISTAKE = {
+    "code": "B018",
+    "message": "Found useless expression",
+    "location": {"row": 2, "column": 1},
+    "end_location": {"row": 2, "column": 5},
+}
+
+
+@target(
+    MISTAKE,
+    {"message": "invalid syntax", "line": 1, "column": None},
+    raises=(LintUnavailable,),
+    tokens=["F821", "invalid-syntax"],
+)
+def lint_report(data: bytes) -> object:
+    """What Ruff and the compiler report about a script, from processes that have read it."""
+    error = linter._decode(data, linter._CompilerReport)
+    report = linter._decode(data, linter._Report)
+    linter._is_value(report, linter._last_line(CODE))
+    str(terminal.render_findings([linter._finding(report)]).text).encode()
+    return report.code, error.line
 
 
 @target(

@@ -69,7 +69,7 @@ class SayingEngine:
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         guest = cast("Guest", SaidGuest(self.control, self.streams, self.status))
         if plan.engine == "node":
-            yield NodeExecution(guest, plan, counts_tasks=False, tmp_bytes=0)
+            yield NodeExecution(guest, plan, may_fork=False, tmp_bytes=0)
         else:
             yield JailedExecution(guest, plan)
 

@@ -32,7 +32,7 @@ Seed = bytes | str | dict[str, Any] | list[Any]
 def seed(value: Seed) -> bytes:
     if isinstance(value, bytes):
         return value
-    return (value if isinstance(value, str) else json.dumps(value)).encode()
+    return (value if isinstance(value, str) else json.dumps(value)).encode(errors="surrogatepass")
 
 
 def target(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz import from_callers, from_files, from_guests, from_upstreams
+from tests.fuzz import from_callers, from_clients, from_files, from_guests, from_upstreams
 from tests.fuzz.target import TARGETS, Run, Target
 
-__all__ = ["TARGETS", "Run", "Target", "from_callers", "from_files", "from_guests", "from_upstreams"]
+__all__ = ["TARGETS", "Run", "Target", "from_callers", "from_clients", "from_files", "from_guests", "from_upstreams"]

@@ -18,12 +18,15 @@ import pytest
 
 import paddock
 from paddock.engines.monty_workers import worker_binary
+from paddock.jail.limits import BEST_EFFORT, REMEDY
 from paddock.jail.walls.cleanup import Cleanup
 from tests.jail import setting
 
 TESTS = Path(__file__).parents[1]
 ORDINARY = 2_000_000 + os.getpid()
 """The uid of the ordinary user. No account has it, and each run of these tests has another."""
+WARNING = f"{BEST_EFFORT}; {REMEDY}\n"
+"""What an engine says on its start where there is no control group."""
 # As they are named where packages are installed; a pattern may match none.
 PACKAGES = (
     *("msgspec", "typing_extensions.py", "pydantic_monty", "pydantic_monty_client", "pydantic_monty_runtime"),
@@ -64,10 +67,11 @@ class Place:
         accept: bool = False,
         missing: Sequence[str] = (),
         home: Path | None = None,
+        groups: Iterable[Path] = (),
     ) -> dict[str, Any]:
         """The JSON that a file of the tests prints in the setting `kind`. Its guests have uids from `uid_base` on.
 
-        It has a home of its own, unless one is named.
+        It has a home of its own, unless one is named. It is in these control groups from the start.
         """
         home = home or self.home(kind, ordinary=kind not in ("root", "container"))
         arguments = [str(home / "data"), str(uid_base), "yes" if accept else "no"]
@@ -77,8 +81,9 @@ class Place:
             text=True,
             env=self.variables_at(home),
             check=False,
+            preexec_fn=lambda: enter(groups),
         )
-        assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
+        assert (ran.returncode, ran.stderr.replace(WARNING, "")) == (0, ""), ran.stderr
         told: dict[str, Any] = json.loads(ran.stdout)
         return told
 
@@ -111,6 +116,12 @@ def made(purpose: str, tests: Iterable[str], packages: Iterable[str] = ()) -> It
     finally:
         shutil.rmtree(folder)
         cleanup.dismiss()
+
+
+def enter(groups: Iterable[Path]) -> None:
+    """Move this process into these control groups."""
+    for group in groups:
+        (group / "cgroup.procs").write_text("0")
 
 
 def copy(source: Path, target: Path) -> None:

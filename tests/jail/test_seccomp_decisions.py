@@ -18,9 +18,12 @@ POLICIES = [
     *(Policy(processes=processes, sockets=sockets) for processes in (True, False) for sockets in ("none", "unix")),
     Policy(processes=False, execute=True),
     Policy(confined=True),
+    Policy(counted=False, sessions=False),
 ]
 NORMAL, ALONE, CONFINED = Policy(), Policy(processes=False), Policy(confined=True)
 UNIX = Policy(sockets="unix")
+UNCOUNTED = Policy(counted=False, sessions=False)
+NO_EFFECT = ERROR  # the call returns 0
 THREAD, FORK = 0x3D0F00, 0x1200011
 UPPER = 1 << 32
 
@@ -113,6 +116,16 @@ CASES: list[Case] = [
     (CONFINED, "tgkill", (7, 7, 9), EPERM),
     (CONFINED, "pidfd_send_signal", (7, 9), EPERM),
     (CONFINED, "setsid", (), EPERM),
+    (NORMAL, "setsid", (), ALLOW),
+    (UNCOUNTED, "setsid", (), NO_EFFECT),
+    (Policy(sessions=False, trace=True), "setsid", (), NO_EFFECT),
+    (Policy(processes=False, sessions=False), "setsid", (), EPERM),
+    (UNCOUNTED, "memfd_create", (), EPERM),
+    (UNCOUNTED, "socketpair", (1, 0x80801, 0), ALLOW),
+    (NORMAL, "socketpair", (1, 5, 0), ALLOW),
+    *((policy, "socketpair", (1, 5, 0), EPERM) for policy in (UNCOUNTED, CONFINED)),  # SOCK_SEQPACKET
+    *((NORMAL, "setsockopt", (3, 1, option), ALLOW) for option in (7, 8)),  # SO_SNDBUF, SO_RCVBUF
+    *((policy, "setsockopt", (3, 1, option), EPERM) for policy in (UNCOUNTED, CONFINED) for option in (7, 8)),
 ]  # fmt: skip
 
 NEVER = """

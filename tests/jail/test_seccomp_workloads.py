@@ -15,6 +15,7 @@ from paddock.jail.environments import Built
 from paddock.jail.walls.seccomp import Policy
 
 ALONE, CONFINED = Policy(processes=False), Policy(confined=True)
+UNCOUNTED = Policy(counted=False, sessions=False)  # where there is no control group
 
 WALLED = """
 import os, sys
@@ -150,7 +151,7 @@ def run(policy: Policy, source: str, folder: Path, python: str = sys.executable)
     return ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("policy", [Policy(), ALONE, CONFINED], ids=str)
+@pytest.mark.parametrize("policy", [Policy(), UNCOUNTED, ALONE, CONFINED], ids=str)
 @pytest.mark.parametrize("source", [ASYNCIO, THREADS, LIBRARY], ids=["asyncio", "threads", "library"])
 def test_the_standard_library_works_under_every_policy(policy: Policy, source: str, tmp_path: Path) -> None:
     assert run(policy, source, tmp_path) == "ok\n"
@@ -161,16 +162,17 @@ def test_files_are_copied_packed_and_removed(policy: Policy, tmp_path: Path) -> 
     assert run(policy, FILES, tmp_path) == "ok\n"
 
 
-def test_processes_start_in_every_way_that_python_knows(tmp_path: Path) -> None:
-    assert run(Policy(), CHILDREN, tmp_path) == "ok\n"
+@pytest.mark.parametrize("policy", [Policy(), UNCOUNTED], ids=str)
+def test_processes_start_in_every_way_that_python_knows(policy: Policy, tmp_path: Path) -> None:
+    assert run(policy, CHILDREN, tmp_path) == "ok\n"
 
 
-@pytest.mark.parametrize("policy", [Policy(), ALONE, CONFINED], ids=str)
+@pytest.mark.parametrize("policy", [Policy(), UNCOUNTED, ALONE, CONFINED], ids=str)
 def test_packages_work_under_every_policy(policy: Policy, default_environment: Built, tmp_path: Path) -> None:
     assert run(policy, NUMPY + PANDAS, tmp_path, default_environment.executable) == "ok\n"
 
 
-@pytest.mark.parametrize("policy", [Policy(), Policy(processes=False, execute=True)], ids=str)
+@pytest.mark.parametrize("policy", [Policy(), UNCOUNTED, Policy(processes=False, execute=True)], ids=str)
 def test_node_works(policy: Policy, tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:

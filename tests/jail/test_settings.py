@@ -18,6 +18,7 @@ import pytest
 
 from paddock.cli.doctor import EngineReport, LintReport, _show
 from paddock.cli.render import Screen
+from paddock.jail.limits import BEST_EFFORT, REQUIRED
 from paddock.jail.walls import landlock
 from tests.jail import place as places
 from tests.jail.place import ORDINARY, Place
@@ -199,13 +200,22 @@ class Doctor:
 
     built: ClassVar[set[Path]] = set()  # homes that have the environment
 
-    def __init__(self, place: Place, kind: str, *missing: str, accept: bool = False, status: int = 0) -> None:
+    def __init__(
+        self,
+        place: Place,
+        kind: str,
+        *missing: str,
+        accept: bool = False,
+        required: bool = False,
+        status: int = 0,
+    ) -> None:
         self._place, self._kind, self._missing = place, kind, missing
         self._home = place.home(kind, ordinary=kind not in ("root", "container"))
-        settings = f"data_directory = '{self._home}/data'\n[jail]\nuid_base = {BASE}\naccept_confined = "
         self._settings = self._home / "paddock.toml"
         self._settings.write_text(
-            f"{settings}{str(accept).lower()}\n[environments.default]\npackages = []\npreload = []\n"
+            f"data_directory = '{self._home}/data'\n[jail]\nuid_base = {BASE}\n"
+            f"accept_confined = {str(accept).lower()}\nrequire_control_group = {str(required).lower()}\n"
+            "[environments.default]\npackages = []\npreload = []\n"
         )
         self._status = status
         if self._home not in self.built:
@@ -284,8 +294,25 @@ def test_doctor_tells_what_holds_in_each_setting(place: Place, kind: str, profil
     assert re.fullmatch(r"  yes ready in \d+ ms, then \d+\.\d\d ms a run", lines[0])
     held = [f"{each['name']}: {each['mechanism']}" for each in report["guarantees"]]
     assert [line.strip() for line in lines[1:7]] == [f"profile {profile}", *held]
+    inexact = {
+        each["name"]: each["best_effort"].partition(". ")[0] for each in report["guarantees"] if each["best_effort"]
+    }
+    assert inexact == ({} if kind == "root" else {"resources": BEST_EFFORT})
+    assert [line for line in lines if "best effort" in line] == [
+        f"{'':<14}best effort: {each['name']}: {each['best_effort']}"
+        for each in report["guarantees"]
+        if each["best_effort"]
+    ]
     assert [line for line in lines if "missing" in line] == []
     assert left(place.folder) == []
+
+
+def test_doctor_tells_how_to_get_a_control_group_that_is_required(place: Place) -> None:
+    doctor = Doctor(place, "ordinary", required=True)
+    assert (doctor.report["available"], doctor.report["detail"]) == (False, "guests cannot be limited here")
+    assert doctor.missing["resources"].startswith(REQUIRED)
+    assert "systemd-run --user --scope -p Delegate=yes" in doctor.missing["resources"]
+    assert f"missing: resources: {doctor.missing['resources']}" in doctor.text
 
 
 def test_doctor_tells_what_to_allow_where_no_profile_works(place: Place) -> None:

@@ -225,7 +225,7 @@ async def test_an_unknown_artifact_gets_a_suggestion(place: Place) -> None:
         ({"base64": "?"}, "the content is not base64: "),
         ({"base64": "é"}, "the content is not base64: "),
         ({"content": "\ud800"}, "the content is not Unicode: it has half of a surrogate pair; pass base64"),
-        ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; make several"),
+        ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; create several"),
     ],
 )
 async def test_content_that_cannot_be_stored_is_an_error_with_the_reason(

@@ -185,6 +185,46 @@ async def test_a_run_of_a_killed_server_is_lost_at_the_next_start_with_its_calls
     assert [(call["tool"], call["status"]) for call in run["calls"]] == [("plain.wait", None)]
 
 
+async def test_a_run_is_shown_and_cancelled_through_another_server_with_the_same_store(bare: str) -> None:
+    with started("serve", "--port", "0", "--config", bare) as first, started("serve", "--port", "0") as second:
+        async with Client(address_of(first)) as owner, Client(address_of(second)) as other:
+            run_id, call = await printed(owner)
+            assert await shown(other, run_id) == {
+                "run_id": run_id,
+                "verdict": "running",
+                "stdout": "begun\n",
+                "stderr": "",
+            }
+            ended = (await other.call_tool("cancel_run", {"run_id": run_id})).structured_content
+            assert (ended["verdict"], ended["stdout"]) == ("cancelled", "begun\n")
+            assert ended["error"]["message"] == "cancel_run ended the run"
+            assert await shown(owner, run_id) == ended
+            assert not call.done()  # the other run goes on
+            call.cancel()
+
+
+async def test_a_run_of_a_killed_server_is_lost_as_soon_as_another_one_looks_at_it(bare: str) -> None:
+    with started("serve", "--port", "0", "--config", bare) as first, started("serve", "--port", "0") as second:
+        async with Client(address_of(second)) as other:
+            await other.call_tool("run_code", {"code": "1"})  # its clean-up runs after this, and then once an hour
+            async with Client(address_of(first)) as owner:
+                runs = [(await printed(owner))[0] for _ in range(2)]
+                below = children(first.pid)
+                first.kill()
+                first.wait(60)
+                wait_until_gone(below)
+                lost = [await shown(other, runs[0])]
+                listed = subprocess.run(
+                    fork.command("-m", "paddock", "runs", "show", runs[1], "--json"),
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                )
+    lost.append(json.loads(listed.stdout)["result"])
+    assert [(each["verdict"], each["stdout"]) for each in lost] == [("lost", "begun\n")] * 2
+    assert lost[0]["error"]["message"].startswith("the process that ran it ended before the run did")
+
+
 SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
 
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+import sqlalchemy
 from mcp import Client
 
 from paddock import Config
@@ -14,11 +15,13 @@ from paddock.config import StoreConfig
 from paddock.errors import StoreError
 from paddock.model.request import LOCAL
 from paddock.server import code_tools
+from paddock.server import services as services_module
 from paddock.server.code_tools import SavedTools
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.store.database import Store
 from paddock.store.runs import NewRun
+from paddock.store.tables import runs
 from tests.server.shared_services import open_services
 
 
@@ -43,10 +46,10 @@ async def leave_run(services: Services, run_id: str) -> None:
 
 async def until_lost(services: Services, run_id: str) -> None:
     async with asyncio.timeout(60):
-        while True:
-            run = await services.store.runs.get(LOCAL, run_id)
-            if run is not None and run.verdict == "lost":
-                return
+        # Not `get`, which would mark the run itself.
+        is_run = runs.c.id == run_id
+        query = sqlalchemy.select(runs.c.verdict).where(is_run)
+        while await services.store.read(lambda connection: connection.scalar(query)) != "lost":
             await asyncio.sleep(0)
 
 
@@ -98,3 +101,24 @@ async def test_a_run_whose_result_cannot_be_stored_is_answered(
     assert answer.structured_content is not None
     assert answer.structured_content["output"] == 42
     assert "could not be stored: the store is locked" in caplog.text
+
+
+async def test_cancelling_a_run_of_a_server_that_does_not_respond_is_shown_as_requested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(services_module, "CANCEL_SECONDS", 0)
+    async with (
+        open_services() as services,
+        Store(services.store.path) as other,
+        Client(make_server(services)) as client,
+    ):
+        await other.runs.begin(NewRun("r_1", LOCAL, "1", "python"))
+        await other.writer.flush()
+        answer = await client.call_tool("cancel_run", {"run_id": "r_1"})
+    assert answer.structured_content == {
+        "run_id": "r_1",
+        "verdict": "running",
+        "stdout": "",
+        "stderr": "",
+        "cancel_requested": True,
+    }

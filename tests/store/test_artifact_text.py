@@ -316,7 +316,7 @@ def test_a_search_that_nobody_waits_for_stops() -> None:
         (r"\pL{500}", "not a regular expression: pattern too large - compile failed."),
         (r"\pL{30}", "the regular expression is too large"),
         ("", "the search is empty"),
-        ("a\nb", "a search is within one line"),
+        ("a\nb", "a search matches within one line"),
         ("a" * 1001, "a search has at most 1000 characters, and this one has 1001"),
         ("\ud800", "the search is not Unicode"),
     ],

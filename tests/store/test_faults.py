@@ -98,7 +98,7 @@ async def test_a_database_of_a_newer_paddock_is_refused_and_unchanged(path: Path
         pass
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(StoreError, match="has version 9999, made by a newer Paddock; this one knows"):
+    with pytest.raises(StoreError, match="has version 9999, made by a newer Paddock; this one supports"):
         async with Store(path):
             pass
     with closing(sqlite3.connect(path)) as raw:

@@ -25,7 +25,7 @@ from paddock.store import runs as stored_runs
 from paddock.store.connection import driver
 from paddock.store.database import Store
 from paddock.store.retention import _excess_runs
-from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, _list, fingerprint
+from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, StoredRun, _list, fingerprint
 from tests.store.working import held_up, result
 
 RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
@@ -351,3 +351,62 @@ def row_of(connection: sqlalchemy.Connection, run_id: str) -> dict[str, Any]:
     found = dict(zip(columns, row, strict=True)) | {"calls": calls.fetchall()}
     found["result_json"] = found["result_json"].replace(run_id, "")
     return {name: value for name, value in found.items() if name not in ("id", "started_at", "ended_at")}
+
+
+async def got(store: Store, run_id: str) -> StoredRun:
+    run = await store.runs.get("ada", run_id)
+    assert run is not None
+    return run
+
+
+async def test_only_the_process_that_owns_a_run_writes_its_result_and_only_once(
+    store: Store, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Store(path) as other:
+        await store.runs.begin(RUN)
+        await store.writer.flush()
+        await other.runs.finish("r_1", result("r_1", output_json="1"))
+        assert (await got(other, "r_1")).verdict is None
+        await store.runs.finish("r_1", result("r_1", output_json="2"))
+        await store.runs.finish("r_1", result("r_1", output_json="3"))
+        await store.writer.flush()
+        run = await got(other, "r_1")
+    assert (run.verdict, run.to_dict()["result"]["output"]) == ("ok", 2)
+    assert caplog.text.count("the result of run r_1 was not stored: it is no longer a run of this process") == 2
+
+
+async def test_a_run_of_a_process_that_is_gone_is_lost_when_it_is_read_or_listed(store: Store, path: Path) -> None:
+    for number in (1, 2):
+        async with Store(path) as gone:
+            await gone.runs.begin(replace(RUN, id=f"r_{number}"))
+        if number == 1:
+            assert (await got(store, "r_1")).verdict == "lost"
+    assert [(each.id, each.verdict) for each in await store.runs.list("ada")] == [("r_2", "lost"), ("r_1", "lost")]
+    assert await store.runs.list("ada", verdict="running") == []
+
+
+async def test_a_cancellation_reaches_the_owner_alone_and_only_from_the_same_principal(
+    store: Store, path: Path
+) -> None:
+    async with Store(path) as other:
+        await store.runs.begin(RUN)
+        await store.writer.flush()
+        await other.runs.request_cancel("bob", "r_1")
+        assert await store.runs.cancel_requests() == []
+        await other.runs.request_cancel("ada", "r_1")
+        assert (await other.runs.cancel_requests(), await store.runs.cancel_requests()) == ([], ["r_1"])
+        assert (await got(other, "r_1")).cancel_requested
+        await store.runs.finish("r_1", result("r_1"))
+        assert await store.runs.cancel_requests() == []
+
+
+async def test_a_run_whose_beginning_was_cancelled_is_not_left_running(store: Store, path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as blocking:
+        blocking.execute("BEGIN IMMEDIATE")
+        begin = asyncio.create_task(store.runs.begin(replace(RUN, idempotency_key="k")))
+        await asyncio.sleep(0)
+        begin.cancel()
+        await asyncio.wait([begin])
+        blocking.execute("COMMIT")
+    assert await store.runs.list("ada") == []
+    assert await store.runs.begin(replace(RUN, id="r_2", idempotency_key="k")) is None

@@ -79,7 +79,7 @@ async def test_an_invalid_call_is_refused(name: Any, arguments: Any, refused: ty
 
 async def test_unknown_servers_tools_and_languages_are_refused() -> None:
     async with Paddock(tools=[double]) as paddock:
-        with pytest.raises(RequestError, match=r"^unknown server 'shop'; there is: none$"):
+        with pytest.raises(RequestError, match=r"^unknown server 'shop'; known servers: none$"):
             await paddock.tools(servers=["shop"])
         with pytest.raises(UnknownTool, match="Did you mean 'double'"):
             await paddock.tool_stubs(["duble"])

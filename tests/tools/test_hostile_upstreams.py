@@ -158,7 +158,7 @@ async def test_a_list_that_changes_all_the_time_is_fetched_now_and_then(connect:
 async def test_a_changed_list_that_cannot_be_fetched_is_fetched_again(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddock.tools.upstream.RELIST_MOST_SECONDS", 0.01)
+    monkeypatch.setattr("paddock.tools.upstream.MAX_RELIST_SECONDS", 0.01)
     changed = asyncio.Event()
     upstream = connect(changed=changed.set, **hostile("stumbles"))
     assert [tool.name for tool in await upstream.tools()] == ["ok"]

@@ -66,5 +66,5 @@ def _split(name: str) -> tuple[str, str]:
     return (stem, f"{dot}{suffix}") if stem else (name, "")
 
 
-def _cut(text: str, most_bytes: int) -> str:
-    return text.encode()[:most_bytes].decode(errors="ignore")
+def _cut(text: str, max_bytes: int) -> str:
+    return text.encode()[:max_bytes].decode(errors="ignore")

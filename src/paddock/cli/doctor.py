@@ -52,7 +52,7 @@ class LintReport:
 def doctor(as_json: JsonOption = False) -> int:
     """Show what works on this machine, by trying it.
 
-    Each engine is started, and a script is run on it. Exit status 3 where no engine works.
+    Each engine is started, and a script is run on it. Exit status 3 if no engine works.
     """
     engines = Interrupts().run(_try_engines(load_config()))
     with raise_interrupted():
@@ -129,7 +129,7 @@ def _add_monty(report: EngineReport) -> EngineReport:
 
 
 def _add_jail(report: EngineReport, config: Config, findings: Findings) -> EngineReport:
-    """Add the jail and the environment of an engine. A `detail` means that the engine is not to be started."""
+    """Add the jail and the environment of an engine. If `detail` is set, the engine must not be started."""
     from paddock.jail import environments
     from paddock.jail.doctor import NO_PROFILE, UNLIMITED
     from paddock.jail.environments import configured
@@ -200,6 +200,9 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
         check(engine.name, engine)
         for line in _facts(engine):
             out.line(f"{'':<14}{line}")
+        for each in engine.guarantees:
+            if each["best_effort"]:
+                out.spans((f"{'':<14}best effort: ", "yellow"), (f"{each['name']}: {each['best_effort']}", ""))
         for missing in engine.missing:
             out.spans((f"{'':<14}missing: ", "yellow"), (missing, ""))
     check("lint", lint)

@@ -46,7 +46,8 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
 @app.command()
 def build(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="Its name. Default: default.")
+        str | None,
+        typer.Argument(metavar="[NAME]", show_default=False, help="The environment's name. Default: default."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Build every environment that is configured.")] = False,
     config: ConfigOption = None,
@@ -65,7 +66,7 @@ def build(
 
 @app.command()
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Its name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="The environment's name.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     config: ConfigOption = None,
 ) -> int:

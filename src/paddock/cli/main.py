@@ -50,7 +50,7 @@ def _status() -> int:
 
 
 def status_of(work: Callable[[], int]) -> int:
-    """Run a command. Only here an exception becomes a line on stderr and an exit status."""
+    """Run a command, and turn an exception into a line on stderr and an exit status."""
     import signal
     from contextlib import suppress
 

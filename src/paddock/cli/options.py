@@ -44,7 +44,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 
 def load_config(file: str | None = None) -> Config:
-    """Return the settings: of the file that `--config` names, else of the default file, and of the environment."""
+    """Return the settings: the file that `--config` names, else the default file, overridden by the environment."""
     from paddock.config import Config
 
     refuse_empty({"--config": [file]})
@@ -158,7 +158,7 @@ def _inputs_file(file: str) -> dict[str, Any]:
         raise BadInput(f"--inputs {file}: not JSON: {problem}") from None
     if not isinstance(value, dict):
         raise BadInput(
-            f"--inputs {file}: holds {_KINDS[type(value)]} where an object of names to values was expected, "
+            f"--inputs {file}: contains {_KINDS[type(value)]} instead of an object that maps names to values, "
             'such as {"prices": [1, 2, 3]}'
         )
     return value

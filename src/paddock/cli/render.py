@@ -80,7 +80,7 @@ class Screen:
         self._put(f"{text}\n".encode(errors="backslashreplace"))
 
     def status(self, text: str) -> None:
-        """Replace the current line of a styled terminal by `text`; the next status or line replaces that."""
+        """Replace the current line of a styled terminal with `text`, until the next status or line replaces it."""
         columns = (os.get_terminal_size(self._fd).columns if self._fd is not None else 0) or WIDTH
         self._encode(f"\r\x1b[2K{safe(text)[: columns - 1]}")
 
@@ -165,8 +165,10 @@ def build_progress() -> Iterator[Callable[[], None]]:
                     stderr().line(f"Warning: {record.getMessage()}", "yellow")
 
     log = logging.getLogger("paddock.jail")
+    # Not of loggers below it: what is best effort here is for servers and `paddock doctor`, not for each command.
     with ExitStack() as stack:
         show, handler, level = stack.enter_context(progress()), Handler(), log.level
+        handler.addFilter(lambda record: record.name == log.name)
         log.addHandler(handler)
         log.setLevel(logging.INFO)
         stack.callback(log.setLevel, level)

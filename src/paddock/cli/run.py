@@ -79,7 +79,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         bool, typer.Option("--type-check", help="Check types first, and run nothing if they are wrong.")
     ] = False,
     trace_denied: Annotated[
-        bool, typer.Option("--trace-denied", help="Name system calls that the jail refuses, on stderr.")
+        bool, typer.Option("--trace-denied", help="Show on stderr which system calls the jail refuses.")
     ] = False,
     mcp_config: McpConfigOption = None,
     out: Annotated[
@@ -152,11 +152,11 @@ async def _run(
     from paddock.run import Paddock
 
     async with AsyncExitStack() as stack:
-        started = stack.enter_context(build_progress())
+        end_progress = stack.enter_context(build_progress())
         paddock: Paddock = await stack.enter_async_context(Paddock(config, mcp_config=mcp_config))
         events = await stack.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
         async for event in events:
-            started()
+            end_progress()
             if isinstance(event, Done):
                 artifacts = event.result.artifacts
                 return event.result, [(each, await paddock.read_artifact(each.id)) for each in artifacts]

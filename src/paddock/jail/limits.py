@@ -1,29 +1,48 @@
-"""Limits on the memory and processes of a guest: a control group where one can be made, otherwise a watcher.
+"""Limits on the memory and processes of a guest: a control group if one can be made, otherwise a watcher.
 
 Neither counts the memory that the guest used while it was waiting. A control group prevents use above the limit. A
-watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls.
+watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. Nor does it see the
+bytes that wait in sockets. So where there is no control group, fewer processes and open files limit them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from paddock.errors import JailUnavailable
 from paddock.jail.walls.cgroup import Slot, Slots, available
 from paddock.jail.walls.cgroup import probe as cgroup_probe
+from paddock.jail.walls.shortage import explain
 from paddock.jail.walls.watcher import Watched, Watcher
 from paddock.jail.walls.watcher import probe as watcher_probe
 from paddock.model.limits import Limits
+
+log = logging.getLogger("paddock.jail.limits")
+
+SLOWER = "a script with many processes can slow others down"
+BEST_EFFORT = (
+    "no control group limits guests here: their memory is polled and can exceed its limit for a moment, the kernel's "
+    f"own memory is counted only in part, and {SLOWER}"
+)
+REMEDY = "`paddock doctor` says how to get one, and jail.require_control_group refuses to run without one"
+NO_CPU_GROUP = f"no control group divides the CPU between guests here: {SLOWER}"
+REQUIRED = "jail.require_control_group is set, and no control group can be used here"
+FEWEST_PROCESSES, FEWEST_OPEN_FILES, USUAL_OPEN_FILES = 16, 32, 40
+DEFAULT_BUFFER_BYTES = 212_992
 
 
 class ResourceLimit:
     """The limit of one guest. This base class limits nothing; it is for guests that only test the walls."""
 
     oom_fd: int | None = None  # readable when memory may have run out: then ask `was_out_of_memory`
+    counts_sockets = True  # bytes that wait in sockets count too
 
     def cgroup_fds(self) -> list[int]:
         """Descriptors through which the guest enters its control group by itself. Do not close them."""
@@ -48,15 +67,21 @@ class ResourceLimits:
     """The limits of all guests of one jail.
 
     The constructor blocks: once per boot it tries out control groups, which takes a tenth of a second, and records the
-    outcome in `data_directory`.
+    outcome in `data_directory`. Raises JailUnavailable if nothing limits guests here, or if a control group is
+    `required` and none can be used.
     """
 
-    def __init__(self, usual: Limits, data_directory: str | None = None) -> None:
+    def __init__(self, usual: Limits, data_directory: str | None = None, *, required: bool = False) -> None:
         record = None if data_directory is None else Path(data_directory).expanduser() / "control-groups"
-        controllers = available(record)
-        if controllers is None and (reason := watcher_probe()) is not None:
-            raise JailUnavailable(f"nothing limits the memory of guests here. {cgroup_probe()}; or: {reason}")
-        self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
+        try:
+            controllers = available(record)
+            if controllers is None:
+                _require_watcher(required=required)
+            self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
+            self.shares_cpu = controllers is not None and controllers.share_cpu
+            """Whether a guest has one share of the CPU, however many sessions its processes make."""
+        except OSError as problem:
+            raise JailUnavailable(f"the limits of guests could not be set up: {explain(problem)}") from None
         self._usual = usual
         # Emptying a slot can take milliseconds, so it is done in a thread.
         self._emptying = ThreadPoolExecutor(1, "paddock-slots")
@@ -99,6 +124,43 @@ class ResourceLimits:
         await asyncio.to_thread(close)
 
 
+def _require_watcher(*, required: bool) -> None:
+    """JailUnavailable: memory cannot be watched here, or a control group is required."""
+    if required:
+        raise JailUnavailable(f"{REQUIRED}. {cgroup_probe()}")
+    if (reason := watcher_probe()) is not None:
+        raise JailUnavailable(f"nothing limits the memory of guests here. {cgroup_probe()}; or: {reason}")
+    _warn_once()
+
+
+@cache
+def _warn_once() -> None:
+    log.warning("%s; %s", BEST_EFFORT, REMEDY)
+
+
+def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> tuple[Limits, int | None]:
+    """The limits for this guest, and how many files each of its processes may have open; None for the usual number.
+
+    If nothing counts the bytes in sockets, processes x open files x a full socket is at most the memory limit, or
+    170 MB for a limit below that: ordinary scripts need a few of each. Threads count as processes.
+    """
+    if resource_limit.counts_sockets:
+        return limits, None
+    sockets = limits.memory_bytes // socket_bytes()
+    if not may_fork:
+        return limits, max(FEWEST_OPEN_FILES, sockets)
+    processes = max(1, min(limits.processes, max(FEWEST_PROCESSES, sockets // USUAL_OPEN_FILES)))
+    return replace(limits, processes=processes), max(FEWEST_OPEN_FILES, sockets // processes)
+
+
+@cache
+def socket_bytes() -> int:
+    """The most bytes that can wait in a socket. A last message of half its buffer may exceed the buffer."""
+    with suppress(OSError, ValueError):
+        return int(Path("/proc/sys/net/core/wmem_default").read_text()) * 3 // 2
+    return DEFAULT_BUFFER_BYTES * 3 // 2
+
+
 class GroupLimit(ResourceLimit):
     """A limit that the kernel enforces."""
 
@@ -128,6 +190,8 @@ class GroupLimit(ResourceLimit):
 
 class WatchedLimit(ResourceLimit):
     """A limit that the host enforces."""
+
+    counts_sockets = False
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher

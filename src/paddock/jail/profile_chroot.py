@@ -38,7 +38,8 @@ class ChrootProfile:
                 processes=processes,
                 execute=bool(spec.program),
                 sockets="none",
-                memfds=spec.memfds,
+                counted=spec.counted,
+                sessions=spec.sessions,
                 trace=spec.trace,
             )
             for processes in (True, False)
@@ -87,7 +88,7 @@ class ChrootProfile:
         close_all_but(0, 1, 2, keep)
         # Orphans stay in the guest's process tree, where they are counted.
         prctl(_SET_CHILD_SUBREAPER, 1)
-        privileges.limit({"file_bytes": self._spec.tmp_bytes})
+        privileges.limit({"file_bytes": self._spec.tmp_bytes, **self._spec.rlimits})
         become_guest(uid)
         privileges.dumpable()
         privileges.drop_held()

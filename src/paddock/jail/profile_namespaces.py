@@ -21,15 +21,18 @@ class NamespacesProfile:
         self._spec = spec
         self._ruleset: int | None = None
         # Guests share a network namespace, and so the names of abstract sockets. They may have Unix sockets only if
-        # Landlock can keep one guest from connecting to another's.
-        sockets: Literal["none", "unix"] = "unix" if landlock.abi() >= landlock.SCOPES_SINCE else "none"
+        # Landlock can keep one guest from connecting to another's, and if bytes in sockets are counted: a connection
+        # that nobody accepts holds a full buffer and takes no descriptor.
+        is_safe = spec.counted and landlock.abi() >= landlock.SCOPES_SINCE
+        sockets: Literal["none", "unix"] = "unix" if is_safe else "none"
         self._programs = {
             processes: seccomp.program(
                 seccomp.Policy(
                     processes=processes,
                     execute=bool(spec.program),
                     sockets=sockets,
-                    memfds=spec.memfds,
+                    counted=spec.counted,
+                    sessions=spec.sessions,
                     trace=spec.trace,
                 )
             )
@@ -94,6 +97,7 @@ class NamespacesProfile:
             # All guests share one uid here, and the kernel counts processes by uid and user namespace.
             namespaces.unshare(namespaces.NEW_USER)
             privileges.drop_bounding()  # a new user namespace has the full set again
+        privileges.limit(spec.rlimits)
         privileges.drop_held()
         privileges.no_new_privs()
         if self._ruleset is not None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from paddock.errors import JailUnavailable
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import BLOCK_SIZE, UidBlock
-from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
+from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp, shortage
 from paddock.jail.walls.mounts import PRIVATE_PLACES
 from paddock.jail.walls.namespaces import Identities
 from paddock.jail.warden_client import WardenClient
@@ -33,6 +33,12 @@ SYSTEM = (
 """Files of the host that programs need: libraries, tools, time zones, certificates. No configuration, no secrets."""
 UIDS = 1 << 16
 """User ids of the profile `chroot`, from `jail.uid_base` on. `namespaces` uses fifteen times as many after them."""
+ADDRESS_BYTES, NODE_ADDRESS_BYTES = 16 << 30, 64 << 30
+"""Address space of a process of Python, and of Node, whose V8 reserves gigabytes. Page tables take at most 1/512."""
+NODE_OPEN_FILES = 64
+"""Descriptors of a process of Node where no control group counts. Node itself has 20, and 3 for each worker thread."""
+NODE_TASKS = 40
+"""Processes and threads of a guest of Node in the same place, if its run's limit cannot be set from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,8 @@ class GuestSetup:
     preload: tuple[str, ...] = ()
     warm: tuple[str, ...] = ()
     program: tuple[str, ...] = ()
-    memfds: bool = False
+    counted: bool = False
+    sessions: bool = False
     system: tuple[str, ...] = SYSTEM
 
 
@@ -84,7 +91,9 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
         uid_count=UIDS,
         place=os.path.join(os.path.abspath(os.path.expanduser(config.data_directory)), "roots"),  # noqa: PTH100, PTH111, PTH118
         memory_folders=tuple(filter(None, (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"))),  # noqa: S108
-        memfds=setup.memfds,
+        counted=setup.counted,
+        sessions=setup.sessions,
+        rlimits={} if setup.counted else uncounted_rlimits(config, setup),
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,
         hash_seed=jail.hash_seed,
@@ -92,10 +101,18 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
     )
 
 
-def reserve_uids(profile: str, config: Config) -> UidBlock | None:
-    """User ids of the host for a warden of this profile; None if the profile reserves its own, or has only the user's.
+def uncounted_rlimits(config: Config, setup: GuestSetup) -> dict[str, int]:
+    """Limits where no control group counts page tables and bytes in sockets. Python gets `open_files` with each run."""
+    least = 4 * config.caps.memory_bytes
+    if setup.program:
+        return {"address_bytes": max(NODE_ADDRESS_BYTES, least), "open_files": NODE_OPEN_FILES, "processes": NODE_TASKS}
+    return {"address_bytes": max(ADDRESS_BYTES, least)}
 
-    They lie above the ids of `chroot`, which kills all processes of a uid.
+
+def reserve_uids(profile: str, config: Config) -> UidBlock | None:
+    """Reserve uids of the host for a warden. Returns None if the profile reserves them itself, or uses only our own.
+
+    They are above the uids of `chroot`, which kills all processes of a uid.
     """
     if profile != "namespaces" or os.geteuid() != 0:
         return None
@@ -121,6 +138,8 @@ async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient
         try:
             return await try_profile(profile, config, setup)
         except JailUnavailable as problem:
+            if remedy := shortage.find_in(str(problem)):  # a weaker profile must not be used for that
+                raise JailUnavailable(f"no guest can be started at the moment: {remedy} ({problem})") from None
             reasons.append(f"{profile}: {problem}")
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
 

@@ -17,6 +17,7 @@ from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls.namespaces import Identities, give_identities
+from paddock.jail.walls.shortage import oom_kills
 from paddock.jail.zygote import Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
@@ -57,7 +58,7 @@ class WarmZygote:
     def end(self, why: str) -> None:
         if not self.ready.done():
             self.ready.set_exception(EngineCrashed(f"the zygote could not be started: {why}"))
-            self.ready.exception()  # marks it as retrieved, because nobody may be waiting any more
+            self.ready.exception()  # marks it as retrieved, because perhaps nobody waits for it
         if not self.gone.done():
             self.gone.set_result(None)
 
@@ -67,7 +68,7 @@ class WardenClient:
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
         self.profile = spec.profile
-        self.uid_block: UidBlock | None = None  # released when everything of the warden is gone
+        self.uid_block: UidBlock | None = None  # released when all processes of the warden are gone
         self._traced = spec.trace
         self._process = process
         self._control = control
@@ -75,6 +76,7 @@ class WardenClient:
         self._pending: dict[int, PendingGuest] = {}
         self._numbers = 0
         self._warm: WarmZygote | None = None
+        self._oom_kills = oom_kills()  # when the last zygote was started
         self._epoll = Epoll()
         self.died = self._loop.create_future()
         self._messages: asyncio.Queue[dict[str, object]] = asyncio.Queue()
@@ -123,7 +125,8 @@ class WardenClient:
             elif "no_walls" in message:
                 raise JailUnavailable(str(message["no_walls"]))
             else:
-                raise EngineCrashed(f"the zygote could not be started: {message.get('failed', 'it ended at once')}")
+                why = self._add_lack_of_memory(str(message.get("failed", "the warden ended at once")))
+                raise EngineCrashed(f"the zygote could not be started: {why}")
 
     async def load(self, template: Template) -> asyncio.Future[None]:
         """Start the zygote of `template` if necessary, and wait until it serves. Raises EngineCrashed if it cannot.
@@ -137,6 +140,7 @@ class WardenClient:
         if self._warm is None or self._warm.gone.done():
             self._numbers += 1
             self._warm = WarmZygote(self._numbers, self._loop)
+            self._oom_kills = oom_kills()
             self._command(load=self._warm.number)
         warm = self._warm
         await asyncio.shield(warm.ready)
@@ -222,9 +226,18 @@ class WardenClient:
         if warm is None or warm.number not in (message.get("loaded"), message.get("lost")):
             return  # about a zygote that `unload` has ended
         if "lost" in message:
-            warm.end(str(message["why"]))
+            warm.end(self._add_lack_of_memory(str(message["why"])))
         elif not warm.ready.done():
             warm.ready.set_result(None)
+
+    def _add_lack_of_memory(self, why: str) -> str:
+        """Add to the reason of a zygote's end that memory may be it: a process that is killed gives no reason."""
+        if oom_kills() == self._oom_kills:
+            return why
+        return (
+            f"{why}; meanwhile the kernel killed a process because memory ran out: give more to this machine, or to "
+            "the control group that Paddock runs in"
+        )
 
     def _give(self, number: int, fds: list[int]) -> None:
         pending = self._pending[number]
@@ -243,7 +256,7 @@ class WardenClient:
             self._dismiss(number, str(problem), fds)
             return
         del self._pending[number]
-        if pending.arrived.done():  # nobody waits for it any more
+        if pending.arrived.done():  # nobody waits for it
             pending.guest.end()
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:

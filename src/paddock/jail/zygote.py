@@ -17,9 +17,9 @@ import select
 import signal
 import socket
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from paddock.jail.walls.syscalls import ProcessName, fork
@@ -39,7 +39,7 @@ class Spec:
     profile: str
     runtime: str  # `module:function` that a guest calls with its socket when it is walled in
     reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
-    whole: tuple[str, ...] = ()  # those of `reads` that `chroot` copies completely
+    whole: tuple[str, ...] = ()  # the paths in `reads` that `chroot` copies completely
     preload: tuple[str, ...] = ()  # modules that the bare zygote imports before it forks
     warm: tuple[str, ...] = ()  # modules of the warm zygote, which starts on demand; empty if there is none
     program: tuple[str, ...] = ()  # what guests execute when they are walled in: path, arguments
@@ -48,7 +48,9 @@ class Spec:
     uid_count: int = 0
     place: str = ""  # a directory of the host where `chroot` keeps its roots
     memory_folders: tuple[str, ...] = ()  # tmpfs directories in which `confined` may make folders
-    memfds: bool = True  # whether guests may make memfds, which a watcher cannot count
+    counted: bool = True  # a memory control group counts what no process maps: see `seccomp.Policy`
+    sessions: bool = True  # setsid has its effect: see `seccomp.Policy`
+    rlimits: Mapping[str, int] = field(default_factory=dict)  # of guests, below `privileges.DEFAULT_LIMITS`
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
     hash_seed: str = "random"  # of all guests of one zygote

@@ -102,7 +102,7 @@ async def write_artifact(
         else:
             artifact = await scope.append(existing, data)
     except BadArtifact as refused:
-        return _failed(str(refused), "Keep less, or correct the arguments.")
+        return _failed(str(refused), "Store less, or correct the arguments.")
     return {"success": True, **artifact_fields(artifact), "created": existing is None}
 
 
@@ -313,7 +313,7 @@ async def read_resource(services: Services, caller: Caller, uri: str) -> Content
             return contents
     raise BadArtifact(
         f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a resource at most "
-        f"{limit} bytes here, or less where they have to be escaped; page or search it with the tool read_artifact"
+        f"{limit} bytes here, or fewer if some must be escaped; page or search it with the tool read_artifact"
     )
 
 

@@ -31,7 +31,6 @@ MAX_SCHEMAS = 20
 _DETAILS = ("brief", "detailed", "full")
 QUEUED = "queued"
 """Shown instead of a verdict while a run waits for a place."""
-CANCELLED = "cancel_run ended the run"
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 
 
@@ -43,10 +42,9 @@ def run_tools(services: Services) -> list[ServerTool]:
 
     async def cancel_run(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         run_id = arguments["run_id"]
-        is_own = await services.store.runs.get(caller.principal, run_id) is not None
-        run = services.runs.get(run_id) if is_own else None
-        if run is not None:
-            await run.end(CANCELLED)
+        run = await services.store.runs.get(caller.principal, run_id)
+        if run is not None and run.verdict is None:
+            await services.cancel_run(caller.principal, run_id)
         return await _show_run(services, caller, "cancel_run", run_id)
 
     schema = object_schema({"run_id": {"type": "string"}}, ["run_id"])
@@ -85,7 +83,8 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
     if result is None:
         state = state_of(services.queue.position(run.id))
         output = {} if "position" in state else {"stdout": values["stdout"], "stderr": values["stderr"]}
-        return {"run_id": run.id, **state, **output}
+        cancelling = {"cancel_requested": True} if run.cancel_requested else {}
+        return {"run_id": run.id, **state, **output, **cancelling}
     output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
     overflow = await services.store_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
     return native.summarize(result, overflow)

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from paddock import descriptors
 
 ACCEPTED_AT_ONCE = 32
-"""Connections that are accepted before the server looks at any. asyncio tries as often when no descriptor is free."""
+"""How many connections are accepted in a row. If no descriptor is free, asyncio makes this many failing attempts."""
 SILENT_SECONDS = 15.0
 """How long a new connection may take to send the head of its first request."""
 WARN_SECONDS = 60.0
@@ -50,7 +50,7 @@ class LimitedProtocol(H11Protocol):
 
 
 def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what went wrong in the event loop: one line where no descriptor was free to accept a connection."""
+    """Log what went wrong in the event loop: one line if no descriptor was free to accept a connection."""
     if "accept() out of system resource" in context.get("message", ""):
         log.warning("no descriptor is free to accept a connection; the next attempt is in a second")
     else:

@@ -33,7 +33,7 @@ def list_prompts(definitions: Sequence[Definition]) -> list[Prompt]:
     """The one prompt, if there is a tool that it explains."""
     if not _with_inputs_face(definitions):
         return []
-    argument = PromptArgument(name="definition", description="Explain this code tool alone.", required=False)
+    argument = PromptArgument(name="definition", description="Explain only this code tool.", required=False)
     description = "How to use the code tools: what scripts can call, with types, and the attached files."
     return [Prompt(name=PROMPT, title="Code execution", description=description, arguments=[argument])]
 

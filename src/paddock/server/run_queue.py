@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHARE = 0.75
 """The largest part of all places that one caller may have, in progress or waiting."""
 USUAL_SECONDS = 1.0
-"""How long a run is taken to last before the first one has ended."""
+"""The assumed duration of a run, until the first one has ended."""
 LONGEST_RETRY_SECONDS = 60.0
 
 
@@ -48,7 +48,7 @@ class Place:
             self._queue.leave(self, None if self._started_at is None else time.monotonic() - self._started_at)
 
     async def __aenter__(self) -> None:
-        """Wait. Overloaded: it has waited too long."""
+        """Wait for the turn of this run. Raises Overloaded after `wait_seconds`."""
         try:
             async with asyncio.timeout(self._queue.wait_seconds):
                 await self.turn
@@ -69,7 +69,7 @@ class RunQueue:
         async with queue.place(run_id, caller, measure):
             ...  # the run
 
-    `caller` is a principal or, without accounts, a peer: never a connection, of which anybody can open many.
+    `caller` is a principal or, without accounts, a peer: never a connection, because anybody can open many.
     """
 
     def __init__(self, settings: ServerConfig) -> None:
@@ -83,7 +83,7 @@ class RunQueue:
         return self._settings.wait_seconds
 
     def place(self, run_id: str, caller: str, measure: Callable[[], int]) -> Place:
-        """A place for one run, which must be entered or left. Overloaded: the queue is full.
+        """A place for one run, which must be entered or left. Raises Overloaded if the queue is full.
 
         `measure` returns how many bytes of memory the run holds. It is called only for a run that has to wait.
         """
@@ -111,7 +111,7 @@ class RunQueue:
         self._fill()
 
     def overloaded(self, message: str) -> Overloaded:
-        """The error of a run that gets no place. It says about when everything that waits now has started."""
+        """The error for a run that gets no place. Its retry time estimates when all waiting runs will have started."""
         seconds = self._average_seconds * (len(self._waiting) + 1) / self._settings.max_runs
         return Overloaded(message, round(min(max(seconds, 1.0), LONGEST_RETRY_SECONDS), 1))
 
@@ -135,8 +135,8 @@ class RunQueue:
     def _fill(self) -> None:
         """Give free places to runs that wait."""
         while ready := [each for each in self._waiting if self._has_place(each.caller)]:
-            first = min(ready, key=lambda each: self._running[each.caller])  # of these the oldest
+            first = min(ready, key=lambda each: self._running[each.caller])  # the oldest of equals
             self._waiting.remove(first)
             self._running[first.caller] += 1
-            if not first.turn.done():  # else it is being cancelled, and leaves
+            if not first.turn.done():  # else it was cancelled, and is about to leave
                 first.turn.set_result(None)

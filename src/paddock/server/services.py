@@ -24,6 +24,11 @@ from paddock.store.definitions import peek_versions
 
 PREVIEW_CHARACTERS = 200
 SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
+CANCELLED = "cancel_run ended the run"
+WATCH_SECONDS = 0.5
+"""How often a server looks for runs that were cancelled through another server."""
+CANCEL_SECONDS = 5.0
+"""How long `cancel_run` waits for the other server."""
 RESTART_SECONDS = 5.0
 """How long a client should wait for a server that is being shut down, in case it is started again."""
 log = logging.getLogger(__name__)
@@ -37,12 +42,11 @@ class RunInProgress:
         self.ended_by: str | None = None
         self.has_ended = asyncio.Event()
 
-    async def end(self, reason: str) -> None:
-        """End the run and wait until that is stored. Its caller gets a result that says why."""
+    def end(self, reason: str) -> None:
+        """End the run. Its caller gets a result that says why. `has_ended` is set once that is stored."""
         if self.ended_by is None:
             self.ended_by = reason
             self.stop.reschedule(0)  # long ago
-        await self.has_ended.wait()
 
 
 class Services:
@@ -76,6 +80,7 @@ class Services:
         self._detached: set[asyncio.Task[RunResult]] = set()
         self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
+        self._cancellations: asyncio.Task[None] | None = None
 
     def log_fault(self, what: str, fault: BaseException) -> None:
         """Log a fault of the host. That the store does not work is logged once, until it works again."""
@@ -95,6 +100,8 @@ class Services:
     def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
         """Register a run, so that `cancel_run` and the end of the server can end it."""
         run = self.runs[run_id] = RunInProgress()
+        if self._cancellations is None:
+            self._cancellations = asyncio.create_task(self._watch_cancellations())
         try:
             yield run
         finally:
@@ -113,6 +120,32 @@ class Services:
         self._detached.add(task)
         task.add_done_callback(ended)
 
+    async def cancel_run(self, principal: str, run_id: str) -> None:
+        """End a run, wherever it runs, and wait until that is stored."""
+        run = self.runs.get(run_id)
+        if run is not None:
+            run.end(CANCELLED)
+            await run.has_ended.wait()
+            return
+        await self.store.runs.request_cancel(principal, run_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CANCEL_SECONDS):
+                # The other server can be watched only through the store.
+                while (  # noqa: ASYNC110
+                    stored := await self.store.runs.get(principal, run_id)
+                ) and stored.verdict is None:
+                    await asyncio.sleep(WATCH_SECONDS / 5)
+
+    async def _watch_cancellations(self) -> None:
+        """End runs of this server that were cancelled through another one, for as long as there are runs."""
+        while self.runs:
+            await asyncio.sleep(WATCH_SECONDS)
+            with suppress(StoreError):
+                for run_id in await self.store.runs.cancel_requests() if self.runs else ():
+                    if run_id in self.runs:
+                        self.runs[run_id].end(CANCELLED)
+        self._cancellations = None
+
     async def end_runs(self, *, after_seconds: float = 0.0) -> None:
         """End every run, so that its caller gets what it has printed, and why it was ended. Refuse new runs.
 
@@ -124,7 +157,9 @@ class Services:
         with suppress(TimeoutError):
             async with asyncio.timeout(after_seconds):
                 await asyncio.gather(*(run.has_ended.wait() for run in runs))
-        await asyncio.gather(*(run.end(SHUT_DOWN) for run in runs))
+        for run in runs:
+            run.end(SHUT_DOWN)
+        await asyncio.gather(*(run.has_ended.wait() for run in runs))
 
     def start_maintenance(self) -> None:
         """Start the periodic clean-up of the store, once.
@@ -202,9 +237,10 @@ class Services:
     async def aclose(self) -> None:
         """End every run and write everything that is queued."""
         await self.end_runs()
-        if self._maintenance is not None:
-            self._maintenance.cancel()
-            await asyncio.wait([self._maintenance])
+        for task in (self._maintenance, self._cancellations):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         await self.paddock.aclose()
         await self.artifacts.close()
         with suppress(StoreError):

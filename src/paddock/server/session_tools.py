@@ -159,7 +159,7 @@ def _confirm(session: Session | None, arguments: Mapping[str, Any]) -> dict[str,
 
 
 def _setter_spec(name: str, description: str, properties: Mapping[str, Any]) -> Tool:
-    # A setter of one thing requires it; a setter of several requires at least one of them.
+    # A setter with one parameter requires it; a setter with several requires at least one.
     required = list(properties) if len(properties) == 1 else []
     return Tool(
         "",
@@ -190,7 +190,7 @@ _GET_STATE = SessionTool(
     Tool(
         "",
         "get_session_state",
-        'Whether context that is set lasts. Set it again before the next call if state_scope is "request" or '
+        'Tells whether context that you set is kept. Set it again before the next call if state_scope is "request" or '
         "state_reason is not null. Changes nothing; scripts can call it too.",
         object_schema({}),
         object_schema(_STATE, list(_STATE)),

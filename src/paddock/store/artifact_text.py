@@ -36,7 +36,7 @@ OVERLAP_CHARACTERS = 4 * 1024
 SHOWN_CHARACTERS = 500
 """Characters of a line that a match shows."""
 LEAD_CHARACTERS = 200
-"""Of these, characters before the match."""
+"""How many of SHOWN_CHARACTERS come before the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +115,13 @@ class TextReader:
     async def page(
         self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Position, unit: Unit, offset: int, limit: int
     ) -> Page:
-        """Read a page of the text that `chunks` hold from `start` on."""
+        """Read a page of the text. `chunks` contain it from `start` on."""
         pager = Pager(unit, offset, limit, start=start)
         await self._scan(key, chunks, pager, start, self._page_threads)
         return pager.page()
 
     async def search(self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Position, query: Query) -> Search:
-        """Search the text that `chunks` hold from `start` on."""
+        """Search the text. `chunks` contain it from `start` on."""
         search = Search(query, start=start, deadline=time.monotonic() + self._search_seconds)
         await self._scan(key, chunks, search, start, self._search_threads)
         return search
@@ -360,7 +360,9 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
     if len(search) > PATTERN_CHARACTERS:
         raise BadArtifact(f"a search has at most {PATTERN_CHARACTERS} characters, and this one has {len(search)}")
     if "\n" in search:
-        raise BadArtifact("a search is within one line, and this one has a line feed; look for a part of it")
+        raise BadArtifact(
+            "a search matches within one line, and this one contains a line feed; search for a part of it"
+        )
     options = re2.Options()
     options.max_mem, options.log_errors = PATTERN_BYTES, False
     options.never_nl = options.never_capture = True
@@ -380,7 +382,7 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
     finally:
         re2.purge()  # otherwise the module caches 128 patterns forever
     if pattern.programsize > PATTERN_INSTRUCTIONS:
-        raise BadArtifact("the regular expression is too large; lower its numbers of repetitions")
+        raise BadArtifact("the regular expression is too large; lower its repetition counts")
     return pattern
 
 

@@ -82,7 +82,9 @@ class Quota:
     def check_size(self, size: int) -> None:
         """Raise BadArtifact for an artifact above the size limit."""
         if self.artifact_bytes and size > self.artifact_bytes:
-            raise BadArtifact(f"an artifact may have {self.artifact_bytes} bytes, and this one has more; make several")
+            raise BadArtifact(
+                f"an artifact may have {self.artifact_bytes} bytes, and this one has more; create several"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class StoredArtifacts:
         return ArtifactScope(self, owner, run_id)
 
     async def sweep(self) -> int:
-        """Remove expired artifacts, and delete objects that no record references. Returns how many objects."""
+        """Remove expired artifacts, and delete objects that no record references. Returns how many it deleted."""
         from paddock.store import artifact_records as records
 
         write = self.store.writer.write
@@ -198,7 +200,7 @@ class StoredArtifacts:
 
 
 class ArtifactScope:
-    """The artifacts of one owner: the Protocol `Artifacts`, and more. It never shows those of other principals."""
+    """The artifacts of one owner. Implements the Protocol `Artifacts`. Never shows artifacts of other principals."""
 
     def __init__(self, stored: StoredArtifacts, owner: Owner, run_id: str | None) -> None:
         self._stored, self.owner, self._run_id = stored, owner, run_id

@@ -1,4 +1,4 @@
-"""Connections to the SQLite file, and its failures as a `StoreError` that says what to do."""
+"""Opens connections to the SQLite file, and turns its errors into a `StoreError` that says what to do."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     import sqlalchemy
 
 BUSY_SECONDS = 5.0
-"""How long another process may hold the database before that is an error."""
+"""How long another process may lock the database before that is an error."""
 WAL_BYTES = 64 * 1024 * 1024
 """SQLite truncates the write-ahead log to this size after a checkpoint."""
 
 _ADVICE = {
-    "SQLITE_BUSY": "is locked by another process; end the one that holds it, and try again",
-    "SQLITE_LOCKED": "is locked by another process; end the one that holds it, and try again",
+    "SQLITE_BUSY": "is locked by another process; end that process, and try again",
+    "SQLITE_LOCKED": "is locked by another process; end that process, and try again",
     "SQLITE_FULL": "cannot grow: the disk is full; make room, or lower the settings of [store]",
     "SQLITE_READONLY": "may not be written by this user; check who owns the file and its folder",
     "SQLITE_PERM": "may not be opened by this user; check who owns the file and its folder",

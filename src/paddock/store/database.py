@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from paddock.store.retention import SweepCounts
 
 T = TypeVar("T")
-VERSION = "0001"
+VERSION = "0002"
 """The newest version of the schema, because asking Alembic for it takes 0.3 s. A test compares the two."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -175,7 +175,7 @@ def migrate(
         current = _version(connection)  # another process may have been faster
         if current is not None and current > version:
             raise StoreError(
-                f"the store {path} has version {current}, made by a newer Paddock; this one knows {version} at most: "
+                f"the store {path} has version {current}, made by a newer Paddock; this one supports up to {version}: "
                 "upgrade Paddock, or set store.path to another file"
             )
         if current != version:

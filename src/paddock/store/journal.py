@@ -25,11 +25,11 @@ Calls = list[tuple[Intent, Outcome | None]]
 
 
 class StoredJournal:
-    """The journal in the database. Only the intent of a call that is not read-only is written before it returns."""
+    """The journal in the database. `intend` waits for the disk unless the call is read-only; the rest is batched."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._characters: OrderedDict[str, int] = OrderedDict()  # of the answers of each recent run
+        self._characters: OrderedDict[str, int] = OrderedDict()  # stored answers of each recent run
         self._batch: _Batch | None = None
 
     async def intend(self, intent: Intent) -> None:

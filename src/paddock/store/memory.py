@@ -1,4 +1,4 @@
-"""Artifacts in memory, for a Paddock without a store. When full, it drops the oldest."""
+"""Artifacts in memory, for a Paddock without a store. When it is full, it drops the oldest."""
 
 from __future__ import annotations
 

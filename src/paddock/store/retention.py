@@ -31,13 +31,13 @@ class SweepCounts:
     """How much a sweep removed."""
 
     runs: int = 0
-    calls: int = 0  # without a stored run; those of the runs above are not counted
+    calls: int = 0  # calls without a stored run; a removed run's calls are not counted
     sessions: int = 0
     definitions: int = 0  # old versions
 
 
 async def sweep(store: Store, settings: StoreConfig) -> SweepCounts:
-    """Remove everything beyond a limit, and return free pages to the disk. A limit of 0 is none."""
+    """Remove everything beyond a limit, and return free pages to the disk. 0 means no limit."""
     now = time.time()
     runs_since = now - settings.run_days * DAY_SECONDS if settings.run_days else -math.inf
     sessions_since = now - settings.session_days * DAY_SECONDS if settings.session_days else -math.inf

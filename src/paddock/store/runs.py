@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from paddock.model.request import Request
     from paddock.store.database import Store
 
+T = TypeVar("T")
 KEY_CHARACTERS = 255
 BEGINNING_CHARACTERS = 200
 LIST_LIMIT = 1000
@@ -37,6 +39,7 @@ LOST = (
     "the process that ran it ended before the run did; the listed calls were made or started, "
     "so check their effects before you run it again"
 )
+_log = logging.getLogger("paddock.store")
 
 
 class Everyone(Enum):
@@ -113,6 +116,7 @@ class StoredRun(RunSummary):
     live_stderr: str
     calls: tuple[Mapping[str, Any], ...]  # as in a result; the status of a call without an outcome is None
     result_json: str | None
+    cancel_requested: bool = False  # by another process than the one that runs it
 
     def to_dict(self) -> dict[str, Any]:
         return {**self._head(), "result": None if self.result_json is None else parse_stored(self.result_json)}
@@ -192,7 +196,9 @@ class StoredRuns:
             run.timer.cancel()
 
         def work(connection: sqlalchemy.Connection) -> None:
-            _finish(connection, result, _result_json(result, None if run is None else run.new.redactor), now)
+            result_json = _result_json(result, None if run is None else run.new.redactor)
+            if not _finish(connection, result, result_json, now, self.process.name):
+                _log.warning("the result of run %s was not stored: it is no longer a run of this process", run_id)
 
         size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
         await self._store.writer.put(work, size_bytes=size)
@@ -200,7 +206,7 @@ class StoredRuns:
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
         """Return a run with its calls and its output so far."""
         self._write_output(run_id)
-        return await self._store.read(lambda connection: _get(connection, principal, run_id))
+        return await self._read(lambda connection: _get(connection, principal, run_id))
 
     async def list(
         self,
@@ -215,11 +221,46 @@ class StoredRuns:
         """List runs, newest first. `before` is the last id of the previous page; `verdict` may be "running"."""
         filters = {"verdict": verdict, "definition": definition, "session": session}
         limit = max(0, min(limit, LIST_LIMIT))
-        return await self._store.read(lambda connection: _list(connection, principal, limit, before, filters))
+        return await self._read(lambda connection: _list(connection, principal, limit, before, filters))
+
+    async def request_cancel(self, principal: str, run_id: str) -> None:
+        """Ask the process that runs it to end a run."""
+
+        def work(connection: sqlalchemy.Connection) -> None:
+            from paddock.store.tables import runs, sa
+
+            is_running = (runs.c.id == run_id) & (runs.c.principal == principal) & runs.c.verdict.is_(None)
+            connection.execute(sa.update(runs).where(is_running).values(cancel_requested=True))
+
+        await self._store.writer.write(work)
+
+    async def cancel_requests(self) -> Sequence[str]:
+        """Return the ids of this process's runs that another process wants to end."""
+
+        def work(connection: sqlalchemy.Connection) -> Sequence[str]:
+            from paddock.store.tables import runs, sa
+
+            is_own = (runs.c.owner == self.process.name) & runs.c.verdict.is_(None)
+            return connection.scalars(sa.select(runs.c.id).where(is_own, runs.c.cancel_requested == sa.true())).all()
+
+        return await self._store.read(work)
 
     async def mark_lost(self) -> list[str]:  # type: ignore[valid-type]
         """End every run whose process has died with the verdict `lost`, and return their ids."""
         return await self._store.writer.write(lambda connection: _mark_lost(connection, self.process))
+
+    async def _read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
+        """Read, after the runs of dead processes have become `lost`."""
+
+        def check(connection: sqlalchemy.Connection) -> tuple[bool, T]:
+            return bool(_dead_owners(connection, self.process)), work(connection)
+
+        has_dead, value = await self._store.read(check)
+        if has_dead:
+            with suppress(StoreError):  # what is stored can be read even if nothing can be written
+                await self._store.writer.write(lambda connection: _mark_lost(connection, self.process))
+                _, value = await self._store.read(check)
+        return value
 
     def _write_output(self, run_id: str) -> None:
         """Queue the live output that is not written yet."""
@@ -309,7 +350,8 @@ def _forget(connection: sqlalchemy.Connection, run_id: str) -> None:
     connection.execute(sa.delete(runs).where(runs.c.id == run_id))
 
 
-def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float) -> None:
+def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float, owner: str) -> bool:
+    """Write how a run of `owner` ended. Returns False if it is not a run in progress of that process."""
     from paddock.store.tables import calls, runs, sa
 
     call_bytes = sa.select(sa.func.coalesce(sa.func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == result.run_id)
@@ -322,7 +364,8 @@ def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: s
         "stdout_so_far": "",
         "stderr_so_far": "",
     }
-    connection.execute(sa.update(runs).where(runs.c.id == result.run_id).values(values))
+    is_own = (runs.c.id == result.run_id) & (runs.c.owner == owner) & runs.c.verdict.is_(None)
+    return bool(connection.execute(sa.update(runs).where(is_own).values(values)).rowcount)
 
 
 def _result_json(result: RunResult, redactor: Redactor | None) -> str:
@@ -334,13 +377,19 @@ def _result_json(result: RunResult, redactor: Redactor | None) -> str:
     return redactor.redact_json(result.to_json()) or redactor.redact_json(replace(result, output_json=None).to_json())
 
 
+def _dead_owners(connection: sqlalchemy.Connection, process: ProcessLock) -> list[str]:
+    """Return the processes that have died before their runs ended."""
+    from paddock.store.tables import runs, sa
+
+    owners = connection.scalars(sa.select(runs.c.owner).where(runs.c.verdict.is_(None)).distinct()).all()
+    return [name for name in owners if not process.is_alive(name)]
+
+
 def _mark_lost(connection: sqlalchemy.Connection, process: ProcessLock) -> list[str]:
     from paddock.store.tables import runs, sa
 
-    is_running = runs.c.verdict.is_(None)
-    owners = connection.scalars(sa.select(runs.c.owner).where(is_running).distinct()).all()
-    dead = [name for name in owners if not process.is_alive(name)]
-    rows = connection.execute(sa.select(runs).where(is_running, runs.c.owner.in_(dead))).all() if dead else []
+    is_lost = runs.c.verdict.is_(None) & runs.c.owner.in_(_dead_owners(connection, process))
+    rows = connection.execute(sa.select(runs).where(is_lost)).all()
     now = time.time()
     for row in rows:
         output_bytes = len(row.stdout_so_far + row.stderr_so_far)
@@ -357,7 +406,7 @@ def _mark_lost(connection: sqlalchemy.Connection, process: ProcessLock) -> list[
             definition=row.definition,
             session=row.session,
         )
-        _finish(connection, result, result.to_json(), now)
+        _finish(connection, result, result.to_json(), now, row.owner)
     return [row.id for row in rows]
 
 
@@ -374,7 +423,9 @@ def _get(connection: sqlalchemy.Connection, principal: str | Everyone, run_id: s
     from paddock.store.tables import runs
 
     live = (runs.c.stdout_so_far.label("live_stdout"), runs.c.stderr_so_far.label("live_stderr"))
-    query = _columns(runs.c.code, runs.c.idempotency_key, *live, runs.c.result_json).where(runs.c.id == run_id)
+    query = _columns(runs.c.code, runs.c.idempotency_key, *live, runs.c.result_json, runs.c.cancel_requested).where(
+        runs.c.id == run_id
+    )
     if principal is not EVERYONE:
         query = query.where(runs.c.principal == principal)
     row = connection.execute(query).mappings().one_or_none()

@@ -42,11 +42,12 @@ runs = Table(
     Column("stdout_so_far", Text, nullable=False, server_default=""),
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it runs
+    Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),  # its owner looks for this
     sa.UniqueConstraint("principal", "idempotency_key"),
     # Covering indexes, so that lists can be filtered and sizes summed without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
     Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
-    Index("ix_runs_going_on", "owner", sqlite_where=_RUNNING),
+    Index("ix_runs_going_on", "owner", "cancel_requested", sqlite_where=_RUNNING),
 )
 
 # Without a foreign key to `runs`: a tool that is called outside a run is journalled too.

@@ -81,7 +81,7 @@ class Writer:
         """How many items of background work were lost."""
 
     async def write(self, work: Work[T], *, synced: bool = False) -> T:
-        """Do `work` and return its value once it is committed, and with `synced` on disk. Works in any event loop."""
+        """Do `work` and return its value once it is committed and, with `synced`, on disk. Works in any event loop."""
         done = self.submit(work, synced=synced)
         try:
             async with asyncio.timeout(self._wait_seconds) as waiting:
@@ -216,7 +216,7 @@ class Writer:
             items = [*batch, *self._queue]  # items queued meanwhile would otherwise wait behind a full batch
             self._queue = deque(item for item in items if item.done is None)
             self._awaited_count = 0
-        if self._queue and not self.is_logged:  # once until it works again
+        if self._queue and not self.is_logged:  # log it once, until a write succeeds
             self.is_logged = True
             _log.warning("%s; unwritten entries wait in memory", problem)
         for item in items:

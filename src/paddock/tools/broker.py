@@ -80,7 +80,7 @@ class Broker:
             return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
         arguments = self._arguments(call)
         started = time.perf_counter()
-        name = call.tool if call.tool in self._scope.own else self._scope.links.get(call.tool, call.tool)
+        name = call.tool if call.tool in self._scope.session_tools else self._scope.links.get(call.tool, call.tool)
         answer = await self._answer(call, name, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
@@ -138,15 +138,15 @@ class Broker:
             failure = envelope.invalid_arguments(name, arguments, hints=[hint])
             return await self._refuse(self._entry(call.id, {}), name, None, failure)
         entry = self._entry(call.id, arguments)
-        own = self._scope.own.get(name)  # a tool of the session; no policy applies to it
-        tool = await self._scope.find(name) if own is None else own.tool
+        session_tool = self._scope.session_tools.get(name)  # no policy applies to it
+        tool = await self._scope.find(name) if session_tool is None else session_tool.tool
         if tool is None:
             return await self._refuse(entry, name, None, await self._not_found(name))
         policy = self._rules.policy
-        if own is None and policy is not None and (decision := policy.decide(tool)).action != "allow":
+        if session_tool is None and policy is not None and (decision := policy.decide(tool)).action != "allow":
             return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
-        if own is None and self._rules.repairs:
+        if session_tool is None and self._rules.repairs:
             from paddock.tools.repair import repair
 
             arguments, notes = repair(arguments, tool.input_schema)
@@ -219,8 +219,8 @@ class Broker:
         from paddock.tools.upstream_errors import CallFailed
 
         try:
-            if not tool.server and tool.name in self._scope.own:
-                return to_answer(await self._scope.own[tool.name].call(arguments))
+            if not tool.server and tool.name in self._scope.session_tools:
+                return to_answer(await self._scope.session_tools[tool.name].call(arguments))
             return await self._toolbox.call(
                 tool,
                 arguments,

@@ -21,7 +21,7 @@ REDACTED = "[redacted]"
 MIN_CHARACTERS = 4
 """A shorter secret is found only if it is the whole text, because it would be part of many words."""
 MIN_CREDENTIAL_CHARACTERS = 6
-"""A shorter setting is not a credential: it may be a common word such as `true`."""
+"""A shorter value is not treated as a credential: it may be a common word such as `true`."""
 PIECE_CHARACTERS = 64 * 1024
 OVERLAP_CHARACTERS = 4096
 MAX_DEPTH = 200
@@ -51,7 +51,7 @@ def redact_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
     known = frozenset(secrets)
 
     def redact_text(text: str) -> str:
-        return REDACTED if text and text in known else _sub(_SECRET_FORMS, _without, redact(text, known))
+        return REDACTED if text and text in known else _sub(_SECRET_FORMS, _redact_match, redact(text, known))
 
     return _redact(value, redact_text, _is_secret_field)
 
@@ -115,7 +115,7 @@ def names_a_secret(name: str) -> bool:
 def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
     """`pattern.sub` in pieces, so that other threads can run: one call into `re` holds the interpreter's lock.
 
-    The first OVERLAP_CHARACTERS of a match must show that it is one.
+    A match must be recognisable by its first OVERLAP_CHARACTERS.
     """
     parts: list[str] = []
     done = 0
@@ -123,7 +123,7 @@ def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], 
         end = min(done + PIECE_CHARACTERS, len(text))
         beyond = end + OVERLAP_CHARACTERS
         match = pattern.search(text, done, beyond)
-        if match is not None and match.end() == beyond:  # it may go on
+        if match is not None and match.end() == beyond:  # it may be longer
             match = pattern.match(text, match.start())
         if match is None or match.start() >= end:
             parts.append(text[done:end])
@@ -134,7 +134,7 @@ def _sub(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], 
     return "".join(parts)
 
 
-def _without(found: re.Match[str]) -> str:
+def _redact_match(found: re.Match[str]) -> str:
     return f"{found['before'] or found['name'] or found['scheme']}{REDACTED}"
 
 

@@ -1,4 +1,4 @@
-"""The size of values from upstreams. Work on large ones happens in a thread, so that the event loop goes on."""
+"""The size of values from upstreams. Work on large ones runs in a thread, so that it does not block the event loop."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The child leads its own session, so that everything it started can be ended with it. It ends with the host: by
 PR_SET_PDEATHSIG on Linux, and everywhere because its standard input ends. Its environment is the SDK's short list
-(PATH, HOME, …) and what was configured. The last few kilobytes of its stderr are kept for error messages.
+(PATH, HOME, …) and the configured variables. The last few kilobytes of its stderr are kept for error messages.
 
 The SDK's transport is not used: its reader keeps a line of any length and copies it again for each piece that arrives,
 and its child outlives a killed host.
@@ -54,7 +54,7 @@ _LAST = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class Trace:
-    """Why a server is gone: its exit code, the end of its stderr, or the problem for which it was ended."""
+    """Why a server ended: its exit code, the end of its stderr, or the reason why Paddock ended it."""
 
     def __init__(self) -> None:
         self.problem = ""
@@ -72,19 +72,19 @@ class Trace:
 
 
 class EndlessLine(Exception):
-    """A line is so long that its end is not awaited."""
+    """A line is so long that the rest of it is not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. Of a line that was too long, only both ends are kept."""
+    """One line. If it was too long, only its beginning and its end are kept."""
 
     data: bytes
     is_whole: bool = True
 
 
 class Lines:
-    """Cuts pieces of a stream into lines. Holds at most the limit and one piece."""
+    """Splits a stream into lines. Buffers at most `limit` bytes and one piece."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -132,7 +132,7 @@ def line_message(line: Line, limit: int) -> SessionMessage | None:
 
 
 def _request_id(data: bytes) -> int | str | None:
-    """The request that a broken answer belongs to, if either end of it says so."""
+    """The id of the request that a broken answer belongs to, if the beginning or the end of the answer has it."""
     found = _FIRST.match(data[:END_BYTES]) or _LAST.search(data[-END_BYTES:])
     if found is None or b'"method"' in data[:END_BYTES]:
         return None
@@ -162,7 +162,7 @@ async def stdio(server: Server, trace: Trace) -> AsyncIterator[TransportStreams]
 
 
 async def _start(server: Server, trace: Trace) -> Process:
-    """Start the child. If that is cancelled, end it: asyncio would leave the pipes of a half-started one open."""
+    """Start the child. If that is cancelled, end it: asyncio would leave the pipes of a half-started child open."""
     starting = asyncio.ensure_future(_spawn(server))
     try:
         return await asyncio.shield(starting)
@@ -191,7 +191,7 @@ async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:
 
 async def _spawn(server: Server) -> Process:
     environment = get_default_environment() | dict(server.env)
-    if server.cwd and not os.path.isdir(server.cwd):  # noqa: PTH112, ASYNC240  a moment's work
+    if server.cwd and not os.path.isdir(server.cwd):  # noqa: PTH112, ASYNC240  takes microseconds
         raise unreachable(f"The server '{server.name}' cannot be started: there is no directory {server.cwd}")
     wrapped = []
     if sys.platform == "linux":
@@ -227,7 +227,7 @@ async def _receive(
             except EndlessLine:
                 trace.problem = f"it sent a line of more than {limit / 2**20:g} MB that did not end"
                 return
-            await asyncio.sleep(0)  # a reader that always finds more would let nobody else run
+            await asyncio.sleep(0)  # lets other tasks run, even if there is always more to read
 
 
 async def _send(
@@ -257,7 +257,7 @@ async def _read_stderr(process: Process, trace: Trace) -> None:
 
 
 async def _end(process: Process, trace: Trace) -> None:
-    """Close its input, then ask it to end, then kill it and everything that it started."""
+    """Close the child's input, then ask it to end, then kill it and everything that it started."""
     cast(StreamWriter, process.stdin).close()
     if await _has_ended(process):
         trace.exit_code = process.returncode
@@ -271,7 +271,7 @@ async def _end(process: Process, trace: Trace) -> None:
 
 
 async def _has_ended(process: Process) -> bool:
-    """Whether it ends within the grace period. Not `wait()`, which waits for its pipes as well."""
+    """Whether the process ends within the grace period. Not `wait()`, which waits for its pipes as well."""
     deadline = asyncio.get_running_loop().time() + GRACE_SECONDS
     while process.returncode is None and asyncio.get_running_loop().time() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0.01)

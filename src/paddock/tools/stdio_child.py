@@ -1,9 +1,9 @@
-"""Becomes the MCP server in its arguments, and dies with the host.
+"""Replaces itself with the MCP server that its arguments name. The server dies with the host.
 
     python -I -S stdio_child.py HOST_PID DESCRIPTORS COMMAND …
 
-A program of its own because PR_SET_PDEATHSIG must be set between fork and exec, where a host with threads must not run
-Python. The signal reaches this process only; what it started sees its standard input end.
+This is a separate program, because PR_SET_PDEATHSIG must be set between fork and exec, where a host with threads must
+not run Python. The signal reaches this process only; its descendants see their standard input end.
 """
 
 from __future__ import annotations

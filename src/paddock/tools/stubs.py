@@ -1,7 +1,7 @@
 """Typed stubs of the tools that a script may call: `.pyi` for Python, `.d.ts` for JavaScript and TypeScript.
 
-For models, editors and type checkers. Whatever a server wrote, stubs contain only declarations: its texts appear in
-comments, docstrings and string literals, and its names as identifiers. The same tools give the same bytes.
+Models, editors and type checkers read them. Whatever a server wrote, stubs contain only declarations: its texts appear
+in comments, docstrings and string literals, and its names as identifiers. The same tools give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paddock.tools import stubs_python, stubs_typescript
 
 TYPED_CALLS = 200
-"""With more tools than this, `call_tool` has no overload for each: the list would be too long to be useful."""
+"""With more tools than this, `call_tool` has no overloads, because the list would be too long to be useful."""
 CALL_NAME_CHARACTERS = 200
 PREFIX_CHARACTERS = 50
 DOCUMENTATION_CHARACTERS = 1200
@@ -28,7 +28,7 @@ DOCUMENTATION_CHARACTERS = 1200
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A tool as a function. No other tool has the last of its `names`. `call_names` are its names for `call_tool`."""
+    """A tool as a function. The last of `names` is this tool's alone. `call_names` are its names for `call_tool`."""
 
     tool: Tool
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ def _effects(tool: Tool) -> str:
 def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> dict[str, str]:
     """The declarations of each tool, by its unambiguous function name.
 
-    `among` are all tools that the script may call, if these are not all: names depend on the others.
+    `among` are all tools that the script may call, if `tools` are only some: function names depend on the others.
     """
     writer = _writer(language)
     return {one.names[-1]: writer.declare(one) for one in signatures(tools, language, among=among)}
@@ -63,7 +63,7 @@ def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[To
 def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:
     """A whole stub file: what is defined in every script, and the tools.
 
-    `rebound` are names that the script assigns itself: a type checker would hold it to the type declared here.
+    `rebound` are names that the script assigns itself. A type checker would apply the types declared here to them.
     """
     found = signatures(tools, language)
     known = [*own_names(language), *(name for signature in found for name in signature.names)]

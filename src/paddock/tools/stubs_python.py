@@ -21,7 +21,7 @@ class AttachedFile(TypedDict):
     element_id: str
 
 class CreatedArtifact(TypedDict):
-    success: bool  # False: only `error` is there
+    success: bool  # if False, only `error` is set
     id: NotRequired[str]
     url: NotRequired[str]
     filename: NotRequired[str]
@@ -30,7 +30,7 @@ class CreatedArtifact(TypedDict):
     error: NotRequired[str]
 
 class ArtifactContent(TypedDict):
-    success: bool  # False: only `error` is there
+    success: bool  # if False, only `error` is set
     content: NotRequired[Any]  # text as str, the rest as bytes
     filename: NotRequired[str]
     mimeType: NotRequired[str]
@@ -54,7 +54,7 @@ _ANY_CALL = (
 )
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "any": "Any"}
 _ANNOTATION_NAMES = frozenset({*_PLAIN.values(), "list", "dict", "Literal", "NotRequired", "TypedDict"})
-# A checker would obey such a comment.
+# Comments that a type checker or a linter would obey.
 _PRAGMA = re.compile(
     r"(?:^|#)[#\s]*(?=(?:type|ty|mypy|pyright|pyre|ruff|flake8|fmt|isort|pylint)\s*:|noqa\b)", re.IGNORECASE
 )

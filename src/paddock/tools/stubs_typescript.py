@@ -20,7 +20,7 @@ interface AttachedFile {
 }
 
 interface CreatedArtifact {
-  /** False: only `error` is there. */
+  /** If false, only `error` is set. */
   success: boolean;
   id?: string;
   url?: string;
@@ -31,7 +31,7 @@ interface CreatedArtifact {
 }
 
 interface ArtifactContent {
-  /** False: only `error` is there. */
+  /** If false, only `error` is set. */
   success: boolean;
   content?: any;
   filename?: string;

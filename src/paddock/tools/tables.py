@@ -12,7 +12,7 @@ _Kind = TypeVar("_Kind")
 
 
 def read_table(values: Any, kind: type[_Kind], where: str) -> _Kind:
-    """`values` as a `kind`. Raises ConfigError, which names the faulty setting and shows no value of it."""
+    """`values` as a `kind`. Raises ConfigError, which names the faulty setting and does not show its value."""
     import msgspec
 
     if not isinstance(values, Mapping):

@@ -83,7 +83,7 @@ class _Listing:
         """Why `tool` is left out; empty if the configuration excludes it, None if it is usable."""
         name, server = tool.name, self._server
         if not name or len(name) > NAME_CHARACTERS or not name.isprintable() or name != name.strip():
-            return f"a tool is left out: its name {name[:NAME_CHARACTERS]!a} is not 1 to {NAME_CHARACTERS} characters"
+            return f"a tool is left out: its name {name[:NAME_CHARACTERS]!a} is empty, too long or unprintable"
         if name in server.exclude_tools or (server.include_tools is not None and name not in server.include_tools):
             return ""
         if name in self.tools:

@@ -39,7 +39,7 @@ CALLING = ("await", "callTool")
 """A script without any of these words calls nothing, so no upstream is needed."""
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
-"""How many catalogues are cached, each for another choice of servers."""
+"""How many catalogues are cached, each for a different set of servers."""
 Lists = tuple[tuple[Tool, ...], ...]
 
 
@@ -60,7 +60,7 @@ class Toolbox:
     ) -> None:
         self._functions = functions
         self.injection = injection
-        """What the host adds to calls; None: nothing."""
+        """The values that the host adds to calls; None if there are none."""
         self._upstreams = self._make_upstreams(servers)
         self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run goes on without them
         self._validators: dict[str, tuple[Tool, Validator]] = {}
@@ -68,10 +68,10 @@ class Toolbox:
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
 
     async def scope(self, request: Request) -> Scope:
-        """Return what one run may call: everything, or what the request names.
+        """Return the scope of one run: all tools, or those that the request names.
 
-        Where servers have not listed their tools yet, the scope is pending: `Scope.resolve` completes it once it is
-        known which names the script uses.
+        If servers have not listed their tools yet, the scope is pending: `Scope.resolve` completes it once it is known
+        which names the script uses.
         """
         code, language = request.code, request.language
         if request.tools is not None:
@@ -98,7 +98,7 @@ class Toolbox:
         await asyncio.gather(*(self._list(upstream) for name, upstream in self._upstreams.items() if name in code))
 
     async def _closed(self, names: Iterable[str], code: object, language: str, inputs: object) -> Scope:
-        """The scope of these names and patterns. It links only the matches of patterns that `code` mentions."""
+        """The scope of these names and patterns. Of a pattern's matches, only those that `code` mentions are linked."""
         names = name_list(names)
         catalogue = await self._chosen(names)
         every = catalogue.linked(None, language)
@@ -111,7 +111,7 @@ class Toolbox:
         return Scope(self, links, catalogue, is_closed=True, functions=functions)
 
     async def _chosen(self, names: list[str]) -> Catalogue:
-        """The tools of these names and patterns. Connects only the servers that one of them may mean."""
+        """The tools of these names and patterns. Connects only the servers that may have one of them."""
         if set(names) == {"*"}:
             return await self.catalogue()  # this one is cached
         patterns = list(filter(is_pattern, names))
@@ -128,15 +128,15 @@ class Toolbox:
         return catalogue.subset(names)
 
     async def scope_of(self, name: str) -> Scope:
-        """What a single call from outside a run may call: the tools of the server in `name`, or all if it has none."""
+        """The scope of a call from outside a run: the tools of the server in `name`, or all tools if it names none."""
         return Scope(self, {}, await self.catalogue(self.servers_of(name)))
 
     def servers_of(self, name: str) -> tuple[str, ...]:
-        """The servers that may have a tool of this full name; none if it has no server."""
+        """The servers that may have a tool of this full name; empty if the name contains no server."""
         return servers_of([name], self._upstreams)
 
     async def catalogue(self, servers: Iterable[str] = ()) -> Catalogue:
-        """The tools that there are now. With `servers`, only theirs, and no other server is connected.
+        """The tools that are available now. With `servers`, only their tools, and no other server is connected.
 
         An upstream that does not answer in time is left out until it does.
         """
@@ -166,7 +166,7 @@ class Toolbox:
         return not self._is_known and (name in self._functions or bool(self.servers_of(name)))
 
     async def find(self, full_name: str) -> Tool | None:
-        """The tool of this full name. Waits for no other server than its own."""
+        """The tool of this full name. Waits only for its own server."""
         if full_name in self._functions:
             return (await self._catalogue((), [full_name])).find(full_name)
         return (await self.catalogue(self.servers_of(full_name))).find(full_name)
@@ -182,7 +182,7 @@ class Toolbox:
         return {name: tool.name for name, tool in links.items()}
 
     async def stubs(self, names: Iterable[str] | None, language: str, *, whole: bool = True) -> str:
-        """A file of typed stubs, or only the tools without what every script has. Raises UnknownTool."""
+        """A file of typed stubs; without `whole`, only the declarations of the tools. Raises UnknownTool."""
         from paddock.tools.stubs import module, stubs
 
         if language not in LANGUAGES:
@@ -274,7 +274,7 @@ class Toolbox:
 
     def _upstream(self, name: str) -> Upstream:
         if name not in self._upstreams:
-            hint = did_you_mean(name, self._upstreams, f"there is: {', '.join(self._upstreams) or 'none'}")
+            hint = did_you_mean(name, self._upstreams, f"known servers: {', '.join(self._upstreams) or 'none'}")
             raise RequestError(f"unknown server {name!r}; {hint}")
         return self._upstreams[name]
 
@@ -328,7 +328,7 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
 
 
 def name_list(names: object) -> list[str]:
-    """Return `names` as a list. Raises UnknownTool if it is not a list of texts."""
+    """Return `names` as a list. Raises UnknownTool if it is not a list of strings."""
     listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
     if listed is None or not all(isinstance(name, str) for name in listed):
         raise UnknownTool(f"tools must be a list of names, not {names!r}")
@@ -336,7 +336,7 @@ def name_list(names: object) -> list[str]:
 
 
 class Scope:
-    """What one run may call, and by which names. A closed scope was given names, and nothing is added to it."""
+    """The tools that one run may call, and their names. A closed scope has a fixed list: no tool is added to it."""
 
     def __init__(
         self,
@@ -349,8 +349,8 @@ class Scope:
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by their function names in the script
-        self.own: Mapping[str, RunTool] = {}  # tools of the run's session, which hide any server's
-        self.functions = tuple(links) if functions is None else functions  # all functions that it might have used
+        self.session_tools: Mapping[str, RunTool] = {}  # by name; they hide a server's tool of the same name
+        self.functions = tuple(links) if functions is None else functions  # all functions that the script could use
         self.context = Context()
         self._toolbox = toolbox
         self._catalogue = catalogue
@@ -403,7 +403,7 @@ class Scope:
         return [tool for tool in found if tool is not None]
 
     async def stubs(self) -> Callable[[Collection[str]], str]:
-        """Return a function that writes typed stubs of those tools, given the names that the script assigns itself."""
+        """Return a function that writes stubs of the linked tools, given the names that the script assigns itself."""
         from paddock.tools.stubs import module
 
         tools = await self.linked()

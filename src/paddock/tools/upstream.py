@@ -1,8 +1,8 @@
-"""An MCP server that offers tools: connected when it is first needed, and again after it was lost.
+"""An MCP server that offers tools. It is connected when first needed, and again after a connection was lost.
 
-A call that was under way when its connection ended fails and is never repeated: it may have had an effect. Nothing that
-a server does reaches beyond its own calls: each has a timeout, a size limit and a place in a short queue, and
-everything a server writes is data. An upstream belongs to the event loop that it was first used in.
+A call that was under way when its connection ended fails and is never repeated: it may have had an effect. A
+server can affect only its own calls: each has a timeout, a size limit and a place in a short queue, and everything
+that a server writes is treated as data. An upstream belongs to the event loop that it was first used in.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 2.0
 """How long a call waits for the next attempt to connect. If that is further away, the call fails at once."""
 RELIST_SECONDS = 1.0
-RELIST_MOST_SECONDS = 60.0
+MAX_RELIST_SECONDS = 60.0
 RELIST_FACTOR = 20
 """After listing the tools again, wait this many times as long as that took."""
 CLOSE_SECONDS = 3.0
@@ -72,7 +72,7 @@ class Backoff:
         self._connected_at: float | None = None
 
     def left_seconds(self) -> float:
-        """Seconds until the next attempt; zero or less for now."""
+        """Seconds until the next attempt; zero or less if it may start now."""
         if self._connected_at is not None and time.monotonic() - self._connected_at > STEADY_SECONDS:
             self.reset()
         return self._until - time.monotonic()
@@ -98,7 +98,7 @@ class Backoff:
 
 
 class Upstream:
-    """The only client of one server.
+    """The client of one MCP server.
 
     `prepare` is applied to each tool that it lists. `changed` is called whenever its tools may have changed.
     """
@@ -128,7 +128,7 @@ class Upstream:
         self._is_listed.set()
         self._is_overdue = False
         self.failure: CallFailed | None = None
-        """Why it could not be connected, while it is not."""
+        """Why the last attempt to connect failed; None if it succeeded."""
 
     @property
     def name(self) -> str:
@@ -158,7 +158,7 @@ class Upstream:
         return self._opening is not None and not self._opening.done()
 
     async def tools(self, *, wait_seconds: float | None = None) -> tuple[Tool, ...]:
-        """Return its tools, connecting first. With `wait_seconds`: what is known by then, and no exception.
+        """Return its tools, connecting first. With `wait_seconds`, return the tools known by then, and raise nothing.
 
         A server that did not answer in that time is not waited for again until it answers, because it would delay
         every run. A server that was connected before and cannot be reached now keeps the tools that it had.
@@ -208,7 +208,7 @@ class Upstream:
         return task.result()
 
     async def close(self) -> None:
-        """End the connection and wait until nothing of it is left."""
+        """Close the connection, and wait until its tasks and its child process have ended."""
         self._note("closed")
         tasks, connection = set(self._tasks), self._connection
         for task in tasks:
@@ -232,7 +232,7 @@ class Upstream:
         return task
 
     async def _connected(self) -> Connection:
-        """The open connection. Whoever asks while it is being opened waits for the same one."""
+        """The open connection. Callers that ask while it is being opened wait for the same one."""
         if self._health.state == "closed":
             raise self._closing()
         if not self._is_opening:  # while it is opening, the connection may be alive but its tools are not listed yet
@@ -246,7 +246,7 @@ class Upstream:
 
     async def _open(self, delay_seconds: float) -> Connection:
         self._note("connecting", self.health.error)
-        # The SDK takes a second to load, during which the event loop would stand still.
+        # The SDK takes a second to load, which would block the event loop.
         await asyncio.to_thread(import_module, "paddock.tools.connection")
         try:
             await asyncio.sleep(delay_seconds)
@@ -352,12 +352,12 @@ class Upstream:
         except CallFailed:
             self._is_stale = True
             self._is_listed.set()  # nobody waits for another attempt
-            return RELIST_MOST_SECONDS
+            return MAX_RELIST_SECONDS
         self._changed()
         if not self._is_stale:
             self._is_listed.set()
         # Listing costs the host time, so a server that announces changes all the time is listed less often.
-        return min(max(RELIST_SECONDS, RELIST_FACTOR * (time.monotonic() - started)), RELIST_MOST_SECONDS)
+        return min(max(RELIST_SECONDS, RELIST_FACTOR * (time.monotonic() - started)), MAX_RELIST_SECONDS)
 
     async def _call(
         self, name: str, arguments: Mapping[str, Any], progress: Progress | None, injected: Injected

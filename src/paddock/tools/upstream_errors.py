@@ -91,7 +91,7 @@ def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:
         return CallFailed(envelope.tool_not_found("", message))
     if code == -32602:
         return CallFailed(envelope.invalid_arguments("", message))
-    if code == -32001:  # what the SDKs send when a request of theirs timed out
+    if code == -32001:  # the SDKs' code for a request that timed out
         return timed_out(f"The server '{server}' gave up: {message}")
     if code == -32042:
         hint = "A person must first open a URL that the server gives; Paddock cannot forward such a request."

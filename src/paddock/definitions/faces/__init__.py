@@ -75,7 +75,7 @@ class ToolSpec:
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None = None
     is_read_only: bool = False
-    is_compact: bool = False  # the listed schema leaves out bounds that are checked all the same
+    is_compact: bool = False  # whether the listed schema leaves out bounds, which are still checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +133,12 @@ class Face:
 
     describe: Callable[[Definition, HostInfo], ToolSpec]
     parse: Callable[[Definition, Mapping[str, Any], HostInfo], FaceRequest]
-    """Turns arguments that fit the schema into a request. Raises RequestError where they make no sense."""
+    """Turns arguments that fit the schema into a request. Raises RequestError if they make no sense."""
     render: Callable[[Definition, FaceRequest, RunResult, Overflow | None], FaceResponse]
     overflow_bytes: int | None = None
     """A value with more JSON than this becomes an artifact; None: every value is returned whole."""
     render_fault: Callable[[FaceRequest, PaddockError], FaceResponse] = _raise_fault
-    """Shows why nothing ran. Raises the fault again where an envelope will do."""
+    """Shows why nothing ran. By default it raises the fault again, and the caller gets an envelope."""
     render_refusal: Callable[[Mapping[str, Any]], FaceResponse] = envelope_response
     """Shows the envelope of arguments that were refused."""
     render_findings: Callable[[Collection[Finding]], FaceResponse] | None = None

@@ -16,7 +16,7 @@ MAX_NAMED = 20
 """How many linked tools or default inputs a description names."""
 _LIMITS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
 _HOST_VERDICTS = (*_LIMITS, Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
-"""Verdicts of the host, where the script raised no exception."""
+"""Verdicts that the host gives; the script raised no exception."""
 _TOO_DEEP = "maximum recursion depth exceeded"
 _NO_HIGHER_LIMIT = ", or ask for a higher limit"  # advice that does not apply: this face has no such argument
 _HOW_TO_CALL = "Call a linked tool with one dict, and await it: `await tool({...})`."

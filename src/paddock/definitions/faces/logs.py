@@ -19,7 +19,7 @@ OVERFLOW_BYTES = 200
 _LIMIT_MESSAGES = {
     Verdict.TIMEOUT: "the script did not end within its timeout of {milliseconds:.0f} ms: do less in one run, or pass "
     "a longer timeout",
-    Verdict.OUT_OF_MEMORY: "the script used more than {memory_mb:g} MB of memory: hold less at once",
+    Verdict.OUT_OF_MEMORY: "the script used more than {memory_mb:g} MB of memory: keep less in memory",
     Verdict.OUTPUT_LIMIT: "the script logged and returned more than {output_mb:g} MB: log less, and keep large data "
     "with codeExec.createArtifact",
 }

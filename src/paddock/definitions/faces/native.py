@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -120,7 +119,7 @@ def _file(values: Mapping[str, str]) -> File:
     try:
         is_text = "content" in values
         content = values["content"].encode() if is_text else base64.b64decode(values["base64"], validate=True)
-    except (UnicodeEncodeError, binascii.Error) as problem:
+    except ValueError as problem:  # not base64, or a lone surrogate
         raise BadFile(f"the content of {name!r} cannot be read: {problem}") from None
     return File(name, content, values.get("file_type", ""))
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Node, branch, high, keep_bits, low, search
+from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Node, answer, branch, high, keep_bits, low, search
 
+ERRNO_ZERO = 0x0005_0000  # SECCOMP_RET_ERRNO without an error
 Rule = Callable[[Node, Node], Node]  # gets the nodes that allow and refuse, returns the one that decides
 
 
@@ -23,7 +24,8 @@ class Policy:
     execute: bool = False  # exec without fork, for a process that walls itself in and executes another program
     sockets: Literal["none", "unix"] = "none"
     confined: bool = False  # no namespaces around it: refuse what reaches other processes, or files past Landlock
-    memfds: bool = True  # memory that no process maps: a control group counts it, a watcher does not
+    counted: bool = True  # a memory control group counts what no process maps: memfds, bytes in sockets
+    sessions: bool = True  # setsid has its effect: outside a CPU control group, each session gets an equal share
     trace: bool = False  # refused calls are reported to a listener, see `seccomp.denied_calls`
 
     def __post_init__(self) -> None:
@@ -141,6 +143,11 @@ def when(condition: Rule, then: Rule) -> Rule:
     return lambda allow, refuse: condition(then(allow, refuse), allow)
 
 
+def without_effect(_allow: Node, _refuse: Node) -> Node:
+    """Make the call return 0 and do nothing."""
+    return answer(ERRNO_ZERO)
+
+
 def every(*rules: Rule) -> Rule:
     """Require all of these rules."""
 
@@ -198,7 +205,7 @@ SOL_SOCKET, IPPROTO_TCP = 1, 6
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
 # kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
-BUFFERS = (7, 8)  # SNDBUF, RCVBUF: without a control group, the bytes in these buffers are not counted
+BUFFERS = (7, 8)  # SNDBUF, RCVBUF
 TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
 
 
@@ -210,6 +217,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
+        if not policy.sessions:
+            calls["setsid"] = without_effect
     if policy.execute:
         calls |= dict.fromkeys(EXECUTE, allowed)
     if policy.confined:
@@ -217,7 +226,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
         calls |= {"kill": equals(0, NOBODY), "tgkill": equals(0, NOBODY)}
     else:
         calls |= dict.fromkeys(UNLESS_CONFINED, allowed)
-        if policy.memfds:
+        if policy.counted:
             calls |= dict.fromkeys(MEMFDS, allowed)
         calls |= {name: none_of_bits(1, SETUID_AND_SETGID) for name in ("chmod", "fchmod")}
         calls |= {name: none_of_bits(2, SETUID_AND_SETGID) for name in ("fchmodat", "fchmodat2")}
@@ -274,9 +283,12 @@ def _options(policy: Policy) -> dict[str, Rule]:
 
 def _sockets(policy: Policy) -> dict[str, Rule]:
     # A datagram socket of a pair can send to any address; a stream keeps its peer. asyncio needs a pair.
-    pair = one_of(1, STREAM, SEQPACKET, mask=SOCKET_TYPE)
+    # Where bytes in sockets are not counted, their number follows from the number of descriptors: buffers stay as they
+    # are, and a SEQPACKET socket could exceed its buffer by a whole message.
+    is_counted = policy.counted and not policy.confined
+    pair = one_of(1, STREAM, *((SEQPACKET,) if is_counted else ()), mask=SOCKET_TYPE)
     any_unix = one_of(1, STREAM, DGRAM, SEQPACKET, mask=SOCKET_TYPE)
-    options = [number for number in SOCKET_OPTIONS if not (policy.confined and number in BUFFERS)]
+    options = [number for number in SOCKET_OPTIONS if is_counted or number not in BUFFERS]
     levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
     refused = MSG_FASTOPEN | MSG_OOB
     # A descriptor that waits in a socket can hold a file that the quota does not see. A trace sends its listener so.

@@ -30,6 +30,7 @@ from pathlib import Path
 
 from paddock.jail.walls.cgroup_slots import Slot, SlotV1, SlotV2, Usage
 from paddock.jail.walls.cleanup import Cleanup, members, read, remove, write
+from paddock.jail.walls.shortage import unless_shortage
 
 __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep"]
 
@@ -139,14 +140,15 @@ class Slots:
 def available(record: Path | None = None) -> Controllers | None:
     """The controllers that work here. Finding out takes a tenth of a second, because each is tried.
 
-    The file `record` notes what worked, so that it is not tried again until the next boot.
+    The file `record` notes what worked, so that it is not tried again until the next boot. Raises OSError if something
+    has run out, so that it cannot be found out now.
     """
     found, _ = _search(record)
     return found
 
 
 def probe() -> str | None:
-    """None if slots work here, otherwise the reason and what to allow."""
+    """None if slots work here, otherwise the reason and what to allow. Raises OSError as `available` does."""
     _, reason = _search(None)
     return reason
 
@@ -201,11 +203,12 @@ def _try(controllers: Controllers) -> str | None:
     command = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); bytearray(b'x') * (64 << 20)"]
     where = controllers.parents["memory"]
     try:
-        with subprocess.Popen(command, stdin=subprocess.PIPE) as child, contextlib.ExitStack() as undo:
-            undo.callback(child.kill)
+        with contextlib.ExitStack() as undo:
             slots = Slots(controllers)
             undo.callback(slots.close)
             slot = slots.take()
+            child = undo.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE))
+            undo.callback(child.kill)
             slot.enter(child.pid)
             slot.limit(16 * 2**20, 8)
             if slot.processes() < 1:
@@ -213,8 +216,10 @@ def _try(controllers: Controllers) -> str | None:
             child.communicate(timeout=10)
             if child.returncode == 0 or not slot.was_out_of_memory():
                 return f"a limit in {where} has no effect: is the memory controller on, and oom_score_adj above -1000?"
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired as error:
         return f"{error}: {ALLOW}"
+    except OSError as error:
+        return f"{unless_shortage(error)}: {ALLOW}"
     return None
 
 
@@ -274,6 +279,13 @@ class Controllers:
     version: int
     parents: Mapping[str, Path]
 
+    @property
+    def share_cpu(self) -> bool:
+        """Whether groups made here have the CPU controller, so that each gets one share of the CPU."""
+        if self.version == 1:
+            return "cpu" in self.parents
+        return "cpu" in read(f"{self.parents['memory']}/cgroup.subtree_control").split()
+
 
 @dataclass(frozen=True, slots=True)
 class Mount:
@@ -312,7 +324,7 @@ def candidates(proc: Path = Path("/proc")) -> Iterator[Controllers | str]:
     try:
         mounted, own = mounts(proc), own_groups(proc)
     except OSError as error:
-        yield f"{error}: control groups are found through /proc"
+        yield f"{unless_shortage(error)}: control groups are found through /proc"
         return
     for mount in mounted:
         if mount.version == 2 and (group := _group_in(mount, own.get(""))):
@@ -361,7 +373,7 @@ def _enable(group: Path) -> str | None:
         write(f"{group}/cgroup.subtree_control", wanted)
     except OSError as error:
         if not _move_to_leaf(group):
-            return f"{error}: other processes are in that group; {ALLOW}"
+            return f"{unless_shortage(error)}: other processes are in that group; {ALLOW}"
         try:
             write(f"{group}/cgroup.subtree_control", wanted)
         except OSError as again:

@@ -188,7 +188,7 @@ def _open_folder(name: str, above: int | None) -> int:
 
 
 def forget(place: str | Path, builds: str | Path) -> None:
-    """Remove the roots whose builds, in the folder `builds`, do not exist any more.
+    """Remove the roots whose builds, in the folder `builds`, no longer exist.
 
     A root that is in use stays until the next root is made.
     """

@@ -1,9 +1,10 @@
 """Limits the memory of a process tree if there is no cgroup: a thread checks it repeatedly, more often near the limit.
 
-What counts is the anonymous and shared memory that the tree maps, above what it mapped when the watch began. A page
-that was there before and is written later is not counted, so a tree can hold as much as its limit plus what it started
-with. Pages that no process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and
-socket buffers). Those need limits of their own. RLIMIT_DATA limits each process between two checks.
+What counts is the anonymous and shared memory that the tree maps, and its page tables, above what it had when the watch
+began; and what the kernel keeps for each mapping, if a process has very many. A page that was there before and is
+written later is not counted, so a tree can hold as much as its limit plus what it started with. Pages that no process
+maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and socket buffers). Those need
+limits of their own. RLIMIT_DATA limits each process between two checks.
 
 Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Eight processes
 that filled memory on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and
@@ -14,6 +15,7 @@ above its limit (worst: 19).
 from __future__ import annotations
 
 import contextlib
+import errno
 import heapq
 import itertools
 import logging
@@ -26,6 +28,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from paddock.jail.walls.shortage import threads_as_errors, unless_shortage
 from paddock.jail.walls.syscalls import syscall
 
 _log = logging.getLogger(__name__)
@@ -33,6 +36,12 @@ FLOOR_SECONDS = 0.002
 IDLE_SECONDS = 0.01
 CEILING_SECONDS = 0.1
 MAPPED_TIMES = 4
+MAPPINGS_SECONDS = 0.5
+"""How often the mappings of a tree are counted: that takes 1 ms for each 1,000."""
+USUAL_MAPPINGS, MAPPING_BYTES = 4096, 256
+"""Mappings of each process that are not counted, and what the kernel keeps for each of the others."""
+BLIND_SECONDS = 1.0
+"""How long a tree may go unchecked because this process has no free descriptor."""
 FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
 
 
@@ -51,6 +60,8 @@ class Watched:
         self._inherited = max(each.memory_bytes for each in self._first.values())
         self._seen: dict[int, Process] = self._first
         self._exact, self._visit_after = 0, 0.0
+        self._mapping_bytes, self._count_mappings_after = 0, time.monotonic() + MAPPINGS_SECONDS
+        self._checked_at = time.monotonic()
         self._reporting = threading.Lock()
         self._stopped = False
         self.error: Exception | None = None
@@ -66,8 +77,14 @@ class Watched:
             self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
-            held = self._count(seen)
+            held = self._count(seen) + self._count_mappings(seen)
+            self._checked_at = before
         except Exception as error:  # noqa: BLE001
+            if (
+                getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE)
+                and before < self._checked_at + BLIND_SECONDS
+            ):
+                return IDLE_SECONDS
             # A tree that cannot be read must neither escape its limit nor stop the checks of others.
             self.error = error
             self._report()
@@ -111,6 +128,13 @@ class Watched:
             self._visit_after = 2 * time.monotonic() - now
         return self._exact
 
+    def _count_mappings(self, seen: dict[int, Process]) -> int:
+        now = time.monotonic()
+        if now >= self._count_mappings_after and seen != self._seen:
+            self._mapping_bytes = mapping_bytes(seen.values(), self._limit_bytes)
+            self._count_mappings_after = time.monotonic() + max(MAPPINGS_SECONDS, time.monotonic() - now)
+        return self._mapping_bytes
+
 
 class Watcher:
     """Watches any number of trees from one thread, which starts with the first tree and ends with `close()`.
@@ -138,8 +162,10 @@ class Watcher:
             if self._closing:
                 raise RuntimeError("the watcher is closed")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="paddock-watcher", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="paddock-watcher", daemon=True)
+                with threads_as_errors():
+                    thread.start()
+                self._thread = thread
             self._put(time.monotonic() + FLOOR_SECONDS, watched)
             self._wake.notify()
         return watched
@@ -174,7 +200,7 @@ class Watcher:
 
 
 def probe() -> str | None:
-    """None if the memory of a child can be read here, else the reason and what to allow.
+    """None if the memory of a child can be read here, else the reason and what to allow. OSError: something ran out.
 
     Guests with another uid are not tried: an ordinary user can read them only if they are dumpable.
     """
@@ -188,11 +214,12 @@ def probe() -> str | None:
             finally:
                 child.kill()
     except OSError as error:
-        return f"{error}: {allow}"
+        return f"{unless_shortage(error)}: {allow}"
     return None
 
 
-_RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.MULTILINE)
+_RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
+_TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB$", re.MULTILINE)
 _DIVIDED = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
 _KCMP_VM = 1
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -205,10 +232,12 @@ _GONE = (FileNotFoundError, ProcessLookupError)
 class Process:
     """One process at one moment. `memory_bytes`: anonymous, shared and swapped pages, even if others map them too.
 
-    `task` is a thread that still has the memory: the first thread may have ended before the others.
+    They include `table_bytes`, the page tables, which no two processes share. `task` is a thread that still has the
+    memory: the first thread may have ended before the others.
     """
 
     memory_bytes: int
+    table_bytes: int
     cpu_seconds: float
     start: int
     task: int
@@ -235,7 +264,7 @@ def tree(root: int, *others: int) -> dict[int, Process]:
 
 
 def held_bytes(processes: Iterable[Process]) -> int:
-    """Anonymous, shared and swapped pages of the processes, each page divided by how many processes map it.
+    """Page tables, and anonymous, shared and swapped pages, each page divided by how many processes map it.
 
     The kernel visits every page: 1 ms for 40 MB. A process that is not dumpable counts in full.
     """
@@ -248,7 +277,7 @@ def held_bytes(processes: Iterable[Process]) -> int:
             continue
         twins.append(process.task)
         try:
-            total += _kilobytes(_DIVIDED, _pages(process.task)) * 1024
+            total += _kilobytes(_DIVIDED, _pages(process.task)) * 1024 + process.table_bytes
         except PermissionError:
             total += process.memory_bytes
         except _GONE:
@@ -256,11 +285,39 @@ def held_bytes(processes: Iterable[Process]) -> int:
     return total
 
 
+def mapping_bytes(processes: Iterable[Process], most_bytes: int) -> int:
+    """What the kernel keeps for the mappings of processes with very many. Stops counting above `most_bytes`.
+
+    Address space does not limit it: 16 GiB have room for millions of mappings of one page.
+    """
+    total = 0
+    for process in processes:
+        with contextlib.suppress(PermissionError, *_GONE):
+            fd = _open_as_owner(process.task, "maps")
+            try:
+                count = 0
+                while total + (count - USUAL_MAPPINGS) * MAPPING_BYTES <= most_bytes and (lines := os.read(fd, 65536)):
+                    count += lines.count(b"\n")
+            finally:
+                os.close(fd)
+            total += max(count - USUAL_MAPPINGS, 0) * MAPPING_BYTES
+    return total
+
+
 def _pages(task: int) -> bytes:
-    """The content of smaps_rollup. Root without CAP_SYS_PTRACE has to read it as the owner."""
-    path = f"/proc/{task}/smaps_rollup"
+    """The content of smaps_rollup."""
+    fd = _open_as_owner(task, "smaps_rollup")
     try:
-        return _read(path)
+        return os.read(fd, 65536)
+    finally:
+        os.close(fd)
+
+
+def _open_as_owner(task: int, name: str) -> int:
+    """Open a file in the folder of this task. Root without CAP_SYS_PTRACE has to open it as the task's owner."""
+    path = f"/proc/{task}/{name}"
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except PermissionError:
         if os.geteuid() != 0:
             raise
@@ -269,7 +326,7 @@ def _pages(task: int) -> bytes:
     syscall("setfsgid", owner.st_gid)
     syscall("setfsuid", owner.st_uid)
     try:
-        return _read(path)
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     finally:
         syscall("setfsuid", 0)
         syscall("setfsgid", 0)
@@ -283,17 +340,18 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
     if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
-    memory, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
-    return Process(memory, ticks / _TICKS, int(fields[19]), task), tasks
+    memory, tables, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
+    return Process(memory, tables, ticks / _TICKS, int(fields[19]), task), tasks
 
 
-def _memory_of(tasks: list[int]) -> tuple[int, int]:
-    """The memory of the first thread that still has it, and that thread."""
+def _memory_of(tasks: list[int]) -> tuple[int, int, int]:
+    """The memory of the first thread that still has it, the page tables in it, and that thread."""
     for task in tasks:
         with contextlib.suppress(*_GONE):
-            if kilobytes := _kilobytes(_RESIDENT, _read(f"/proc/{task}/status")):
-                return kilobytes * 1024, task
-    return 0, tasks[0]
+            status = _read(f"/proc/{task}/status")
+            if kilobytes := _kilobytes(_RESIDENT, status):
+                return kilobytes * 1024, _kilobytes(_TABLES, status) * 1024, task
+    return 0, 0, tasks[0]
 
 
 def _same_memory(one: int, other: int) -> bool:

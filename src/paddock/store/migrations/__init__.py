@@ -1,1 +1,1 @@
-"""How a database becomes the one that this Paddock knows. A migration that was released is never changed."""
+"""Alembic migrations, which update a database to the current schema. A released migration is never changed."""

@@ -1,0 +1,51 @@
+"""Failures that say something about the moment and nothing about the machine: something has run out."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+REMEDIES = {
+    errno.EMFILE: "this process has no free file descriptor: raise its limit (ulimit -n), or run fewer scripts at once",
+    errno.ENFILE: "this machine has no free file descriptor: raise the sysctl fs.file-max",
+    errno.EAGAIN: "no further process or thread can be started: raise the limit (ulimit -u, TasksMax, pids.max)",
+    errno.ENOMEM: "this machine, or the control group that Paddock runs in, has no free memory",
+}
+
+
+def unless_shortage(error: OSError) -> OSError:
+    """Return the error, or raise it if it only says that something has run out."""
+    if error.errno in REMEDIES:
+        raise error
+    return error
+
+
+def explain(error: OSError) -> str:
+    """The error in words, with what to do about it if something has run out."""
+    remedy = REMEDIES.get(error.errno or 0)
+    return str(error) if remedy is None else f"{remedy} ({error.strerror})"
+
+
+def find_in(text: str) -> str | None:
+    """What to do about the shortage that this text of another process names; None if it names none."""
+    return next((remedy for number, remedy in REMEDIES.items() if f"[Errno {number}]" in text), None)
+
+
+def oom_kills() -> int:
+    """How many processes the kernel has killed for lack of memory since boot, in any control group; 0 if unknown."""
+    with suppress(OSError), open("/proc/vmstat", encoding="ascii") as counters:  # noqa: PTH123
+        return next((int(line.split()[1]) for line in counters if line.startswith("oom_kill ")), 0)
+    return 0
+
+
+@contextmanager
+def threads_as_errors() -> Iterator[None]:
+    """Raise OSError where Python raises RuntimeError: a thread cannot be started."""
+    try:
+        yield
+    except RuntimeError as problem:
+        if "start new thread" not in str(problem):
+            raise
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from None

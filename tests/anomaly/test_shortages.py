@@ -1,0 +1,145 @@
+"""Too few descriptors, processes or too little memory: the error names that, and nothing weaker is used instead."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from paddock.jail.walls import cgroup, cleanup
+from tests.jail import place as places
+
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"
+)
+RUNS = """
+import asyncio, resource, sys
+from paddock import Paddock
+from paddock.config import Config, GuestsConfig, JailConfig
+from paddock.errors import HostError
+from paddock.model.environments import EnvironmentConfig
+data, kind, count = sys.argv[1], getattr(resource, sys.argv[2]), int(sys.argv[3])
+config = Config(
+    data_directory=data,
+    environments={"bare": EnvironmentConfig()},
+    cpython=GuestsConfig(environment="bare", min_waiting=0, max_waiting=0),
+    jail=JailConfig(accept_confined=True),
+)
+async def main():
+    async with Paddock(config) as paddock:
+        engine = paddock._engines.get("cpython")
+        before = resource.getrlimit(kind)
+        resource.setrlimit(kind, (count or before[0], before[1]))
+        try:
+            result = await paddock.run("1 + 1", engine="cpython")
+            source = engine._jail._pool._limits._source
+            print("ok", result.output, type(source).__name__, engine._jail.profile, flush=True)
+        except HostError as problem:
+            print("failed", problem, flush=True)
+        resource.setrlimit(kind, before)
+asyncio.run(main())
+"""
+NO_FILE, NO_PROCESS = "no free file descriptor", "no further process or thread can be started"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the environment, in which it is not known whether control groups work."""
+    folder = tmp_path_factory.mktemp("data")
+    assert run(folder, "NOFILE", 0) == "ok 2 Slots namespaces"
+    return folder
+
+
+def run(data: Path, kind: str, count: int, *, groups: tuple[Path, ...] = ()) -> str:
+    """What becomes of a first run in a process with a limit."""
+    (data / "control-groups").unlink(missing_ok=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", RUNS, str(data), f"RLIMIT_{kind}", str(count)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: places.enter(groups),
+    )
+    assert ran.stdout, ran.stderr
+    return ran.stdout.splitlines()[0]
+
+
+@needs_root
+def test_too_few_descriptors_are_the_cause_and_no_watcher_is_used_instead(data: Path) -> None:
+    if cgroup.available() is None:
+        pytest.skip(str(cgroup.probe()))
+    for count in range(8, 40, 2):
+        told = run(data, "NOFILE", count)
+        if told != "ok 2 Slots namespaces":
+            assert told.startswith("failed ")
+            assert any(words in told for words in (NO_FILE, "Too many open files", "too many files open")), told
+            assert "nothing limits" not in told
+            assert "works here" not in told
+    assert told == "ok 2 Slots namespaces"
+
+
+@contextmanager
+def limited(kind: str, file: str, value: str) -> Iterator[Path]:
+    """A control group below ours."""
+    found = cgroup.available()
+    if found is None:
+        pytest.skip(str(cgroup.probe()))
+    group = found.parents[kind] / f"short-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / file).write_text(value)
+        yield group
+    finally:
+        cleanup.remove(group)
+
+
+@needs_root
+def test_too_few_processes_are_the_cause_and_no_weaker_profile_is_used_instead(data: Path) -> None:
+    failed = 0
+    for count in range(2, 12):
+        with limited("pids", "pids.max", str(count)) as group:
+            told = run(data, "NOFILE", 0, groups=(group,))
+        if told != "ok 2 Slots namespaces":
+            failed += 1
+            assert told.startswith("failed ")
+            assert any(words in told for words in (NO_PROCESS, "Resource temporarily unavailable")), told
+            assert "nothing limits" not in told
+            assert "no profile" not in told
+    assert failed > 2
+
+
+WITH_PRELOADS = """
+import asyncio
+from paddock import Paddock
+from paddock.errors import HostError
+async def main():
+    async with Paddock() as paddock:
+        try:
+            print("ok", (await paddock.run("import pandas\\n1 + 1", engine="cpython")).output)
+        except HostError as problem:
+            print(problem, flush=True)
+asyncio.run(main())
+"""
+
+
+@needs_root
+@pytest.mark.usefixtures("default_environment")
+@pytest.mark.parametrize("megabytes", [40, 70])
+def test_too_little_memory_for_the_preloads_is_named(megabytes: int) -> None:
+    found = cgroup.available()
+    file = "memory.limit_in_bytes" if found is not None and found.version == 1 else "memory.max"
+    with limited("memory", file, str(megabytes << 20)) as group:
+        ran = subprocess.run(
+            [sys.executable, "-c", WITH_PRELOADS],
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=lambda: places.enter([group]),
+        )
+    assert ran.stdout.startswith("the zygote could not be started: "), ran.stdout + ran.stderr
+    assert "the kernel killed a process because memory ran out" in ran.stdout

@@ -1,0 +1,160 @@
+"""Scripts that take what a watcher does not see of itself, run where there is no control group; what they got, as JSON.
+
+`attacks_on_a_watcher.py DATA_DIRECTORY UID_BASE ACCEPT_CONFINED`: run by the interpreter of the user, by path.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from typing import Any
+
+from paddock import Paddock
+from paddock.config import Config, GuestsConfig, JailConfig
+from paddock.model.environments import EnvironmentConfig
+
+LIMIT_BYTES = 128 << 20
+
+PAGE_TABLES = """
+import mmap, os, time
+step = 2 << 20
+def touch(gigabytes):
+    for _ in range(gigabytes):
+        block = mmap.mmap(-1, 1 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+        for at in range(0, 1 << 30, step):
+            block[at]
+        kept.append(block)
+kept = []
+"""
+PAGE_TABLES_OF_CHILDREN = f"""
+{PAGE_TABLES}
+for _ in range(10):
+    if os.fork() == 0:
+        touch(13)
+        time.sleep(60)
+time.sleep(60)
+"""
+ADDRESSES = """
+import mmap
+kept = []
+try:
+    while len(kept) < 2048:
+        kept.append(mmap.mmap(-1, 1 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ))
+except OSError:
+    pass
+len(kept)
+"""
+# Each child fills the buffers of as many sockets as it may open, and keeps them until all have.
+BUFFERS = """
+import os, socket, time
+def fill(one, size):
+    one.setblocking(False)
+    total = 0
+    try:
+        while True:
+            total += one.send(bytes(size))
+    except OSError:
+        return total
+def fill_all():
+    total, kept = 0, []
+    try:
+        while True:
+            kept.append(socket.socketpair())
+            for one in kept[-1]:
+                for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                    try:
+                        one.setsockopt(socket.SOL_SOCKET, option, 1 << 30)
+                    except PermissionError:
+                        pass
+            total += fill(kept[-1][0], 65536) + fill(kept[-1][1], 65536)
+    except OSError:
+        pass
+    return total, kept
+reader, writer = os.pipe()
+go, gate = os.pipe()
+children = 0
+try:
+    while True:
+        if os.fork() == 0:
+            os.close(gate)
+            total, kept = fill_all()
+            os.write(writer, total.to_bytes(8, "big"))
+            os.read(go, 1)
+            os._exit(0)
+        children += 1
+except OSError:
+    pass
+sum(int.from_bytes(os.read(reader, 8), "big") for _ in range(children)) + fill_all()[0]
+"""
+# A connection that nobody accepts, and a message that nobody receives, take no descriptor once their sender is gone.
+UNACCEPTED = """
+import socket
+total = 0
+try:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("/tmp/server")
+        server.listen(4096)
+        for _ in range(2000):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.setblocking(False)
+                client.connect("/tmp/server")
+                try:
+                    while True:
+                        total += client.send(bytes(65536))
+                except BlockingIOError:
+                    pass
+except PermissionError:
+    pass
+total
+"""
+SESSIONS = """
+import os, subprocess
+reader, writer = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    os.write(writer, os.getsid(0).to_bytes(8, "big"))
+    os._exit(0)
+os.wait()
+subprocess.run(["/bin/true"], start_new_session=True, check=True)
+int.from_bytes(os.read(reader, 8), "big") == os.getsid(0)
+"""
+SCRIPTS = {
+    "page tables": f"{PAGE_TABLES}touch(256)",
+    "page tables of children": PAGE_TABLES_OF_CHILDREN,
+    "addresses": ADDRESSES,
+    "buffers": BUFFERS,
+    "unaccepted": UNACCEPTED,
+    "sessions": SESSIONS,
+}
+
+
+said: list[str] = []
+
+
+class Handler(logging.Handler):
+    """Notes what an engine says when it starts."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said.append(record.getMessage())
+
+
+async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> dict[str, Any]:
+    config = Config(
+        data_directory=data_directory,
+        cpython=GuestsConfig(min_waiting=0, max_waiting=0, max_guests=4),
+        jail=JailConfig(uid_base=uid_base, accept_confined=accept_confined),
+        environments={"default": EnvironmentConfig((), ())},
+    )
+    logging.getLogger("paddock").addHandler(Handler())
+    told: dict[str, Any] = {"said": said}
+    async with Paddock(config) as paddock:
+        for name, code in SCRIPTS.items():
+            ran = await paddock.run(code, engine="cpython", limits={"memory_bytes": LIMIT_BYTES, "wall_seconds": 30})
+            told[name] = [ran.verdict, ran.output, ran.error.type if ran.error else None]
+    return told
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(main(sys.argv[1], int(sys.argv[2]), accept_confined=sys.argv[3] == "yes"))))

@@ -1,0 +1,122 @@
+"""What a watcher does not see by itself: page tables, bytes in sockets, sessions; and how to have a control group.
+
+These tests need root, to become everything else.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from paddock.jail.limits import (
+    FEWEST_OPEN_FILES,
+    FEWEST_PROCESSES,
+    REQUIRED,
+    ResourceLimit,
+    WatchedLimit,
+    narrow,
+    socket_bytes,
+)
+from paddock.jail.walls import cgroup, cleanup
+from paddock.jail.walls.watcher import Watcher
+from paddock.model.limits import MB, Limits
+from tests.jail import place as places
+from tests.jail.attacks_on_a_watcher import LIMIT_BYTES
+from tests.jail.place import ORDINARY, WARNING, Place
+from tests.uids import OWN
+
+ATTACKS = "jail/attacks_on_a_watcher.py"
+COMMAND = ("typer", "click", "annotated_doc", "shellingham", "rich")
+BASE = OWN + (1 << 29)
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"
+)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    with places.made("watched", [ATTACKS], COMMAND) as made:
+        yield made
+
+
+@needs_root
+@pytest.mark.parametrize("kind", ["ordinary", "container"])
+def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: str) -> None:
+    told = place.told(kind, ATTACKS, BASE)
+    verdict, unread_bytes, _ = told.pop("buffers")
+    assert told == {
+        "said": [WARNING.rstrip()],
+        "page tables": ["raised", None, "OSError"],  # no more addresses
+        "page tables of children": ["out_of_memory", None, "MemoryError"],
+        "addresses": ["ok", 15, None],
+        "unaccepted": ["ok", 0, None],
+        "sessions": ["ok", True, None],
+    }
+    assert (verdict, 0 < unread_bytes < 1.4 * LIMIT_BYTES) == ("ok", True)
+
+
+@contextmanager
+def delegated() -> Iterator[list[Path]]:
+    """Control groups that belong to the ordinary user."""
+    controllers = cgroup.available()
+    if controllers is None:
+        pytest.skip(str(cgroup.probe()))
+    groups = list(dict.fromkeys(parent / f"delegated-{os.getpid()}" for parent in controllers.parents.values()))
+    for group in groups:
+        group.mkdir()
+        for path in (group, *(group / name for name in ("cgroup.procs", "tasks", "cgroup.subtree_control"))):
+            if path.exists():
+                os.chown(path, ORDINARY, ORDINARY)
+    try:
+        yield groups
+    finally:
+        for group in groups:
+            cleanup.remove(group)
+
+
+@needs_root
+def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: Place) -> None:
+    with delegated() as groups:
+        told = place.told("ordinary", ATTACKS, BASE, groups=groups)
+    assert told["said"] == []
+    assert told["page tables"] == told["page tables of children"] == ["out_of_memory", None, "MemoryError"]
+    assert told["addresses"] == ["ok", 2048, None]  # what they cost is counted
+    assert told["buffers"][0] == "out_of_memory"
+    assert told["sessions"] == ["ok", False, None]
+
+
+@needs_root
+def test_a_control_group_can_be_required(place: Place) -> None:
+    home = place.home("required", ordinary=True)
+    settings = {"PADDOCK_JAIL__REQUIRE_CONTROL_GROUP": "true", "PADDOCK_DATA_DIRECTORY": str(home / "data")}
+    ran = subprocess.run(
+        place.command("ordinary", "-m", "paddock", "run", "--language", "javascript", "-c", "1 + 1"),
+        capture_output=True,
+        text=True,
+        env={**place.variables_at(home), **settings},
+        check=False,
+    )
+    assert (ran.returncode, REQUIRED in ran.stderr) == (3, True), ran.stderr
+
+
+class Counted(ResourceLimit):
+    """A control group, as far as `narrow` knows."""
+
+
+@pytest.mark.parametrize("memory", [16 * MB, 128 * MB, 512 * MB, 4096 * MB])
+@pytest.mark.parametrize("processes", [0, 1, 8, 64])
+def test_the_sockets_of_a_guest_hold_at_most_its_memory_limit(memory: int, processes: int) -> None:
+    limits = Limits(memory_bytes=memory, processes=processes)
+    narrowed, open_files = narrow(limits, WatchedLimit(Watcher()), may_fork=True)
+    assert open_files is not None
+    assert open_files >= FEWEST_OPEN_FILES
+    assert min(max(1, processes), FEWEST_PROCESSES) <= narrowed.processes <= max(1, processes)
+    assert narrowed.processes * open_files * socket_bytes() <= max(memory, 170 * 10**6)
+    assert narrow(limits, Counted(), may_fork=True) == (limits, None)
+    alone, open_files = narrow(limits, WatchedLimit(Watcher()), may_fork=False)
+    assert (alone, open_files) == (limits, max(FEWEST_OPEN_FILES, memory // socket_bytes()))
