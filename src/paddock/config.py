@@ -253,7 +253,9 @@ def _tables(
     changed = dict(current)
     for name, value in values.items() if isinstance(values, Mapping) else [("", values)]:
         if not isinstance(value, Mapping):
-            raise ConfigError(f"{origins.current_origin}: {where!r} holds a table for each environment, not {value!r}")
+            raise ConfigError(
+                f"{origins.current_origin}: {where!r} must contain a table for each environment, not {value!r}"
+            )
         reason = name_problem(name)
         if reason is None:
             changed[name] = _overlay(changed.get(name, EnvironmentConfig()), value, origins, (where, name))
