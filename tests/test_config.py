@@ -84,6 +84,11 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ),
         ('jail.hash_seed = "x"', "other.toml: jail.hash_seed must be `random` or a number below 2**32, not 'x'"),
         ("jail.template_runs = 0", "other.toml: jail.template_runs must be positive, not 0"),
+        (
+            'server.origins = ["*"]',
+            "other.toml: server.origins must be origins such as http://localhost:6274, "
+            "or http://localhost:* for any port, not ('*',)",
+        ),
         ("store.run_days = -1", "other.toml: store.run_days must be positive, or 0 for no limit, not -1.0"),
         ("store.run_count = 1.5", "other.toml: 'store.run_count' must be a whole number, not 1.5"),
         ("store.session_days = nan", "other.toml: store.session_days must be positive, or 0 for no limit, not nan"),

@@ -107,8 +107,12 @@ class StoreConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """How many runs a server executes at once, and how many may wait. One caller may use three quarters of each."""
+    """Who may use a server, and how much of it at once. One caller gets at most three quarters of the runs."""
 
+    token: str = field(default="", repr=False)
+    origins: tuple[str, ...] = ()
+    body_seconds: float = 30.0
+    arriving_bytes: int = 128 * 1024 * 1024
     max_runs: int = field(default_factory=lambda: GuestsConfig().max_guests)
     max_waiting: int = 256
     waiting_bytes: int = 256 * 1024 * 1024

@@ -155,7 +155,7 @@ def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> 
 
 @cache
 def socket_bytes() -> int:
-    """The most bytes that can wait in a socket. A last message of half its buffer may exceed the buffer."""
+    """The most bytes that can wait in a socket. The last message may exceed the buffer by half its size."""
     with suppress(OSError, ValueError):
         return int(Path("/proc/sys/net/core/wmem_default").read_text()) * 3 // 2
     return DEFAULT_BUFFER_BYTES * 3 // 2

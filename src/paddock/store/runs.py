@@ -153,7 +153,7 @@ class StoredRuns:
         self._running: dict[str, _Running] = {}
 
     async def begin(self, run: NewRun) -> StoredRun | None:
-        """Write that `run` begins. Waits for the write only if the run has an idempotency key.
+        """Write that `run` begins. Waits for the write if the run has an idempotency key, or the store may not work.
 
         If the principal already has a run with that key, returns it and writes nothing. Raises RequestError if that run
         was for another request.
@@ -165,7 +165,7 @@ class StoredRuns:
         def work(connection: sqlalchemy.Connection) -> str | None:
             return _begin(connection, run, self.process.hold(), now)
 
-        if run.idempotency_key is None:
+        if run.idempotency_key is None and self._store.is_working:
             await self._store.writer.put(work, size_bytes=len(run.code))
         elif (earlier := await self._begin_once(run.id, work)) is not None:
             return await self.get(run.principal, earlier)
