@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -157,6 +159,15 @@ async def test_a_healthy_worker_serves_one_run_after_the_other() -> None:
         for _ in range(5):
             await paddock.run("x = 1\nx / 0", engine="monty")
         assert children() == before
+
+
+async def test_the_kernel_limits_the_memory_of_a_worker() -> None:
+    config = Config()
+    async with Paddock(config) as paddock:
+        assert (await paddock.run("1", engine="monty")).output == 1
+        most = config.caps.memory_bytes + monty_workers.OWN_BYTES
+        limits = [Path(f"/proc/{pid}/limits").read_text() for pid in children()]
+        assert {re.search(r"Max data size +(\d+) +(\d+)", text).groups() for text in limits} == {(str(most),) * 2}  # type: ignore[union-attr]
 
 
 async def test_a_closed_engine_starts_again() -> None:

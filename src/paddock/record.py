@@ -200,7 +200,7 @@ def unfinished_result(
     artifacts: tuple[Artifact, ...] = (),
     wall_seconds: float = 0.0,
 ) -> RunResult:
-    """The result of a run that did not come to its own end: it was cancelled, refused or lost."""
+    """The result of a run that did not end by itself: it was cancelled, refused or lost."""
     output_bytes = len((stdout + stderr).encode(errors="replace"))
     return RunResult(
         run_id=context.run_id,

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How many times a run is started in all, if the host loses it before it has had any visible effect."""
+"""How many times a run is started at most, if the host loses it before it has had any visible effect."""
 _END: Any = object()
 """Marks the end of a stream."""
 
@@ -344,7 +344,7 @@ class Paddock:
         """The bytes of an artifact, by its id, URL or file name."""
         artifact = await self._artifacts.read(ref)
         if artifact is None:
-            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run created")
+            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists the artifacts of a run")
         return artifact[1]
 
     def _check_loop(self) -> None:
@@ -368,7 +368,10 @@ class Paddock:
         await self._toolbox.close()
 
     def close(self) -> None:
-        """Stop the event loop that `run_sync` started. The end of `with` calls this, that of `async with` `aclose`."""
+        """Stop the event loop that `run_sync` started.
+
+        Leaving a `with` block calls this; leaving an `async with` block calls `aclose`.
+        """
         if self._background is not None:
             background, self._background = self._background, None
             background.close()

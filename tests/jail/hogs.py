@@ -60,6 +60,19 @@ def take():
 threading.Thread(target=take).start()
 ctypes.CDLL(None).syscall(60 if __import__('platform').machine() == 'x86_64' else 93, 0)
 """
+# Mappings of one page, none of them touched.
+MAPPINGS = """
+import mmap
+kept = []
+try:
+    while True:
+        kept.append(mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, 1 + 2 * (len(kept) % 2)))
+except OSError:
+    pass
+import time
+while True:
+    time.process_time()
+"""
 FORKS = """
 import os, time
 born = 0

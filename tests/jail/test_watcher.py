@@ -16,7 +16,7 @@ import pytest
 
 from paddock.jail.walls import watcher
 from paddock.jail.walls.watcher import Watched, Watcher, held_bytes, tree
-from tests.jail.hogs import HEADLESS, MANY, MEGABYTE, SHARED, SHARERS, VFORK, grabs, tell, told, waiting
+from tests.jail.hogs import HEADLESS, MANY, MAPPINGS, MEGABYTE, SHARED, SHARERS, VFORK, grabs, tell, told, waiting
 
 MAPPED = """
 import mmap, os
@@ -104,6 +104,14 @@ async def test_a_tree_above_its_limit_is_seen_and_can_be_ended_at_once(watches: 
             await watched.exceeded.wait()
         assert process.wait(10) == -signal.SIGKILL
         assert (watched.memory_peak_bytes > 64 * MEGABYTE, watched.error) == (True, None)
+
+
+async def test_what_the_kernel_keeps_for_mappings_counts(watches: Watcher) -> None:
+    async with guest(watches, megabytes=14) as (process, watched):
+        tell(process, MAPPINGS)
+        async with asyncio.timeout(30):
+            await watched.exceeded.wait()
+        assert (watched.memory_peak_bytes > 14 * MEGABYTE, watched.error) == (True, None)
 
 
 async def test_a_program_within_its_limit_is_left_alone_and_its_use_is_known(watches: Watcher) -> None:

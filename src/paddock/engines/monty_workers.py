@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 0.2
 """How long Monty may take to stop by itself after a script's time is up. Then its worker is killed."""
 SETTLE_SECONDS = 0.05
+OWN_BYTES = 512 * 1024 * 1024
+"""What a worker may take beyond the highest memory limit of a script. Monty enforces that limit itself."""
 CLOSED = "Paddock was closed before the script began"
 WORKER_DIED = "the light engine's worker died before the script began"
 
@@ -33,6 +35,7 @@ class WorkerPool:
 
     def __init__(self, config: Config, min_workers: int, max_workers: int) -> None:
         self._request_seconds = config.caps.wall_seconds + 1  # ends a worker that hangs outside a script
+        self._memory_bytes = config.caps.memory_bytes + OWN_BYTES
         self._min_workers = min_workers
         self._max_workers = max_workers
         self._pool: AsyncMonty | None = None
@@ -79,7 +82,7 @@ class WorkerPool:
                 raise EngineCrashed(CLOSED)
             if self._pool is None:
                 pool = AsyncMonty(
-                    binary_path=_worker_command(),
+                    binary_path=_worker_command(self._memory_bytes),
                     min_processes=self._min_workers,
                     max_processes=self._max_workers,
                     request_timeout=self._request_seconds,
@@ -146,20 +149,21 @@ def _let_runtime_settle() -> None:
     time.sleep(SETTLE_SECONDS)
 
 
-def _worker_command() -> str:
+def _worker_command(memory_bytes: int) -> str:
     binary = worker_binary()
-    return _launcher(binary, os.getpid()) if sys.platform == "linux" else binary
+    return _launcher(binary, os.getpid(), memory_bytes) if sys.platform == "linux" else binary
 
 
 @lru_cache(maxsize=4)
-def _launcher(binary: str, pid: int) -> str:
+def _launcher(binary: str, pid: int, memory_bytes: int) -> str:
     """The path of the program that starts a worker: a script in memory, reachable through /proc of the host process.
 
     Nothing on disk needs cleaning up, however the host ends. The descriptor is never closed: if its number were reused
     for another file, that file would be executed.
     """
     script = os.memfd_create("paddock-monty-worker")
-    os.write(script, f'#!/bin/sh\nexec {shlex.join(command("exec_jailed", binary))} "$@"\n'.encode())
+    start = shlex.join(command("exec_jailed", binary))
+    os.write(script, f'#!/bin/sh\nulimit -d {memory_bytes // 1024} && exec {start} "$@"\n'.encode())
     return f"/proc/{pid}/fd/{script}"
 
 

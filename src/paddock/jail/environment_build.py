@@ -165,9 +165,9 @@ class _Builder:
             seconds=PROBE_SECONDS,
         )
         if status != 0:
-            said = "\n".join(f"  {line}" for line in lines[-8:]) or f"  it ended with status {status}"
+            shown = "\n".join(f"  {line}" for line in lines[-8:]) or f"  it ended with status {status}"
             raise EnvironmentFailed(
-                f"environment {self._environment.name!r} was installed, but its preload cannot be imported:\n{said}\n"
+                f"environment {self._environment.name!r} was installed, but its preload cannot be imported:\n{shown}\n"
                 "Add the package that provides it to packages, or remove it from preload."
             )
         probe = msgspec.json.decode(report.read_bytes(), type=_Probe)
@@ -194,7 +194,7 @@ class _Builder:
 
 
 def _outermost(paths: list[str]) -> tuple[str, ...]:
-    """The paths without duplicates and without those inside another."""
+    """The paths without duplicates, and without paths that are inside another path."""
     unique = list(dict.fromkeys(paths))
     return tuple(path for path in unique if not any(_inside(path, other) for other in unique if other != path))
 
@@ -230,7 +230,7 @@ def uv_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, str]
 
 
 def uv_binary() -> str:
-    """The path of uv: beside this Python, else on the PATH."""
+    """The path of uv: beside this Python, otherwise on the PATH."""
     try:
         from uv import find_uv_bin
 
@@ -338,13 +338,13 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 
 def failure_text(environment: Environment, status: int, lines: list[str]) -> str:
     """The error message: the package that failed, if that is clear, and uv's last lines."""
-    said = [line for line in lines if not _NOISE.match(line)]
-    said = said[next((at for at, line in enumerate(said) if line.startswith("error:")), 0) :]
-    culprit = _culprit(environment, said)
+    kept = [line for line in lines if not _NOISE.match(line)]
+    kept = kept[next((at for at, line in enumerate(kept) if line.startswith("error:")), 0) :]
+    culprit = _culprit(environment, kept)
     what = f"the package {culprit!r} could not be installed" if culprit else "its packages could not be installed"
     why = "uv was killed" if status < 0 else f"uv ended with status {status}"
     shown = (
-        "\n".join(f"  {line}" for line in (said if len(said) <= SHOWN else [*said[:3], "…", *said[4 - SHOWN :]]))
+        "\n".join(f"  {line}" for line in (kept if len(kept) <= SHOWN else [*kept[:3], "…", *kept[4 - SHOWN :]]))
         or "  uv printed nothing"
     )
     return f"environment {environment.name!r} could not be built: {what} ({why}):\n{shown}"
@@ -396,13 +396,13 @@ def _lease(environment: Environment, data_directory: str | Path, tell: Tell, sto
         lock = store.lock_of(data_directory, built.key, exclusive=False)
         lock.take(stop.pause)
         # Another process may have removed it before it was locked.
-        is_there = False
+        exists = False
         try:
-            is_there = store.read_build(data_directory, built.key) is not None
+            exists = store.read_build(data_directory, built.key) is not None
         finally:
-            if not is_there:
+            if not exists:
                 lock.release()
-        if is_there:
+        if exists:
             return Lease(built, problem, lock)
     raise EnvironmentFailed(
         f"environment {environment.name!r} was removed by another process while it was being opened"

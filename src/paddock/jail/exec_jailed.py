@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> None:
 
 
 def wall_in(readable: Sequence[str]) -> None:
-    """Wall this process in for good. It can read the files in `readable` and no others."""
+    """Wall this process in permanently. It can read the files in `readable` and no others."""
     host = os.getppid()
     readable = [path for path in readable if os.path.exists(path)]  # noqa: PTH110
     shown = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in readable]

@@ -220,7 +220,7 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
 _validate = msgspec.json.Decoder(msgspec.Raw).decode  # checks without decoding: 2 ms for a megabyte
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _SUSPECT = (b"0" * 309, b"e000", b"E000", b"e+000", b"E+000", b"\\ud", b"\\uD")
-"""Large numbers, and surrogates, of which one alone has no encoding."""
+"""Parts of text that may be a number too large for Python, or a lone surrogate, which has no encoding."""
 
 
 def check_json(text: bytes) -> None:

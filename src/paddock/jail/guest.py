@@ -137,7 +137,7 @@ class Guest:
         self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
 
     def _listen(self, epoll: Epoll) -> None:
-        """Register all descriptors with the epoll, or none (OSError)."""
+        """Register all descriptors with the epoll object. If one cannot be registered, raise OSError and keep none."""
         callbacks = dict.fromkeys(self._watched, self.wake) | {self._reaper: self._lose_reaper}
         if self.resource_limit.oom_fd is not None:
             callbacks[self.resource_limit.oom_fd] = self._note_out_of_memory
@@ -189,7 +189,7 @@ class Guest:
             raise EngineCrashed(_REAPER_DIED)
 
     async def _receive_listener(self) -> None:
-        """Receive the listener of a traced filter. From the filter's start, refused calls wait for the listener."""
+        """Receive the listener of a traced filter. Once the filter is installed, refused calls wait for it."""
         with suppress(EOFError):  # the guest ended instead; `_ready_pid` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()
@@ -199,16 +199,16 @@ class Guest:
         """The pid of the process that sent READY, according to the kernel; 0 if none has yet."""
         ready = PREFIX.pack(Kind.READY, 0, 0, 0)
         try:
-            said, more, _, _ = self.control.recvmsg(len(ready), socket.CMSG_SPACE(_CREDENTIALS.size))
+            data, ancillary, _, _ = self.control.recvmsg(len(ready), socket.CMSG_SPACE(_CREDENTIALS.size))
         except BlockingIOError:
             return 0
-        if said != ready or not more:
+        if data != ready or not ancillary:
             why = self.read("stderr").decode(errors="replace").strip()
             if not why:  # a guest writes why, unless its zygote has died
                 raise EngineCrashed("a guest ended before it was walled in")
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        pid, _, _ = _CREDENTIALS.unpack(more[0][2][: _CREDENTIALS.size])
+        pid, _, _ = _CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])
         return int(pid)
 
     def is_waiting(self) -> bool:
@@ -223,10 +223,10 @@ class Guest:
         except BlockingIOError:
             return b""
 
-    def read_control(self, most: int = READ_BYTES) -> bytes | None:
-        """Read from the control socket. None: nothing is there; empty: the guest has closed its end."""
+    def read_control(self) -> bytes | None:
+        """Read from the control socket. Returns None if nothing has arrived, and b"" if the guest closed its end."""
         try:
-            return self.control.recv(most)
+            return self.control.recv(READ_BYTES)
         except BlockingIOError:
             return None
         except ConnectionError:
@@ -235,15 +235,15 @@ class Guest:
     def report(self) -> Report | None:
         """How the guest ended; None until then. Raises LookupError if its zygote is gone and cannot report."""
         try:
-            said = os.read(self._report, REPORT.size)
+            data = os.read(self._report, REPORT.size)
         except BlockingIOError:
             return None
         except ConnectionError:
-            said = b""
-        if len(said) != REPORT.size:
+            data = b""
+        if len(data) != REPORT.size:
             self.is_lost = True
             raise LookupError("the zygote is gone")
-        status, user, system, size = REPORT.unpack(said)
+        status, user, system, size = REPORT.unpack(data)
         if self._has_lost_reaper and status == signal.SIGKILL:
             raise LookupError(_REAPER_DIED)  # the host itself killed it
         return Report(status, user + system, size)

@@ -146,7 +146,7 @@ class Pool:
             self._end(waiting.popleft())
 
     def _fill_soon(self, shelf: Shelf) -> None:
-        """Fill the shelf: at once in a burst, else a moment later, so that the new run has the CPU to itself first."""
+        """Fill the shelf: at once in a burst, otherwise a little later, so that the new run gets the CPU first."""
         if self._is_burst(shelf):
             self._fill(shelf)
         elif shelf.fill_timer is None:

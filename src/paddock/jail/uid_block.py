@@ -25,7 +25,7 @@ class UidBlock:
                 self._lock.bind(f"\0paddock-uids-{self.first}")
                 return
             self._lock.close()
-        raise OSError(f"all uids from {base} on are in use by other Paddocks: set jail.uid_base to another range")
+        raise OSError(f"all {count} uids from {base} on are in use: set jail.uid_base to the start of another range")
 
     def close(self) -> None:
         """Release the block in this process."""

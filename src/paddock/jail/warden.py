@@ -132,9 +132,9 @@ class Warden:
     def start_bare(self) -> None:
         """Start the bare zygote and wait until it has loaded. Raises RuntimeError if it cannot."""
         self._bare = self._start_zygote(self._spec.preload)
-        said = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "it was killed while loading"}')
-        if "failed" in said:
-            raise RuntimeError(said["failed"])
+        reply = json.loads(self._bare.recv(MESSAGE_BYTES) or b'{"failed": "it was killed while loading"}')
+        if "failed" in reply:
+            raise RuntimeError(reply["failed"])
         self._poll.register(self._host, select.POLLIN)
         self._poll.register(self._bare, select.POLLIN)
 
@@ -208,15 +208,15 @@ class Warden:
             data = warm.recv(MESSAGE_BYTES)
         except ConnectionError:  # it died with unread orders
             data = b""
-        said = json.loads(data or b'{"failed": "it has died"}')
-        if "failed" in said:
-            self._tell(lost=self._warm_number, why=said["failed"])
+        reply = json.loads(data or b'{"failed": "it has died"}')
+        if "failed" in reply:
+            self._tell(lost=self._warm_number, why=reply["failed"])
             self._end_warm(warm)
         else:
             self._tell(loaded=self._warm_number)
 
     def _end_warm(self, warm: socket.socket) -> None:
-        """End the warm zygote and its guests, because nothing would report their ends any more."""
+        """End the warm zygote and its guests, because nothing else would report how they end."""
         self._poll.unregister(warm)
         warm.close()  # the zygote then exits
         self._warm = None

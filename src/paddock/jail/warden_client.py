@@ -58,7 +58,7 @@ class WarmZygote:
     def end(self, why: str) -> None:
         if not self.ready.done():
             self.ready.set_exception(EngineCrashed(f"the zygote could not be started: {why}"))
-            self.ready.exception()  # marks it as retrieved, because nobody may be waiting any more
+            self.ready.exception()  # marks it as retrieved, because perhaps nobody waits for it
         if not self.gone.done():
             self.gone.set_result(None)
 
@@ -68,7 +68,7 @@ class WardenClient:
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
         self.profile = spec.profile
-        self.uid_block: UidBlock | None = None  # released when everything of the warden is gone
+        self.uid_block: UidBlock | None = None  # released when all processes of the warden are gone
         self._traced = spec.trace
         self._process = process
         self._control = control
@@ -231,7 +231,7 @@ class WardenClient:
             warm.ready.set_result(None)
 
     def _add_lack_of_memory(self, why: str) -> str:
-        """Add to the reason of a zygote's end that memory may be it: a process that is killed gives no reason."""
+        """Add to `why` that memory may have run out: a process that the kernel kills cannot say so itself."""
         if oom_kills() == self._oom_kills:
             return why
         return (
@@ -256,7 +256,7 @@ class WardenClient:
             self._dismiss(number, str(problem), fds)
             return
         del self._pending[number]
-        if pending.arrived.done():  # nobody waits for it any more
+        if pending.arrived.done():  # nobody waits for it
             pending.guest.end()
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:

@@ -39,7 +39,7 @@ class Spec:
     profile: str
     runtime: str  # `module:function` that a guest calls with its socket when it is walled in
     reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
-    whole: tuple[str, ...] = ()  # those of `reads` that `chroot` copies completely
+    whole: tuple[str, ...] = ()  # the paths in `reads` that `chroot` copies completely
     preload: tuple[str, ...] = ()  # modules that the bare zygote imports before it forks
     warm: tuple[str, ...] = ()  # modules of the warm zygote, which starts on demand; empty if there is none
     program: tuple[str, ...] = ()  # what guests execute when they are walled in: path, arguments

@@ -82,7 +82,7 @@ class Context:
         return bool(self._context.execute_pending_job())
 
     def check_rejections(self) -> None:
-        """Emit, as the RESULT, the first rejection that nobody has handled by now."""
+        """If a promise rejection is still unhandled, emit the first one as the RESULT."""
         if self._native.take_unhandled(self._functions["hold"]):
             self._native.forget_rejections()
             self._functions["raised"]()

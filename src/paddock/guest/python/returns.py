@@ -1,4 +1,4 @@
-"""Rewrites a script so that it stores its value: that of a top-level `return` or of the last expression.
+"""Rewrites a script so that it stores its value: the value of a top-level `return` or of the last expression.
 
 The result is valid at module level, where `return` is not. A `return` becomes an assignment and a `break` out of one
 loop around the whole script. Like a return, and unlike an exception, that runs `finally` blocks, leaves `with` blocks

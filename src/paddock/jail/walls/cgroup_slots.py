@@ -60,14 +60,14 @@ class Files:
         return None
 
     def write(self, name: str, text: str) -> None:
-        """Write a value. Lowering a limit may block for milliseconds; the rest takes microseconds."""
+        """Write a value. Lowering a limit may block for milliseconds; other writes take microseconds."""
         try:
             os.pwrite(self.fd(name, os.O_WRONLY), text.encode(), 0)
         except OSError as error:
             raise OSError(error.errno, f"cannot write {text}: {error.strerror}", f"{self._group}/{name}") from error
 
     def close_unused(self, needed: Container[str] = ()) -> None:
-        """Without `kept`, close all files but those in `needed`, which will be read. They open again when used."""
+        """Without `kept`, close all files except those in `needed`, which will be read. Files reopen when used."""
         if not self._kept:
             for name, mode in list(self._fds):
                 if name not in needed or mode != os.O_RDONLY:
@@ -106,7 +106,7 @@ class Slot(ABC):
             self._take_baseline()
             self._start_counting()
         except OSError:
-            # Out of descriptors or memory: close what was opened until then.
+            # Out of descriptors or memory: close the files that were opened so far.
             with contextlib.suppress(OSError):
                 self.remove()
             raise
@@ -209,7 +209,7 @@ class Slot(ABC):
 
     @abstractmethod
     def _set_up(self, group: Path) -> None:
-        """Prepare the new groups; `group` is that of the memory controller."""
+        """Prepare the new groups; `group` is the group of the memory controller."""
 
     @abstractmethod
     def _stop(self) -> None:
@@ -230,7 +230,7 @@ class Slot(ABC):
 class SlotV1(Slot):
     """Groups in the hierarchies of memory and pids and, if mounted, cpu and cpuacct.
 
-    The kernel kills one process that runs out of memory, and the host must end the rest. `oom_fd` also fires for a
+    The kernel kills one process that runs out of memory, and the host must end the others. `oom_fd` also fires for a
     parent group: ask `was_out_of_memory()`, which resets it.
     """
 
@@ -255,7 +255,7 @@ class SlotV1(Slot):
         self.oom_fd = fd
 
     def _limit_memory(self, memory_bytes: int) -> None:
-        # The memory limit may never be above that of memory and swap together, not even between two writes.
+        # The limit on memory may never exceed the limit on memory and swap together, not even between two writes.
         is_higher = self._limits is not None and memory_bytes > self._limits[0]
         for file in reversed(self._limit_files) if is_higher else self._limit_files:
             self._memory.write(file, str(self._baseline + memory_bytes))

@@ -146,5 +146,5 @@ def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
         mount(elsewhere, path, None, BIND | REC)  # stays read-only
     if root.has_proc:
         # Read-only, because otherwise the guest could write to oom_score_adj, mem and others in /proc/self. The reaper
-        # is hidden: its command line and control groups tell about the host.
+        # is hidden, because its command line and control groups reveal facts about the host.
         mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid,hidepid=2")

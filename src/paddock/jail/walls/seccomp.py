@@ -60,7 +60,7 @@ def for_process(confined: bytes, pid: int) -> bytes:
 
 
 def install(program: bytes, *, listen: bool = False) -> int:
-    """Put the calling thread, and whatever it forks, under the filter for good. Needs no_new_privs.
+    """Put the calling thread, and whatever it forks, under the filter permanently. Needs no_new_privs.
 
     With `listen`, for a program with `trace`, returns the listener for `denied_calls`. Refused calls wait until
     somebody reads it: hand it to the host, and close it before user code runs.
@@ -146,7 +146,7 @@ def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
     if not trace:
         install(program)
         return
-    # Duplicated before the filter is there: calls that it refuses wait until the host has the listener.
+    # Duplicated before the filter is installed: calls that it refuses wait until the host has the listener.
     with socket.socket(fileno=os.dup(control)) as host:
         listener = install(program, listen=True)
         socket.send_fds(host, [_HELLO], [listener])

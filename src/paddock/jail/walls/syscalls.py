@@ -1,6 +1,6 @@
-"""System calls: their numbers on both architectures (up to Linux 6.18), and a way to make those that Python lacks.
+"""System calls: their numbers on both architectures (up to Linux 6.18), and a way to make calls that Python lacks.
 
-A call that fails raises an OSError that names it.
+A call that fails raises an OSError with the name of the call.
 """
 
 from __future__ import annotations
