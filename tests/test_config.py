@@ -112,8 +112,8 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ("caps.calls = -1", "other.toml: caps.calls must be a positive, finite number, not -1"),
         ("monty.min_workers = 0", f"{WORKERS}; here they are 0 and {MontyConfig().max_workers}"),
         ("data_directory = ''", "other.toml: data_directory must be the path of a directory, not ''"),
-        ("environments = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
-        ("environments.a = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
+        ("environments = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
+        ("environments.a = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
         ("environments.a.b = 5", "other.toml: unknown setting 'environments.a.b'; known here: packages, preload"),
         (
             "environments.a.package = []",
