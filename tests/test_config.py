@@ -84,6 +84,11 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ),
         ('jail.hash_seed = "x"', "other.toml: jail.hash_seed must be `random` or a number below 2**32, not 'x'"),
         ("jail.template_runs = 0", "other.toml: jail.template_runs must be positive, not 0"),
+        (
+            'server.origins = ["*"]',
+            "other.toml: server.origins must be origins such as http://localhost:6274, "
+            "or http://localhost:* for any port, not ('*',)",
+        ),
         ("store.run_days = -1", "other.toml: store.run_days must be positive, or 0 for no limit, not -1.0"),
         ("store.run_count = 1.5", "other.toml: 'store.run_count' must be a whole number, not 1.5"),
         ("store.session_days = nan", "other.toml: store.session_days must be positive, or 0 for no limit, not nan"),
@@ -107,8 +112,8 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ("caps.calls = -1", "other.toml: caps.calls must be a positive, finite number, not -1"),
         ("monty.min_workers = 0", f"{WORKERS}; here they are 0 and {MontyConfig().max_workers}"),
         ("data_directory = ''", "other.toml: data_directory must be the path of a directory, not ''"),
-        ("environments = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
-        ("environments.a = 5", "other.toml: 'environments' holds a table for each environment, not 5"),
+        ("environments = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
+        ("environments.a = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
         ("environments.a.b = 5", "other.toml: unknown setting 'environments.a.b'; known here: packages, preload"),
         (
             "environments.a.package = []",

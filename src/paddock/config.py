@@ -107,8 +107,12 @@ class StoreConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """How many runs a server executes at once, and how many may wait. One caller may use three quarters of each."""
+    """Who may use a server, and how much of it at once. One caller gets at most three quarters of the runs."""
 
+    token: str = field(default="", repr=False)
+    origins: tuple[str, ...] = ()
+    body_seconds: float = 30.0
+    arriving_bytes: int = 128 * 1024 * 1024
     max_runs: int = field(default_factory=lambda: GuestsConfig().max_guests)
     max_waiting: int = 256
     waiting_bytes: int = 256 * 1024 * 1024
@@ -249,7 +253,9 @@ def _tables(
     changed = dict(current)
     for name, value in values.items() if isinstance(values, Mapping) else [("", values)]:
         if not isinstance(value, Mapping):
-            raise ConfigError(f"{origins.current_origin}: {where!r} holds a table for each environment, not {value!r}")
+            raise ConfigError(
+                f"{origins.current_origin}: {where!r} must contain a table for each environment, not {value!r}"
+            )
         reason = name_problem(name)
         if reason is None:
             changed[name] = _overlay(changed.get(name, EnvironmentConfig()), value, origins, (where, name))

@@ -36,6 +36,7 @@ _MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 1
 _POSITIVE = (
     *("jail.template_runs", "jail.template_seconds"),
     *("server.max_runs", "server.max_waiting", "server.waiting_bytes", "server.wait_seconds"),
+    *("server.body_seconds", "server.arriving_bytes"),
     *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
 )
@@ -82,6 +83,7 @@ def _requirements() -> Iterator[tuple[str, str, Callable[[Any], bool]]]:
         known = ", ".join(f"{scheme}://" for scheme in schemes)
         yield setting, f"empty or begin with one of {known}", partial(_is_url, schemes=schemes)
     yield "data_directory", "the path of a directory", bool
+    yield "server.origins", "origins such as http://localhost:6274, or http://localhost:* for any port", _are_origins
     yield "jail.hash_seed", "`random` or a number below 2**32", _is_hash_seed
 
 
@@ -92,6 +94,12 @@ def _is_hash_seed(value: str) -> bool:
 def _is_url(value: str, schemes: Collection[str]) -> bool:
     scheme, separator, rest = value.partition("://")
     return not value or (scheme in schemes and bool(separator) and (bool(rest) or scheme == "memory"))
+
+
+def _are_origins(values: Sequence[str]) -> bool:
+    import re
+
+    return all(re.fullmatch(r"https?://[^/\s*?#@]+(:\*)?", value) for value in values)
 
 
 def _check_guests(config: Config, engine: str, origins: Origins) -> None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How many times a run is started in all, if the host loses it before it has had any visible effect."""
+"""How many times a run is started at most, if the host loses it before it has had any visible effect."""
 _END: Any = object()
 """Marks the end of a stream."""
 
@@ -344,7 +344,7 @@ class Paddock:
         """The bytes of an artifact, by its id, URL or file name."""
         artifact = await self._artifacts.read(ref)
         if artifact is None:
-            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists those that a run created")
+            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists the artifacts of a run")
         return artifact[1]
 
     def _check_loop(self) -> None:

@@ -17,9 +17,7 @@ from tests.cli.test_signals import children, is_running
 from tests.forks import fork
 from tests.tools.upstreams import hostile, plain
 
-NONE_CONFIGURED = (
-    "name the file that your MCP client has with --mcp-config FILE, or add [upstreams.NAME] tables to paddock.toml"
-)
+NONE_CONFIGURED = "name your MCP client's file with --mcp-config FILE, or add [upstreams.NAME] tables to paddock.toml"
 
 
 def configured(folder: Path, **servers: object) -> str:

@@ -58,7 +58,7 @@ def application(services: Services) -> Starlette:
     # What a client hands back of an unfinished request may be anything: the SDK seals it, where it is told to.
     made.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=made.name))
     _Beside(made).register()
-    return make_app(made)
+    return make_app(made, services)
 
 
 class _Beside:

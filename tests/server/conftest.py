@@ -31,7 +31,7 @@ ERAS = ("2026-07-28", "legacy")
 
 def served(services: Services, *definitions: Definition) -> AbstractAsyncContextManager[str]:
     """The URL of a server with `services` over HTTP."""
-    return at_a_port(make_app(make_server(services, definitions or None)))
+    return at_a_port(make_app(make_server(services, definitions or None), services))
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from paddock.definitions.definition import shipped
 from paddock.model.request import LOCAL
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
+from paddock.store.runs import EVERYONE
 from tests.server.conftest import served
 from tests.server.shared_services import open_services
 
@@ -91,7 +92,7 @@ async def test_one_callers_long_runs_do_not_keep_another_waiting_and_runs_beyond
             True,
         )
         assert refusal["_meta"]["retry_after_seconds"] >= 1
-        assert len(await services.store.runs.list(LOCAL)) == 9  # the refused one is not stored
+        assert len(await services.store.runs.list(EVERYONE)) == 9  # the refused one is not stored
         quick = await modest.call_tool("run_code", {"code": "1 + 1"})
         assert quick.structured_content["output"] == 2
         third, last = answers[5], answers[8]

@@ -224,7 +224,7 @@ async def test_an_unknown_artifact_gets_a_suggestion(place: Place) -> None:
         ({"content": "x", "base64": "eA=="}, "pass either content, which is text, or base64"),
         ({"base64": "?"}, "the content is not base64: "),
         ({"base64": "é"}, "the content is not base64: "),
-        ({"content": "\ud800"}, "the content is not Unicode: it has half of a surrogate pair; pass base64"),
+        ({"content": "\ud800"}, "the content is not valid Unicode: it contains a lone surrogate; pass base64"),
         ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; create several"),
     ],
 )

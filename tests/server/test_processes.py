@@ -132,7 +132,7 @@ def test_only_loopback_addresses_are_accepted(host: str) -> None:
     with forked("serve", "--host", host) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
-    assert err.startswith(f"Error: refusing to listen on {host!r}: without authentication")
+    assert err.startswith(f"Error: refusing to listen on {host!r}: without accounts")
 
 
 def test_a_port_in_use_is_an_error() -> None:

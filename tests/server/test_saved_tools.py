@@ -134,7 +134,7 @@ async def connected(way: str, era: str, services: Services, heard: asyncio.Event
     async with AsyncExitStack() as stack:
         target: Any = made
         if way == "http":
-            target = await stack.enter_async_context(at_a_port(make_app(made)))
+            target = await stack.enter_async_context(at_a_port(make_app(made, services)))
         client = await stack.enter_async_context(Client(target, mode=era, message_handler=hear))
         if era == ERAS[0]:
             listen = await stack.enter_async_context(client.listen(tools_list_changed=True))

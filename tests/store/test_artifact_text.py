@@ -318,7 +318,7 @@ def test_a_search_that_nobody_waits_for_stops() -> None:
         ("", "the search is empty"),
         ("a\nb", "a search matches within one line"),
         ("a" * 1001, "a search has at most 1000 characters, and this one has 1001"),
-        ("\ud800", "the search is not Unicode"),
+        ("\ud800", "the search is not valid Unicode"),
     ],
 )
 def test_an_invalid_search_is_refused_with_the_reason(pattern: str, said: str) -> None:

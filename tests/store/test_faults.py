@@ -42,7 +42,8 @@ async def test_background_work_is_kept_until_the_lock_is_released(path: Path, ca
                     await store.writer.flush()
         await store.writer.flush()
         assert (await stored(store), store.writer.lost, store.writer.problem) == (["kept"], 0, None)
-    assert len(caplog.records) == 1  # logged once, however long it lasts
+    assert len(caplog.records) == 2  # once, however long it lasts, and once that it works again
+    assert caplog.messages[-1] == f"the store {path} can be written again"
 
 
 async def test_closing_a_locked_store_logs_what_was_lost(path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -28,7 +28,7 @@ def make_folder(path: str) -> Path:
 
 
 def save(folder: Path, contents: list[tuple[Artifact, bytes]]) -> list[dict[str, str]]:
-    """Write each artifact to a new file in `folder`. Returns where each one is, as `--json` shows it."""
+    """Write each artifact to a new file in `folder`. Returns the path of each, as `--json` shows it."""
     return [
         {"id": artifact.id, "filename": artifact.filename, "path": str(_write(folder, artifact.filename, content))}
         for artifact, content in contents

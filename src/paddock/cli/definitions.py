@@ -185,7 +185,7 @@ def _source(stored: StoredDefinition | None) -> str:
 
 
 def _values(definition: Definition | StoredDefinition) -> dict[str, Any]:
-    """Return a definition for `--json`; `version` is null for one that comes with Paddock."""
+    """Return a definition for `--json`; `version` is null for a shipped definition."""
     from dataclasses import asdict
     from datetime import UTC, datetime
 

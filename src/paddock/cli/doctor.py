@@ -152,7 +152,7 @@ def _add_jail(report: EngineReport, config: Config, findings: Findings) -> Engin
         works = any(each.works and each.allowed for each in findings.tried)
         return replace(report, detail=UNLIMITED if works else NO_PROFILE, missing=missing)
     if not built:
-        detail = f"works; `paddock env build {environment.name}` builds its environment, else its first use does"
+        detail = f"works; `paddock env build {environment.name}` builds its environment; otherwise its first use does"
         return replace(report, available=True, detail=detail)
     return report
 

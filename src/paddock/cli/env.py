@@ -52,7 +52,7 @@ def build(
     every: Annotated[bool, typer.Option("--all", help="Build every environment that is configured.")] = False,
     config: ConfigOption = None,
 ) -> int:
-    """Build an environment now, rather than on its first use. One that is already built stays as it is."""
+    """Build an environment now, rather than on its first use. If it is already built, nothing changes."""
     from paddock.jail.environments import configured
     from paddock.model.environments import DEFAULT_ENVIRONMENT
 

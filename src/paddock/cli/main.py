@@ -68,7 +68,7 @@ def status_of(work: Callable[[], int]) -> int:
                 mistake.show()  # type: ignore[attr-defined]
         return mistake.exit_code
     except PaddockError as error:
-        hint = ["`paddock doctor` says what works on this machine."] if isinstance(error, EngineUnavailable) else []
+        hint = ["`paddock doctor` shows what works on this machine."] if isinstance(error, EngineUnavailable) else []
         _print_error("red", f"Error: {error}", *hint)
         return surface(error).exit_code
     except Interrupted as stopped:

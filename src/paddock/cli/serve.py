@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +13,7 @@ from paddock import descriptors
 from paddock.cli.options import ConfigOption, McpConfigOption, load_config, refuse_empty, unknown
 from paddock.cli.render import stdout
 from paddock.cli.signals import SIGNALS
-from paddock.errors import HostError, RequestError
+from paddock.errors import ConfigError, HostError, RequestError
 
 if TYPE_CHECKING:
     import socket
@@ -56,6 +58,19 @@ def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = Non
 def serve(
     host: Annotated[str, typer.Option(metavar="HOST", help="A loopback address.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0 means any free one.")] = PORT,
+    socket: Annotated[
+        str | None,
+        typer.Option("--socket", metavar="PATH", help="Listen on a Unix socket instead, for this user alone."),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            metavar="TOKEN",
+            help="Serve only clients that send this token. Others can see a command's options: better "
+            "set PADDOCK_SERVER__TOKEN.",
+        ),
+    ] = None,
     definitions: DefinitionsOption = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
@@ -65,17 +80,32 @@ def serve(
 
     from paddock.server.http import check_host
 
+    refuse_empty({"--socket": [socket], "--token": [token]})
     check_host(host)
     descriptors.raise_limit()
-    asyncio.run(_serve_http(_services(config, mcp_config), *_split(definitions), host, port))
+    services = _services(config, mcp_config, token)
+    listener = listen_unix(socket) if socket is not None else listen(host, port)
+    try:
+        with listener:
+            asyncio.run(_serve_http(services, *_split(definitions), listener))
+    finally:
+        if socket is not None:
+            Path(socket).unlink(missing_ok=True)
     return 0
 
 
-def _services(config: str | None, mcp_config: str | None) -> Services:
+def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:
+    from dataclasses import replace
+
     from paddock.server.services import Services
 
     refuse_empty({"--mcp-config": [mcp_config]})
-    return Services(load_config(config), mcp_config=mcp_config)
+    settings = load_config(config)
+    if token is not None:
+        settings = replace(settings, server=replace(settings.server, token=token))
+    if re.search(r"[^!-~]", settings.server.token):
+        raise ConfigError("the token may have only ASCII characters, and no spaces")
+    return Services(settings, mcp_config=mcp_config)
 
 
 def _split(names: str | None) -> tuple[list[Definition], SavedNames]:
@@ -127,7 +157,9 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
     await serving
 
 
-async def _serve_http(services: Services, shipped: list[Definition], saved: SavedNames, host: str, port: int) -> None:
+async def _serve_http(
+    services: Services, shipped: list[Definition], saved: SavedNames, listener: socket.socket
+) -> None:
     import asyncio
 
     import uvicorn
@@ -155,7 +187,7 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
 
     AppStatus.enable_automatic_graceful_drain = False  # it would end the streams of calls at once
     await _check_saved(services, saved)
-    application = make_app(make_server(services, shipped, saved=saved))
+    application = make_app(make_server(services, shipped, saved=saved), services)
     asyncio.get_running_loop().set_exception_handler(handle_loop_error)
     web = Web(
         uvicorn.Config(
@@ -168,12 +200,19 @@ async def _serve_http(services: Services, shipped: list[Definition], saved: Save
     )
     for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
-    with listen(host, port) as listener:
-        url_host = f"[{host}]" if ":" in host else host
-        async with services:
-            address = f"http://{url_host}:{listener.getsockname()[1]}/mcp"
-            stdout().line(f"Paddock serves MCP at {address}. Ctrl-C stops it.")
-            await web.serve(sockets=[listener])
+    async with services:
+        services.start_maintenance()  # a store that does not work is in the log before the first call
+        stdout().line(f"Paddock serves MCP at {_address(listener)}. Ctrl-C stops it.")
+        await web.serve(sockets=[listener])
+
+
+def _address(listener: socket.socket) -> str:
+    import socket
+
+    name = listener.getsockname()
+    if listener.family == socket.AF_UNIX:
+        return f"http://localhost/mcp on the socket {name}"
+    return f"http://{f'[{name[0]}]' if ':' in name[0] else name[0]}:{name[1]}/mcp"
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -191,3 +230,37 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise HostError(f"cannot listen on {host} port {port}: {problem.strerror}; try --port 0") from None
     return listener
+
+
+def listen_unix(path: str) -> socket.socket:
+    """Return a socket at `path` that only this user can connect to. It replaces one that nobody listens on."""
+    import os
+    import socket
+
+    listener = socket.socket(socket.AF_UNIX)
+    umask = os.umask(0o177)  # with `chmod` others could connect before it
+    try:
+        if _is_abandoned(path):
+            Path(path).unlink()
+        listener.bind(path)
+        listener.listen()
+    except OSError as problem:
+        listener.close()
+        raise HostError(f"cannot listen on the socket {path}: {problem.strerror or problem}") from None
+    finally:
+        os.umask(umask)
+    return listener
+
+
+def _is_abandoned(path: str) -> bool:
+    """Whether there is a socket at `path` that refuses connections: the process that made it has ended."""
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as client:
+        try:
+            client.connect(path)
+        except ConnectionRefusedError:
+            return Path(path).is_socket()
+        except OSError:
+            return False
+    return False

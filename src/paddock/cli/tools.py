@@ -154,7 +154,7 @@ def stubs(
         typer.Argument(metavar="TOOL", show_default=False, help="Which ones. Default: every tool."),
     ] = None,
     language: Annotated[Literal["python", "typescript"], typer.Option(help="For .pyi, or for .d.ts.")] = "python",
-    output: Annotated[str | None, typer.Option(metavar="FILE", help="Where to write them. Default: stdout.")] = None,
+    output: Annotated[str | None, typer.Option(metavar="FILE", help="Write to this file. Default: stdout.")] = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
@@ -238,7 +238,7 @@ class _Session:
                 file = self._mcp_config
                 raise ConfigError(
                     f"{f'{file} has no servers' if file else 'no MCP servers are configured'}; "
-                    "name the file that your MCP client has with --mcp-config FILE, "
+                    "name your MCP client's file with --mcp-config FILE, "
                     "or add [upstreams.NAME] tables to paddock.toml"
                 )
             with progress() as show_line:
@@ -257,7 +257,7 @@ class _Session:
                     await asyncio.wait({task})
 
     def list_tools(self, servers: Iterable[str] = (), *, names: Iterable[str] = ()) -> tuple[tuple[Tool, ...], Servers]:
-        """Return tools and the state of their servers: of the given servers, or those in `names`, else of all."""
+        """Return the tools and states of the given servers, or of the servers in `names`, else of all servers."""
         from paddock.tools.catalogue import servers_of
 
         async def find(paddock: Paddock, show: Callable[[str], None]) -> tuple[tuple[Tool, ...], Servers]:

@@ -56,7 +56,7 @@ async def code_execution_prompt(
 
 
 async def linked_stubs(paddock: Paddock, definition: Definition) -> str:
-    """Typed declarations of the tools that a definition links, or a comment that says which one is missing."""
+    """Typed declarations of the tools that a definition links, or a comment that names a missing tool."""
     language = "python" if definition.language in ("python", None) else "typescript"
     try:
         return await paddock.tool_stubs(definition.tools, language=language, whole=False)

@@ -89,7 +89,7 @@ async def validate(
 
 
 async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ...]:
-    """Compile the code in a guest, with the types of the linked tools where they are known. Returns warnings."""
+    """Compile the code in a guest, with the types of its linked tools, if they are known. Returns warnings."""
     tools, missing, is_certain = definition.tools or (), None, True
     try:
         await paddock.tool_stubs(tools, whole=False)

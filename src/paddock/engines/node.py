@@ -30,7 +30,7 @@ MB = 1024 * 1024
 THREADS = 16
 """Threads of Node itself, which the kernel counts as processes."""
 FEWEST_PROCESSES = 4
-"""Processes that a script on Node may have where no control group counts, however low its memory limit."""
+"""How many processes a script on Node may have without a control group, however low its memory limit is."""
 REPORT_START = "<--- Last few GCs --->"
 """The first line that V8 prints on stderr when its heap is full, before it aborts the process."""
 REPORT_CHARACTERS = 64 * 1024
@@ -92,13 +92,13 @@ class NodeExecution(JailedExecution):
     def _set_limits(self, limits: Limits) -> None:
         is_watched = not self._guest.resource_limit.counts_sockets
         if is_watched:  # bytes in sockets must be within the memory limit: see `narrow`
-            most = limits.memory_bytes // (NODE_OPEN_FILES * socket_bytes())
-            limits = replace(limits, processes=min(limits.processes, max(FEWEST_PROCESSES, most)))
+            affordable = limits.memory_bytes // (NODE_OPEN_FILES * socket_bytes())
+            limits = replace(limits, processes=min(limits.processes, max(FEWEST_PROCESSES, affordable)))
         tasks = max(1, limits.processes) + THREADS
         super()._set_limits(replace(limits, processes=tasks))
         # Without a control group, limit threads by uid. A confined guest shares the host's uid, so that fails there.
         if self._may_fork and is_watched:
-            with suppress(OSError):  # it has just died; or it has another uid, and keeps the limit that it set itself
+            with suppress(OSError):  # the guest has died, or has another uid and keeps the limit it set itself
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
         if limits.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp limits every file
             self._limit_files(limits.file_bytes)

@@ -44,7 +44,7 @@ WORKER_SECONDS = 5.0
 class Guarantee:
     """One guarantee of the jail: the mechanism that provides it here, or what to do to get one.
 
-    `best_effort` says where the mechanism is not exact, and what would be.
+    `best_effort` says how the mechanism is inexact, and what to do to get an exact one.
     """
 
     name: str
@@ -108,7 +108,7 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
 
 
 def _memory(config: Config) -> tuple[str | None, str | None, str | None]:
-    """What limits the memory of a process tree here, or what to allow so that something does; what is best effort."""
+    """What limits the memory of a process tree here, or what to allow so that something does, and what is inexact."""
     try:
         found = cgroup.available()
         if found is not None:

@@ -396,13 +396,13 @@ def _lease(environment: Environment, data_directory: str | Path, tell: Tell, sto
         lock = store.lock_of(data_directory, built.key, exclusive=False)
         lock.take(stop.pause)
         # Another process may have removed it before it was locked.
-        is_there = False
+        exists = False
         try:
-            is_there = store.read_build(data_directory, built.key) is not None
+            exists = store.read_build(data_directory, built.key) is not None
         finally:
-            if not is_there:
+            if not exists:
                 lock.release()
-        if is_there:
+        if exists:
             return Lease(built, problem, lock)
     raise EnvironmentFailed(
         f"environment {environment.name!r} was removed by another process while it was being opened"

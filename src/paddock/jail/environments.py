@@ -141,7 +141,7 @@ def current(name: str, data_directory: str | Path) -> Built | None:
 def read_build(data_directory: str | Path, key: str) -> Built | None:
     """The finished build of this key; None if there is none, its interpreter is gone, or it was moved.
 
-    OSError: it could not be read, because something has run out.
+    Raises OSError if a shortage keeps it from being read (`walls/shortage`).
     """
     folder = builds(data_directory) / key
     try:

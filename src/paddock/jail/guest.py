@@ -137,7 +137,7 @@ class Guest:
         self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
 
     def _listen(self, epoll: Epoll) -> None:
-        """Register all descriptors with the epoll, or none (OSError)."""
+        """Register all descriptors with the epoll object. If one cannot be registered, raise OSError and keep none."""
         callbacks = dict.fromkeys(self._watched, self.wake) | {self._reaper: self._lose_reaper}
         if self.resource_limit.oom_fd is not None:
             callbacks[self.resource_limit.oom_fd] = self._note_out_of_memory
@@ -189,7 +189,7 @@ class Guest:
             raise EngineCrashed(_REAPER_DIED)
 
     async def _receive_listener(self) -> None:
-        """Receive the listener of a traced filter. From the filter's start, refused calls wait for the listener."""
+        """Receive the listener of a traced filter. Once the filter is installed, refused calls wait for it."""
         with suppress(EOFError):  # the guest ended instead; `_ready_pid` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()

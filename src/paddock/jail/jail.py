@@ -70,7 +70,7 @@ class Jail:
 
     @property
     def may_fork(self) -> bool:
-        """Whether the walls let guests start processes. Known once the first guest was taken."""
+        """Whether the walls let guests start processes. Known once the first guest has been taken."""
         return self._processes and self.profile != "confined"
 
     async def warm_modules(self) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """Limits on the memory and processes of a guest: a control group if one can be made, otherwise a watcher.
 
 Neither counts the memory that the guest used while it was waiting. A control group prevents use above the limit. A
-watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. Nor does it see the
-bytes that wait in sockets. So where there is no control group, fewer processes and open files limit them.
+watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. It does not see bytes
+that wait in sockets. So without a control group, a guest may have fewer processes and open files.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class ResourceLimits:
 
 
 def _require_watcher(*, required: bool) -> None:
-    """JailUnavailable: memory cannot be watched here, or a control group is required."""
+    """Raise JailUnavailable if memory cannot be watched here, or if a control group is required."""
     if required:
         raise JailUnavailable(f"{REQUIRED}. {cgroup_probe()}")
     if (reason := watcher_probe()) is not None:
@@ -141,8 +141,8 @@ def _warn_once() -> None:
 def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> tuple[Limits, int | None]:
     """The limits for this guest, and how many files each of its processes may have open; None for the usual number.
 
-    If nothing counts the bytes in sockets, processes x open files x a full socket is at most the memory limit, or
-    170 MB for a limit below that: ordinary scripts need a few of each. Threads count as processes.
+    If nothing counts the bytes in sockets, processes x open files x `socket_bytes` is at most the memory limit, or
+    170 MB if the limit is lower: ordinary scripts need a few processes and files. Threads count as processes.
     """
     if resource_limit.counts_sockets:
         return limits, None
@@ -155,7 +155,7 @@ def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> 
 
 @cache
 def socket_bytes() -> int:
-    """The most bytes that can wait in a socket. A last message of half its buffer may exceed the buffer."""
+    """The most bytes that can wait in a socket. The last message may exceed the buffer by half its size."""
     with suppress(OSError, ValueError):
         return int(Path("/proc/sys/net/core/wmem_default").read_text()) * 3 // 2
     return DEFAULT_BUFFER_BYTES * 3 // 2

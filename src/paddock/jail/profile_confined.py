@@ -83,7 +83,7 @@ class ConfinedProfile:
             writable += [tmp, files]
         os.chdir("/" if folder is None else folder / "tmp")
         close_all_but(0, 1, 2, keep)
-        # Processes are not limited: the kernel counts them together with those of this user.
+        # Processes are not limited: the kernel counts them together with all other processes of this user.
         limits = {name: value for name, value in self._spec.rlimits.items() if name != "processes"}
         privileges.limit({"file_bytes": self._spec.tmp_bytes if folder else 0, **limits})
         privileges.drop_all()

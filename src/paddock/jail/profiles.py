@@ -34,11 +34,11 @@ SYSTEM = (
 UIDS = 1 << 16
 """User ids of the profile `chroot`, from `jail.uid_base` on. `namespaces` uses fifteen times as many after them."""
 ADDRESS_BYTES, NODE_ADDRESS_BYTES = 16 << 30, 64 << 30
-"""Address space of a process of Python, and of Node, whose V8 reserves gigabytes. Page tables take at most 1/512."""
+"""Address space of a Python process, and of a Node process: V8 reserves gigabytes. Page tables take at most 1/512."""
 NODE_OPEN_FILES = 64
-"""Descriptors of a process of Node where no control group counts. Node itself has 20, and 3 for each worker thread."""
+"""Descriptors of a Node process if there is no control group. Node itself has 20, and 3 for each worker thread."""
 NODE_TASKS = 40
-"""Processes and threads of a guest of Node in the same place, if its run's limit cannot be set from outside."""
+"""Processes and threads of a Node guest without a control group, if its run's limit cannot be set from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,15 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
 
 
 def uncounted_rlimits(config: Config, setup: GuestSetup) -> dict[str, int]:
-    """Limits where no control group counts page tables and bytes in sockets. Python gets `open_files` with each run."""
-    least = 4 * config.caps.memory_bytes
+    """The rlimits if no control group counts page tables and bytes in sockets. Each run sets `open_files` of Python."""
+    minimum = 4 * config.caps.memory_bytes
     if setup.program:
-        return {"address_bytes": max(NODE_ADDRESS_BYTES, least), "open_files": NODE_OPEN_FILES, "processes": NODE_TASKS}
-    return {"address_bytes": max(ADDRESS_BYTES, least)}
+        return {
+            "address_bytes": max(NODE_ADDRESS_BYTES, minimum),
+            "open_files": NODE_OPEN_FILES,
+            "processes": NODE_TASKS,
+        }
+    return {"address_bytes": max(ADDRESS_BYTES, minimum)}
 
 
 def reserve_uids(profile: str, config: Config) -> UidBlock | None:
@@ -138,7 +142,7 @@ async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient
         try:
             return await try_profile(profile, config, setup)
         except JailUnavailable as problem:
-            if remedy := shortage.find_in(str(problem)):  # a weaker profile must not be used for that
+            if remedy := shortage.find_in(str(problem)):  # not a reason to use a weaker profile
                 raise JailUnavailable(f"no guest can be started at the moment: {remedy} ({problem})") from None
             reasons.append(f"{profile}: {problem}")
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))

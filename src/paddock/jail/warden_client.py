@@ -231,7 +231,7 @@ class WardenClient:
             warm.ready.set_result(None)
 
     def _add_lack_of_memory(self, why: str) -> str:
-        """Add to the reason of a zygote's end that memory may be it: a process that is killed gives no reason."""
+        """Add to `why` that memory may have run out: a process that the kernel kills cannot say so itself."""
         if oom_kills() == self._oom_kills:
             return why
         return (

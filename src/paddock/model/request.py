@@ -72,7 +72,7 @@ class Request:
     files: Iterable[File] = ()
     tools: Iterable[str] | None = None  # names or patterns of tools that the script may call; None: all
     limits: Limits | Mapping[str, object] | None = None  # override the configured ones
-    # Reject type errors before anything runs; "tools": only those in calls of tools.
+    # Reject type errors before anything runs; "tools": only type errors in tool calls.
     type_check: bool | Literal["tools"] = False
     mode: str = "expression"  # a script that returns a value; "script": a program with an exit code
     argv: Iterable[str] = ()  # a program's arguments, after its own name
@@ -107,5 +107,5 @@ class RunContext:
     artifacts: Artifacts | None = None  # None: the Paddock's own
     definition: str | None = None
     session: str | None = None
-    tools: Mapping[str, RunTool] = field(default_factory=dict)  # of the session; they hide others of the same name
+    tools: Mapping[str, RunTool] = field(default_factory=dict)  # the session's; they hide others of the same name
     context: Context | None = None  # values that are injected into its calls

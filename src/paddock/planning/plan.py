@@ -227,7 +227,7 @@ def _is_module_name(name: str) -> bool:
 def _is_encodable(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair
+    except UnicodeEncodeError:  # a lone surrogate
         return False
     return True
 

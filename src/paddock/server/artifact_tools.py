@@ -192,7 +192,7 @@ def _bytes(content: str | None, encoded: str | None) -> bytes:
     try:
         return base64.b64decode(encoded or "", validate=True) if content is None else content.encode()
     except UnicodeEncodeError:
-        raise BadArtifact("the content is not Unicode: it has half of a surrogate pair; pass base64") from None
+        raise BadArtifact("the content is not valid Unicode: it contains a lone surrogate; pass base64") from None
     except (binascii.Error, ValueError) as problem:
         raise BadArtifact(f"the content is not base64: {problem}") from None
 

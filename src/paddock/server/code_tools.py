@@ -118,7 +118,7 @@ class _CodeTool:
         except PaddockError as fault:
             response = self.face.render_fault(request, fault)
             if isinstance(fault, HostError):
-                log.warning("%s: %s", type(fault).__name__, fault)
+                self._services.log_fault(type(fault).__name__, fault)
             return to_result(response)
         overflow = await self._services.store_overflow(caller, run_id, result.output_json, self.face.overflow_bytes)
         response = self.face.render(self._definition, request, result, overflow)
@@ -196,7 +196,7 @@ class _CodeTool:
                 try:
                     await services.store.runs.finish(run_id, result or unfinished(Verdict.LOST, HOST_FAILED))
                 except StoreError as problem:  # the caller still gets the result
-                    log.warning("the result of run %s could not be stored: %s", run_id, problem)
+                    services.log_fault(f"the result of run {run_id} could not be stored", problem)
         return result
 
 
@@ -318,7 +318,7 @@ class SavedTools:
                 versions = await self._current_versions()
             except StoreError as problem:
                 if not is_failing:
-                    log.warning("saved definitions are not watched for now: %s", problem)
+                    self._services.log_fault("saved definitions are not watched for now", problem)
                 is_failing = True
             else:
                 is_failing = False
@@ -339,7 +339,7 @@ class SavedTools:
                 each for each in await self._services.store.definitions.list(LOCAL) if self._is_offered(each.name)
             ]
         except StoreError as problem:
-            log.warning("saved definitions are not offered: %s", problem)
+            self._services.log_fault("saved definitions are not offered", problem)
             return
         self._versions = {each.name: each.version for each in stored}
         self._tools = []

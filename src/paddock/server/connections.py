@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 
 
 class LimitedProtocol(H11Protocol):
-    """Refuses connections beyond what this process's descriptors allow; runs need the rest of them."""
+    """Refuses connections that would use more than a quarter of this process's descriptors; runs need the rest."""
 
     _warned_at = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        most = max(16, descriptors.limit() // 4)
-        if len(self.connections) >= most:
-            self._warn(most)
+        limit = max(16, descriptors.limit() // 4)
+        if len(self.connections) >= limit:
+            self._warn(limit)
             transport.write(FULL)
             transport.close()
         super().connection_made(transport)
@@ -39,13 +39,13 @@ class LimitedProtocol(H11Protocol):
         if not has_request:
             self.transport.close()
 
-    def _warn(self, most: int) -> None:
+    def _warn(self, limit: int) -> None:
         if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS or not LimitedProtocol._warned_at:
             LimitedProtocol._warned_at = time.monotonic()
             log.warning(
                 "%d connections are open, as many as the descriptors of this process allow; more get 503. "
                 "Allow more descriptors (ulimit -n), or find out who opens so many",
-                most,
+                limit,
             )
 
 

@@ -1,21 +1,26 @@
-"""The HTTP server: MCP at `/mcp` and a health check at `/healthz`, for one user on this machine.
+"""The HTTP server: MCP at `/mcp`, and health checks at `/healthz` and `/readyz`.
 
-There is no authentication yet, so anyone who reaches the server can run code as its owner. It therefore listens on
-loopback only, and checks `Host` and `Origin`, so that a web page cannot reach it through DNS rebinding.
+Whoever reaches the server can run code as its owner. It therefore listens on loopback or a Unix socket only, and checks
+`Host` and `Origin`, so that a web page cannot reach it through DNS rebinding. With a token it serves nobody else.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import ipaddress
 import re
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from paddock.errors import ConfigError
+from paddock.server.readiness import Readiness
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -23,26 +28,37 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from paddock.config import ServerConfig
+    from paddock.server.services import Services
+
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request: code, inputs and files together."""
-_LOOPBACK = r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?"
-_HOST = re.compile(_LOOPBACK, re.IGNORECASE)
-_ORIGIN = re.compile(f"http://{_LOOPBACK}", re.IGNORECASE)
+SMALL_BYTES = 64 * 1024
+"""So much of each body is not counted as arriving, so that small requests are served while others fill the memory."""
+_HOST = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+_ANY_PORT = ":*"
+_HEALTH = "/healthz"
 _DISCONNECTED = "paddock_disconnected"
 
 
-def make_app(server: Server[Any]) -> Starlette:
+def make_app(server: Server[Any], services: Services) -> Starlette:
     """The ASGI application. Its lifespan starts and ends the clients' sessions."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    health = Route("/healthz", _health, methods=["GET"])
+    readiness = Readiness(services)
+
+    async def check_ready(request: Request) -> PlainTextResponse:
+        problems = await readiness.problems()
+        return PlainTextResponse("".join(f"{each}\n" for each in problems or ["ok"]), 503 if problems else 200)
+
+    routes = [Route(_HEALTH, _health, methods=["GET"]), Route("/readyz", check_ready, methods=["GET"])]
     # Disabled: the SDK's check accepts every host that starts with a local name and a colon, and refuses hosts without
     # a port. `_Guard` checks instead.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
-        max_request_body_size=BODY_BYTES, custom_starlette_routes=[health], transport_security=unchecked
+        max_request_body_size=BODY_BYTES, custom_starlette_routes=routes, transport_security=unchecked
     )
-    app.add_middleware(_Guard)
+    app.add_middleware(_Guard, settings=services.config.server)
     return app
 
 
@@ -54,7 +70,7 @@ def check_host(host: str) -> None:
         is_loopback = False
     if not is_loopback:
         raise ConfigError(
-            f"refusing to listen on {host!r}: without authentication, whoever reaches this server can run code on it. "
+            f"refusing to listen on {host!r}: without accounts, whoever reaches this server can run code on it. "
             "Use 127.0.0.1, ::1 or localhost, and reach it from elsewhere through a tunnel such as ssh -L"
         )
 
@@ -68,35 +84,114 @@ async def _health(request: Request) -> PlainTextResponse:
     return PlainTextResponse("ok\n")
 
 
-class _Guard:
-    """Refuses requests with a foreign `Host` or `Origin`, and notices when a client disconnects.
+class _Refused(Exception):
+    """A request that is not served: a status, and the reason that the client is told."""
 
-    A browser always sends both headers. In protocol versions with sessions, the SDK continues a call after a
-    disconnect, so that the client can fetch missed events later. This server stores no events, so it ends the call.
+    def __init__(self, status: int, reason: str, **headers: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def response(self) -> JSONResponse:
+        """A JSON-RPC error: clients show its message, and not that of another body."""
+        error = {"code": INVALID_REQUEST, "message": str(self)}
+        return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, self.status, self.headers)
+
+
+class _Guard:
+    """Refuses requests of strangers, reads their bodies within limits, and notices when a client disconnects.
+
+    In protocol versions with sessions, the SDK continues a call after a disconnect, so that the client can fetch missed
+    events later. This server stores no events, so it ends the call.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, settings: ServerConfig) -> None:
+        self._app, self._settings = app, settings
+        self._token_digest = _digest(settings.token) if settings.token else None
+        self._arriving_bytes = 0  # of bodies that have not arrived completely
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        try:
+            headers = Headers(scope=scope)
+            self._check(scope["path"], headers)
+            body = await self._receive_body(headers, receive) if scope["type"] == "http" else deque()
+        except _Refused as refused:
+            await refused.response()(scope, receive, send)
+            return
         disconnected = asyncio.Event()
         scope.setdefault("state", {})[_DISCONNECTED] = disconnected
 
-        async def watch_receive() -> Message:
-            message = await receive()
+        async def receive_again() -> Message:
+            message = body.popleft() if body else await receive()
             if message["type"] == "http.disconnect":
                 disconnected.set()
             return message
 
-        await (_refusal(Headers(scope=scope)) or self._app)(scope, watch_receive, send)
+        await self._app(scope, receive_again, send)
+
+    def _check(self, path: str, headers: Headers) -> None:
+        """Raise _Refused unless the request names this machine as host, an allowed origin, and the token."""
+        if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
+            raise _Refused(421, "Invalid Host header: it must name this machine, as localhost or 127.0.0.1 does")
+        for origin in headers.getlist("origin"):
+            if not any(_is_origin(origin, each) for each in self._settings.origins):
+                raise _Refused(403, "Invalid Origin header: web pages may use this server if server.origins names them")
+        if self._token_digest is None or path == _HEALTH:
+            return
+        credentials = headers.getlist("authorization")
+        if not credentials:
+            problem = "this server wants a token"
+        elif len(credentials) > 1 or not hmac.compare_digest(_digest(_bearer(credentials[0])), self._token_digest):
+            problem = "the token is not the one that this server wants"
+        else:
+            return
+        reason = f"Unauthorized: {problem}; send it as `Authorization: Bearer TOKEN`"
+        raise _Refused(401, reason, www_authenticate="Bearer")
+
+    async def _receive_body(self, headers: Headers, receive: Receive) -> deque[Message]:
+        """Read the whole body. Raises _Refused if it is too large, too slow, or one of too many that arrive."""
+        messages: deque[Message] = deque()
+        counted, size = 0, int(headers.get("content-length", 0))
+        too_large = _Refused(413, f"The request has more than {BODY_BYTES >> 20} MB: send less at once")
+        if size > BODY_BYTES:
+            raise too_large
+        size = 0
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                while True:
+                    message = await receive()
+                    messages.append(message)
+                    size += len(message.get("body", b""))
+                    if size > BODY_BYTES:
+                        raise too_large
+                    if not message.get("more_body", False):
+                        return messages
+                    self._arriving_bytes += max(0, size - SMALL_BYTES) - counted
+                    counted = max(0, size - SMALL_BYTES)
+                    if counted and self._arriving_bytes > self._settings.arriving_bytes:
+                        raise _Refused(503, "Too many large requests are being sent: try again", retry_after="1")
+        except TimeoutError:
+            seconds = f"{self._settings.body_seconds:g} s"
+            raise _Refused(408, f"The request did not arrive within {seconds}", connection="close") from None
+        finally:
+            self._arriving_bytes -= counted
 
 
-def _refusal(headers: Headers) -> PlainTextResponse | None:
-    if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
-        return PlainTextResponse("Invalid Host header", 421)
-    if not all(_ORIGIN.fullmatch(origin) for origin in headers.getlist("origin")):
-        return PlainTextResponse("Invalid Origin header", 403)
-    return None
+def _is_origin(origin: str, allowed: str) -> bool:
+    """Whether `origin` is the allowed one. `http://localhost:*` allows any port."""
+    if not allowed.endswith(_ANY_PORT):
+        return origin.lower() == allowed.lower()
+    pattern = re.escape(allowed.removesuffix(_ANY_PORT)) + r"(:\d{1,5})?"
+    return re.fullmatch(pattern, origin, re.IGNORECASE) is not None
+
+
+def _bearer(credentials: str) -> str:
+    scheme, _, token = credentials.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

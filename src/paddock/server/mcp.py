@@ -248,7 +248,7 @@ class _Handlers:
         except RequestError as refusal:
             return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:
-            log.warning("%s: %s", type(fault).__name__, fault)
+            self._services.log_fault(type(fault).__name__, fault)
             return envelope_result(envelope.internal_error(params.name, f"{type(fault).__name__}: {fault}"))
         finally:
             self._services.start_maintenance()
@@ -294,12 +294,14 @@ class _Handlers:
             await context.session.report_progress(done, total, message or None)
 
         name = _session_name(context)
-        token = "" if context.request is None else context.request.headers.get("authorization", "")
+        token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
         session = None if name is None else self._services.sessions.get(name, token)
         peer = None if context.request is None or context.request.client is None else context.request.client.host
         # Over HTTP any result may become an event: the SDK starts a stream after 15 s, or at the first report.
-        max_bytes = None if context.request is None else EVENT_BYTES
-        return Caller(LOCAL, session, report, max_bytes, caller_key(token, peer))
+        max_bytes, key = None if context.request is None else EVENT_BYTES, caller_key(token, peer)
+        # Each token has its own runs and artifacts; those of the server's token are the owner's.
+        is_owner = not token or bool(self._services.config.server.token)
+        return Caller(LOCAL if is_owner else f"token-{key[:32]}", session, report, max_bytes, key)
 
 
 @contextmanager

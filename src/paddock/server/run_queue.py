@@ -1,8 +1,8 @@
 """Decides which runs may start: a bounded queue that is fair between callers.
 
-A run that finds no room waits. The next one to start is that of the caller with the fewest runs in progress, and among
-those the one that has waited longest. No caller gets the last quarter of the places, so somebody else's short run never
-waits for one caller's long ones. Runs beyond the queue, in number or in bytes, are refused at once.
+A run that finds no free place waits. Callers with the fewest runs in progress come first; of their runs, the one that
+has waited longest. No caller gets the last quarter of the places, so the short run of one caller never waits for the
+long runs of another. Runs beyond the queue, in number or in bytes, are refused at once.
 """
 
 from __future__ import annotations

@@ -82,6 +82,15 @@ class Services:
         self._maintenance: asyncio.Task[None] | None = None
         self._cancellations: asyncio.Task[None] | None = None
 
+    def log_fault(self, what: str, fault: BaseException) -> None:
+        """Log a fault of the host. That the store does not work is logged once, until it works again."""
+        writer = self.store.writer
+        if isinstance(fault, StoreError) and writer.problem is not None:
+            if writer.is_logged:
+                return
+            writer.is_logged = True
+        log.warning("%s: %s", what, fault)
+
     def check_open(self) -> None:
         """Refuse a new run if the server is being shut down."""
         if self._is_closing:
@@ -105,7 +114,7 @@ class Services:
         def ended(task: asyncio.Task[RunResult]) -> None:
             self._detached.discard(task)
             if not task.cancelled() and (fault := task.exception()) is not None:
-                log.warning("the detached run %s failed: %s: %s", run_id, type(fault).__name__, fault)
+                self.log_fault(f"the detached run {run_id} failed: {type(fault).__name__}", fault)
 
         task = asyncio.create_task(run)
         self._detached.add(task)
@@ -167,7 +176,7 @@ class Services:
                 await self.store.sweep()
                 await self.artifacts.sweep()
             except (StoreError, OSError) as problem:
-                log.warning("the store's clean-up failed and will be tried again: %s", problem)
+                self.log_fault("the store's clean-up failed and will be tried again", problem)
             await asyncio.sleep(self.config.store.sweep_seconds)
 
     async def record_session(self, caller: Caller) -> None:
@@ -183,7 +192,7 @@ class Services:
                 session.stored = state
                 await self.store.sessions.save(caller.principal, session.id, state)
         except StoreError as problem:
-            log.warning("a session could not be stored: %s", problem)
+            self.log_fault("a session could not be stored", problem)
 
     async def definition_versions(self) -> dict[str, int]:
         """The current version of each saved definition, by name. Does not create a store."""
@@ -200,7 +209,7 @@ class Services:
         try:
             return await self.artifacts.of(caller.owner, run_id).create(name, mime_type, data)
         except PaddockError as problem:
-            log.warning("%s could not be stored as an artifact: %s", name, problem)
+            self.log_fault(f"{name} could not be stored as an artifact", problem)
             return None
 
     async def store_overflow(

@@ -37,7 +37,7 @@ _SET = {"set": {"type": "object"}, "state_scope": _STATE["state_scope"]}
 
 @dataclass(frozen=True, slots=True)
 class SessionTool:
-    """One of the tools. `act` gets the context to change, and its session, if there is one."""
+    """A tool of this group. `act` gets the context to change, and its session if there is one."""
 
     tool: Tool
     act: Callable[[Context, Session | None, Mapping[str, Any]], dict[str, Any]]

@@ -1,6 +1,6 @@
 """SQL statements about artifacts and the objects that hold their bytes. Each runs in the caller's transaction.
 
-An object is recorded before its bytes are written and forgotten after they are deleted, so that a crash never leaves an
+An object is recorded before its bytes are written until after they are deleted, so that a crash never leaves an
 unknown object. In between it belongs to one artifact, or waits for deletion.
 """
 
@@ -83,7 +83,7 @@ class Records:
         self._attach(Part(key, size), values["id"], 0)
 
     def replace(self, artifact_id: str, values: dict[str, Any], key: str) -> Row[Any]:
-        """Replace the objects of an artifact with another one."""
+        """Replace all objects of an artifact with the object `key`."""
         size = values["size"]
         self._check_quota(size, more_bytes=size - self._get(artifact_id).size, more=0)
         _detach(self.connection, [artifact_id], self.now)

@@ -371,7 +371,7 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
             re2.compile(search, options)  # without our prefix, so that an error message does not show it
         pattern = re2.compile(f"(?m){search}" if is_regex else f"(?i){re2.escape(search)}", options)
     except UnicodeEncodeError:
-        raise BadArtifact("the search is not Unicode: it has half of a surrogate pair") from None
+        raise BadArtifact("the search is not valid Unicode: it contains a lone surrogate") from None
     except re2.error as problem:
         reason = problem.args[0] if problem.args else problem
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

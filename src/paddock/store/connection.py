@@ -42,6 +42,15 @@ def make_file(path: Path) -> None:
         os.close(fd)
 
 
+def file_id(path: Path) -> tuple[int, int] | None:
+    """What tells the file or folder at `path` from another one of that name; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def connect(path: Path, *, is_reader: bool = False, busy_seconds: float = BUSY_SECONDS) -> sqlalchemy.Connection:
     """Open a connection for one thread. A writer's transaction takes the write lock when it begins."""
     from sqlalchemy import create_engine, event

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from paddock.config import StoreConfig
 from paddock.errors import StoreError
-from paddock.store.connection import BUSY_SECONDS, connect, is_database_error, make_file, store_error
+from paddock.store.connection import BUSY_SECONDS, connect, file_id, is_database_error, make_file, store_error
 from paddock.store.definitions import StoredDefinitions
 from paddock.store.journal import StoredJournal
 from paddock.store.runs import StoredRuns
@@ -54,7 +54,8 @@ class Store:
     ) -> None:
         self.path = Path(path)
         self._busy_seconds, self._is_migrated = busy_seconds, False
-        self.writer = Writer(self._connect_writer, name=self.path, wait_seconds=wait_seconds)
+        self._file_id: tuple[int, int] | None = None  # of the file that was opened first
+        self.writer = Writer(self._connect_writer, check=self._check_file, name=self.path, wait_seconds=wait_seconds)
         self._reader: sqlalchemy.Connection | None = None  # used in `_reader_thread` alone
         self._reader_thread: ThreadPoolExecutor | None = None
         self.runs = StoredRuns(self)
@@ -71,6 +72,15 @@ class Store:
     async def start(self) -> None:
         """Open the database now, and create or migrate it if needed. Raises StoreError if it cannot be used."""
         await self.writer.write(lambda connection: None)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the file was opened and is still there, and the last transaction succeeded."""
+        return self._is_migrated and file_id(self.path) == self._file_id and self.writer.problem is None
+
+    async def probe(self) -> None:
+        """Write to the disk, and change nothing. StoreError: that failed."""
+        await self.writer.write(lambda connection: connection.exec_driver_sql("PRAGMA user_version = 0"), synced=True)
 
     async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
         """Run `work` in one snapshot, off the event loop, and return its result. It sees all writes queued before."""
@@ -102,7 +112,10 @@ class Store:
         self.runs.process.release()
 
     def _connect_writer(self) -> sqlalchemy.Connection:
-        make_file(self.path)
+        if self._file_id is None:
+            make_file(self.path)
+        else:
+            self._check_file()
         connection = connect(self.path, busy_seconds=self._busy_seconds)
         try:
             migrate(connection, self.path)
@@ -110,7 +123,15 @@ class Store:
             connection.close()
             raise
         self._is_migrated = True
+        self._file_id = file_id(self.path)
         return connection
+
+    def _check_file(self) -> None:
+        """Raise StoreError if the open file is no longer the one at the path: what is written to it would be lost."""
+        if file_id(self.path) != self._file_id:
+            raise StoreError(
+                f"the store {self.path} was removed or replaced while it was open; put it back, or restart the server"
+            )
 
     def _read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
         try:

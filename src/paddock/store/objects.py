@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
@@ -46,7 +47,7 @@ class Objects:
         self._url = url
         scheme, _, path = url.partition("://")
         local = Path(unquote(path)) if scheme == "file" else Path(folder)
-        self._folder: Path | None = local if scheme in ("", "file") else None
+        self.folder: Path | None = local if scheme in ("", "file") else None
         self._store: ObjectStore | None = None
         self._lock = threading.Lock()
 
@@ -62,10 +63,16 @@ class Objects:
         store = await self._get_store()
         try:
             await obstore.put_async(store, key, content, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
-            if self._folder is not None:
-                await asyncio.to_thread(_sync, self._folder / key)
+            if self.folder is not None:
+                await asyncio.to_thread(_sync, self.folder / key)
         except (obstore.exceptions.BaseError, OSError) as problem:
             raise _store_error("written", problem) from None
+
+    async def probe(self) -> None:
+        """Write and delete a small object. StoreError: that failed."""
+        key = f"probe/{secrets.token_hex(8)}"
+        await self.put(key, b"paddock")
+        await self.delete(key)
 
     async def read(self, key: str, start: int, end: int) -> AsyncGenerator[bytes]:
         """Stream the bytes from `start` to `end`."""
@@ -107,8 +114,8 @@ class Objects:
             pass
         except (obstore.exceptions.BaseError, OSError) as problem:
             raise _store_error("deleted", problem) from None
-        if self._folder is not None:
-            await asyncio.to_thread(_delete_staged, self._folder / key)
+        if self.folder is not None:
+            await asyncio.to_thread(_delete_staged, self.folder / key)
 
     async def _get_store(self) -> ObjectStore:
         if self._store is None:
@@ -124,13 +131,13 @@ class Objects:
             if self._store is not None:
                 return
             try:
-                if self._folder is not None:
-                    self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    self._store = LocalStore(self._folder)
+                if self.folder is not None:
+                    self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    self._store = LocalStore(self.folder)
                 else:
                     self._store = from_url(self._url)
             except OSError as problem:
-                raise StoreError(f"the artifacts' folder {self._folder} cannot be used: {problem.strerror}") from None
+                raise StoreError(f"the artifacts' folder {self.folder} cannot be used: {problem.strerror}") from None
             except (obstore.exceptions.BaseError, ValueError) as problem:
                 raise ConfigError(f"artifacts.url {self._url!r} cannot be used: {_first_line(problem)}") from None
 

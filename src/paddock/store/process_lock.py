@@ -16,7 +16,7 @@ class ProcessLock:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid helps whoever looks into the folder
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid is there for people who look into the folder
         self._fd: int | None = None
 
     def hold(self) -> str:
@@ -27,7 +27,7 @@ class ProcessLock:
         return self.name
 
     def is_alive(self, name: str) -> bool:
-        """Whether the process of that name still runs. Removes the file of one that does not."""
+        """Whether the process of that name still runs. If it does not, its file is removed."""
         if name == self.name:
             return True
         path = self._folder / Path(name).name
@@ -51,7 +51,7 @@ class ProcessLock:
 
 
 def _lock(path: Path, flags: int) -> int | None:
-    """Open and lock the file. Returns None if it was removed meanwhile, because others could not see that lock."""
+    """Open and lock the file. Returns None if it was removed meanwhile: others would not see the lock."""
     fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

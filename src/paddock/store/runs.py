@@ -52,7 +52,7 @@ EVERYONE = Everyone.EVERYONE
 
 
 class Redactor(Protocol):
-    """Removes secrets; a `Paddock` is one."""
+    """Removes secrets. `Paddock` implements it."""
 
     def redact(self, value: Any) -> Any: ...
 
@@ -116,7 +116,7 @@ class StoredRun(RunSummary):
     live_stderr: str
     calls: tuple[Mapping[str, Any], ...]  # as in a result; the status of a call without an outcome is None
     result_json: str | None
-    cancel_requested: bool = False  # by another process than the one that runs it
+    cancel_requested: bool = False  # whether another process asked to end the run
 
     def to_dict(self) -> dict[str, Any]:
         return {**self._head(), "result": None if self.result_json is None else parse_stored(self.result_json)}
@@ -153,7 +153,7 @@ class StoredRuns:
         self._running: dict[str, _Running] = {}
 
     async def begin(self, run: NewRun) -> StoredRun | None:
-        """Write that `run` begins. Waits for the write only if the run has an idempotency key.
+        """Write that `run` begins. Waits for the write if the run has an idempotency key, or the store may not work.
 
         If the principal already has a run with that key, returns it and writes nothing. Raises RequestError if that run
         was for another request.
@@ -165,7 +165,7 @@ class StoredRuns:
         def work(connection: sqlalchemy.Connection) -> str | None:
             return _begin(connection, run, self.process.hold(), now)
 
-        if run.idempotency_key is None:
+        if run.idempotency_key is None and self._store.is_working:
             await self._store.writer.put(work, size_bytes=len(run.code))
         elif (earlier := await self._begin_once(run.id, work)) is not None:
             return await self.get(run.principal, earlier)
@@ -224,7 +224,7 @@ class StoredRuns:
         return await self._read(lambda connection: _list(connection, principal, limit, before, filters))
 
     async def request_cancel(self, principal: str, run_id: str) -> None:
-        """Ask the process that runs it to end a run."""
+        """Ask the process that owns a run to end it."""
 
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.tables import runs, sa
@@ -246,11 +246,11 @@ class StoredRuns:
         return await self._store.read(work)
 
     async def mark_lost(self) -> list[str]:  # type: ignore[valid-type]
-        """End every run whose process has died with the verdict `lost`, and return their ids."""
+        """Give the verdict `lost` to every run whose process has died. Returns the ids of these runs."""
         return await self._store.writer.write(lambda connection: _mark_lost(connection, self.process))
 
     async def _read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
-        """Read, after the runs of dead processes have become `lost`."""
+        """Mark the runs of dead processes as `lost`, then read."""
 
         def check(connection: sqlalchemy.Connection) -> tuple[bool, T]:
             return bool(_dead_owners(connection, self.process)), work(connection)
@@ -351,7 +351,7 @@ def _forget(connection: sqlalchemy.Connection, run_id: str) -> None:
 
 
 def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float, owner: str) -> bool:
-    """Write how a run of `owner` ended. Returns False if it is not a run in progress of that process."""
+    """Write how a run of `owner` ended. Returns False if `owner` has no such run in progress."""
     from paddock.store.tables import calls, runs, sa
 
     call_bytes = sa.select(sa.func.coalesce(sa.func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == result.run_id)

@@ -57,12 +57,13 @@ class Writer:
         self,
         connect: Callable[[], sqlalchemy.Connection],
         *,
+        check: Callable[[], None] = lambda: None,
         name: object = "",
         queue_items: int = QUEUE_ITEMS,
         queue_bytes: int = QUEUE_BYTES,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
-        self._connect, self._name = connect, name
+        self._connect, self._check, self._name = connect, check, name
         self._queue_items, self._queue_bytes, self._wait_seconds = queue_items, queue_bytes, wait_seconds
         self._wake = threading.Condition()
         self._queue: deque[_Item] = deque()
@@ -71,9 +72,11 @@ class Writer:
         self._is_busy, self._is_closing = False, False
         self._thread: threading.Thread | None = None
         self._connection: sqlalchemy.Connection | None = None
-        self._is_synced, self._is_logged = False, False
+        self._is_synced = False
         self.problem: StoreError | None = None
         """Why the last transaction failed; None once one has succeeded."""
+        self.is_logged = False
+        """Whether the log has this problem."""
         self.lost = 0
         """How many items of background work were lost."""
 
@@ -176,7 +179,9 @@ class Writer:
         except Exception as problem:  # noqa: BLE001  callers must get the error, and the thread must survive
             self._fail(batch, store_error(problem, self._name))
             return
-        self.problem, self._is_logged = None, False
+        if self.is_logged:
+            _log.warning("the store %s can be written again", self._name)
+        self.problem, self.is_logged = None, False
         with self._wake:
             written = [item for item in batch if item.done is None]
             self._background_count -= len(written)
@@ -194,6 +199,7 @@ class Writer:
 
     def _transact(self, batch: list[_Item]) -> list[tuple[Any, BaseException | None]]:
         connection = self._connection = self._connection or self._connect()
+        self._check()
         # A synced commit costs far more than a normal one, so only commits that need it are synced.
         is_synced = any(item.is_synced for item in batch)
         if is_synced != self._is_synced:
@@ -210,8 +216,8 @@ class Writer:
             items = [*batch, *self._queue]  # items queued meanwhile would otherwise wait behind a full batch
             self._queue = deque(item for item in items if item.done is None)
             self._awaited_count = 0
-        if self._queue and not self._is_logged:  # log it once, until a write succeeds
-            self._is_logged = True
+        if self._queue and not self.is_logged:  # log it once, until a write succeeds
+            self.is_logged = True
             _log.warning("%s; unwritten entries wait in memory", problem)
         for item in items:
             if item.done is not None:

@@ -275,7 +275,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 
 
 def _finite(text: str) -> float:
-    """The float in `text`. ValueError for one that JSON cannot represent."""
+    """The float in `text`. Raises ValueError if JSON cannot represent it."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"{text[:20]} is not a number in JSON")

@@ -61,7 +61,7 @@ MAX_PROGRESS_EVENTS = 10_000
 """Progress notifications of one call. Further ones are dropped."""
 MAX_ROUNDS = 100
 ROUND_SECONDS = 0.25
-NOT_JSON = "The arguments contain something that JSON cannot represent: half a surrogate pair, NaN or infinity."
+NOT_JSON = "The arguments contain something that JSON cannot represent: a lone surrogate, NaN or infinity."
 Progress = Callable[[float, float | None, str], None]
 """Called with the amount done, the total if known, and a message. Must not block."""
 _raw_result = TypeAdapter(dict[str, Any])
@@ -91,7 +91,7 @@ class Call:
     injected: Injected = NOTHING
 
     def __post_init__(self) -> None:
-        """Refuse what JSON cannot represent: the SDK notices while it writes, and that ends the connection."""
+        """Refuse values that JSON cannot represent. The SDK would fail while writing them and end the connection."""
         try:
             sent = [self.tool, self.arguments, self.injected.arguments, self.injected.meta]
             json.dumps(sent, allow_nan=False, ensure_ascii=False).encode()
@@ -209,7 +209,7 @@ class Connection:
         if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.body}".lower():
             self.end()
             return unreachable(
-                f"The server '{self.server.name}' no longer knows the session; the next call begins another."
+                f"The server '{self.server.name}' no longer knows the session; the next call starts a new one."
             )
         return self._explain(exchange, problem).without(self.server.secrets)
 
@@ -224,7 +224,7 @@ class Connection:
             return http_failed(name, exchange)
         if exchange.unusable or problem.code == PARSE_ERROR:
             # The SDK's message would quote the answer.
-            why = exchange.unusable or (message if message.startswith("it is ") else "it is not JSON of the protocol")
+            why = exchange.unusable or (message if message.startswith("it is ") else "it is not a JSON-RPC message")
             return broken(f"The answer of the server '{name}' cannot be used: {why}.", "Ask for something else.")
         if problem.code == CONNECTION_CLOSED:
             return unreachable(f"The server '{name}' was lost: {message}.\n{EFFECT_UNKNOWN}")
@@ -260,7 +260,7 @@ class Connection:
             self.over.set()
             if not self._ready.done():
                 self._ready.set_exception(self.failure)
-                self._ready.exception()  # marks it as retrieved: perhaps nobody waits any more
+                self._ready.exception()  # marks it as retrieved, in case nobody waits for it
 
     async def _stay(self, client: mcp.Client) -> None:
         """Wait until the connection should end. Until then, watch for changes of the tool list."""

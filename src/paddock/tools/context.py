@@ -372,7 +372,7 @@ def _check_overlap(found: Iterable[Field], chosen: Mapping[str, tuple[Connection
 
 def _check_server(name: str, servers: Mapping[str, Server], where: str) -> None:
     if name not in servers:
-        known = f"known: {', '.join(servers) or 'none'}; --mcp-config adds those of another file"
+        known = f"known: {', '.join(servers) or 'none'}; --mcp-config adds the servers of another file"
         raise ConfigError(f"{where}: there is no upstream {name!r}; {did_you_mean(name, servers, known)}")
 
 

@@ -82,7 +82,7 @@ def _outcome(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, Bas
 
 
 async def in_thread(work: Callable[[], Any]) -> Any:
-    """Run `work` in a daemon thread of its own. A cancelled caller stops waiting; the thread goes on.
+    """Run `work` in a daemon thread of its own. A cancelled caller stops waiting; the thread continues.
 
     Not asyncio's executor: it has few threads and waits for them at exit, so a tool that never returns would occupy one
     of them and keep the host from exiting.
@@ -105,7 +105,7 @@ async def in_thread(work: Callable[[], Any]) -> Any:
 
 
 def by_name(functions: Iterable[Function]) -> dict[str, FunctionTool]:
-    """The functions as tools, by name. Raises UnknownTool for one that a script could not call."""
+    """The functions as tools, by name. Raises UnknownTool for a function that a script could not call."""
     tools: dict[str, FunctionTool] = {}
     if not isinstance(functions, Iterable):
         raise UnknownTool(f"tools must be a list of functions, not {functions!r}")
@@ -194,7 +194,7 @@ def _output_schema(function: Function) -> dict[str, Any] | None:
 
 
 def _adapter(hint: Any) -> Any:
-    """A pydantic adapter for an annotation; None if pydantic does not know it, and any JSON is accepted."""
+    """A pydantic adapter for an annotation; None if pydantic does not support it; any JSON is then accepted."""
     if hint is Any:
         return None
     from pydantic import TypeAdapter

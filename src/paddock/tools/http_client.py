@@ -92,7 +92,7 @@ class Exchange:
 
 
 EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
-"""The exchange of the request being sent. Transports post each message in the context of whoever sent it."""
+"""The exchange of the request being sent. Transports post each message in the context of its sender."""
 
 
 class _Sent(msgspec.Struct):

@@ -136,7 +136,7 @@ def _rule(value: Any, where: str) -> Rule:
 
 
 class RateLimit:
-    """Limits the calls within any minute; None: no limit."""
+    """Limits the number of calls in any period of a minute. With None there is no limit."""
 
     def __init__(self, calls_per_minute: int | None, now: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._now = calls_per_minute, now

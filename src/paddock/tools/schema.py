@@ -119,7 +119,7 @@ def copy_schema(schema: object) -> SafeSchema:
     if isinstance(dialect, str) and dialect in DRAFTS:
         copy.root["$schema"] = dialect
     elif dialect is not None:
-        copy.notes.append(f"its $schema is not known: {quote(dialect)}")
+        copy.notes.append(f"its $schema is unknown: {quote(dialect)}")
     _drop_dangling_references(copy)
     return copy
 

@@ -121,7 +121,7 @@ def line_message(line: Line, limit: int) -> SessionMessage | None:
         try:
             return parse_message(line.data)
         except (ValueError, RecursionError):
-            problem = "it is not JSON of the protocol"
+            problem = "it is not a JSON-RPC message"
     else:
         problem = f"it is larger than {limit / 2**20:g} MB"
     number = _request_id(line.data)

@@ -61,7 +61,7 @@ def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[To
 
 
 def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:
-    """A whole stub file: what is defined in every script, and the tools.
+    """A whole stub file: the names that every script has, and the tools.
 
     `rebound` are names that the script assigns itself. A type checker would apply the types declared here to them.
     """

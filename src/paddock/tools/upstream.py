@@ -219,7 +219,7 @@ class Upstream:
             await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
 
     def _spawn(self, work: Any) -> asyncio.Task[Any]:
-        """Start a task that `close` ends, and whose exception nobody need retrieve."""
+        """Start a task that `close` ends. Its exception need not be retrieved."""
 
         def forget(task: asyncio.Task[Any]) -> None:
             self._tasks.discard(task)

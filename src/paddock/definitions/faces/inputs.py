@@ -100,7 +100,7 @@ def _arguments(definition: Definition) -> list[str]:
     default = "; without it the tool's own runs" if definition.code is not None else ""
     inputs = f" Defaults: {_names(definition.inputs)}." if definition.inputs else ""
     lines = [
-        f"`code` is a whole script{default}. Its value is that of the last expression, or of a top-level `return`; an "
+        f"`code` is a whole script{default}. Its result is the last expression, or a top-level `return`; an "
         "assignment gives nothing. Return dicts and lists; print only for diagnostics. Top-level `await` works.",
         f"Each key of `inputs` is a variable: pass data there, not in the code.{inputs}",
     ]

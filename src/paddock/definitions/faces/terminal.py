@@ -1,4 +1,4 @@
-"""The face of `python`: a program as a terminal shows it, in one text; or what Ruff finds in it, as JSON."""
+"""The face of `python`: a program's output in one text, as a terminal shows it; or Ruff's findings, as JSON."""
 
 from __future__ import annotations
 

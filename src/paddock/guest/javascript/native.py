@@ -68,7 +68,7 @@ class Native:
     def __init__(self, context: _quickjs.Context) -> None:
         self.runtime, self._context = ctypes.cast(id(context) + _OBJECT_HEAD_BYTES, ctypes.POINTER(_pointer))[0:2]
         if self._context is None or _runtime_of(self._context) != self.runtime:
-            raise RuntimeError("this version of quickjs-ng has another memory layout; install the pinned version")
+            raise RuntimeError("this version of quickjs-ng has a different memory layout; install the pinned version")
         self._rejected: dict[int, tuple[Value, Value]] = {}  # promise and reason, by the promise's address
         self._tracker = _Tracker(self._track_rejection)
         _track(self.runtime, self._tracker, None)

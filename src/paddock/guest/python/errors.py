@@ -81,7 +81,7 @@ def cut(text: str) -> str:
 
 
 def encode(value: object) -> bytes:
-    """JSON as UTF-8, as frame headers use it."""
+    """Encode `value` as JSON in UTF-8, as in frame headers."""
     return _encode(value).encode()
 
 

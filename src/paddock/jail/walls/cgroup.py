@@ -140,8 +140,8 @@ class Slots:
 def available(record: Path | None = None) -> Controllers | None:
     """The controllers that work here. Finding out takes a tenth of a second, because each is tried.
 
-    The file `record` notes what worked, so that it is not tried again until the next boot. Raises OSError if something
-    has run out, so that it cannot be found out now.
+    The file `record` notes what worked, so that it is not tried again until the next boot. Raises OSError if a
+    shortage keeps them from being tried (`shortage`).
     """
     found, _ = _search(record)
     return found

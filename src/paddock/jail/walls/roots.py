@@ -42,7 +42,7 @@ def acquire(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> t
     reads = sorted(reads)
     folder = Path(place)
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)  # guests reach it only from inside
+    folder.chmod(0o700)  # guests reach its files only from inside a root
     root = folder / _key(reads)
     with _locked(folder / "lock") as lock:
         held = os.open(folder / f"{root.name}.used", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -181,7 +181,7 @@ def _open_folder(name: str, above: int | None) -> int:
     try:
         fd = os.open(name, flags, dir_fd=above)
     except PermissionError:
-        os.chmod(name, 0o700, dir_fd=above)  # it is ours; the guest may have removed the permissions
+        os.chmod(name, 0o700, dir_fd=above)  # this user owns it; the guest may have removed the permissions
         fd = os.open(name, flags, dir_fd=above)
     os.fchmod(fd, 0o700)
     return fd

@@ -1,4 +1,4 @@
-"""Failures that say something about the moment and nothing about the machine: something has run out."""
+"""Shortages: errors because descriptors, processes or memory have run out, not because a feature is missing."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ REMEDIES = {
 
 
 def unless_shortage(error: OSError) -> OSError:
-    """Return the error, or raise it if it only says that something has run out."""
+    """Return `error`, or raise it if it is a shortage."""
     if error.errno in REMEDIES:
         raise error
     return error
 
 
 def explain(error: OSError) -> str:
-    """The error in words, with what to do about it if something has run out."""
+    """The text of an error. For a shortage, the text says what to do."""
     remedy = REMEDIES.get(error.errno or 0)
     return str(error) if remedy is None else f"{remedy} ({error.strerror})"
 
 
 def find_in(text: str) -> str | None:
-    """What to do about the shortage that this text of another process names; None if it names none."""
+    """What to do about the shortage that another process reports in `text`; None if it reports none."""
     return next((remedy for number, remedy in REMEDIES.items() if f"[Errno {number}]" in text), None)
 
 
@@ -42,7 +42,7 @@ def oom_kills() -> int:
 
 @contextmanager
 def threads_as_errors() -> Iterator[None]:
-    """Raise OSError where Python raises RuntimeError: a thread cannot be started."""
+    """Raise OSError instead of Python's RuntimeError if a thread cannot be started."""
     try:
         yield
     except RuntimeError as problem:

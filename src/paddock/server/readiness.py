@@ -1,0 +1,67 @@
+"""Whether a server can keep what it does: the store and artifacts can be written, and their disks have room."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddock.errors import ConfigError, StoreError
+from paddock.store.connection import file_id
+
+if TYPE_CHECKING:
+    from paddock.server.services import Services
+
+FREE_BYTES = 64 * 1024 * 1024
+"""With less room on a disk, a server is not ready."""
+log = logging.getLogger(__name__)
+
+
+class Readiness:
+    """The checks behind `/readyz`. Each problem is logged once until it is gone."""
+
+    def __init__(self, services: Services) -> None:
+        self._services, self._store, self._objects = services, services.store, services.artifacts.objects
+        self._data = Path(services.config.data_directory)
+        self._data_id = file_id(self._data)  # None: it will be made with the first environment
+        self._logged: list[str] = []
+        self._lock = asyncio.Lock()
+
+    async def problems(self) -> list[str]:
+        """Why this server is not ready; empty if it is."""
+        async with self._lock:
+            others = [*await asyncio.to_thread(self._check_disks), *await self._check_artifacts()]
+            for each in others:
+                if each not in self._logged:
+                    log.error("not ready: %s", each)
+            self._logged = others
+            try:
+                await self._store.probe()
+            except StoreError as problem:
+                self._services.log_fault("not ready", problem)
+                return [str(problem), *others]
+            return others
+
+    def _check_disks(self) -> list[str]:
+        found: list[str] = []
+        self._data_id = self._data_id or file_id(self._data)
+        if file_id(self._data) != self._data_id:
+            found.append(f"the data directory {self._data} was removed or replaced; restart the server")
+        disks: dict[int, Path] = {}
+        for folder in (self._store.path.parent, self._objects.folder, self._data):
+            if folder is not None and folder.is_dir():
+                disks.setdefault(folder.stat().st_dev, folder)
+        for folder in disks.values():
+            disk = os.statvfs(folder)
+            if disk.f_bavail * disk.f_frsize < FREE_BYTES:
+                found.append(f"the disk of {folder} has less than {FREE_BYTES >> 20} MB left; make room")
+        return found
+
+    async def _check_artifacts(self) -> list[str]:
+        try:
+            await self._objects.probe()
+        except (StoreError, ConfigError) as problem:
+            return [str(problem)]
+        return []
