@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,7 +15,10 @@ from paddock.jail.guest import Guest
 from paddock.jail.wire import WireError
 from paddock.model.events import Outline
 from paddock.model.request import Request
+from paddock.model.result import Verdict
 from paddock.planning.plan import make_plan
+from paddock.run import Paddock
+from tests.fuzz.guests import SayingEngine
 
 CALL, ARTIFACT, STARTED = CallFrame("t", 1, "{}"), ArtifactFrame("create", "a.txt"), StartedFrame()
 OUTLINE, REJECTED = OutlineFrame(Outline()), ResultFrame("rejected")
@@ -54,3 +58,13 @@ def test_frames_in_turn_are_read(changes: dict[str, Any]) -> None:
     messages: list[Message] = [OUTLINE, STARTED, CALL, ARTIFACT]
     for message in messages[0 if changes else 1 :]:
         run._event(message)
+
+
+@pytest.mark.parametrize(("number", "verdict"), [(signal.SIGKILL, Verdict.LOST), (signal.SIGSEGV, Verdict.REJECTED)])
+async def test_a_guest_killed_before_its_script_began_is_lost_and_one_whose_compiler_crashed_is_rejected(
+    number: signal.Signals, verdict: Verdict
+) -> None:
+    engine = SayingEngine()
+    engine.status = int(number)
+    async with Paddock(engines={"cpython": lambda config: engine}) as paddock:
+        assert (await paddock.run("1")).verdict is verdict

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FILE_NAME = "paddock.toml"
 FILE_VARIABLE = "PADDOCK_CONFIG"
 PREFIX = "PADDOCK_"
+MAX_KEYS = 10
 KUBERNETES = r"PADDOCK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
 _Settings = TypeVar("_Settings")
 RAW = {"raw": True}
@@ -170,6 +171,8 @@ class Config:
         for name, text in sorted(environ.items()):
             if name.startswith(PREFIX) and name != FILE_VARIABLE and not _is_from_kubernetes(name):
                 keys = name.removeprefix(PREFIX).lower().split("__")
+                if len(keys) > MAX_KEYS:
+                    raise ConfigError(f"{name[:80]}…: unknown setting; no setting is nested that deeply")
                 config = _overlay(config, _nest(keys, text), origins.start(name), ())
         from paddock.config_checks import validate
 

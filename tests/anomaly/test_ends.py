@@ -172,6 +172,6 @@ async def test_a_script_is_not_handed_to_a_guest_that_nobody_looks_after(data: s
         reaper = reaper_of(guest)
         os.kill(reaper, signal.SIGKILL)
         await until(lambda: not Path(f"/proc/{reaper}").exists())
-        with pytest.raises(EngineCrashed, match="the reaper of a guest has died"):
+        with pytest.raises(EngineCrashed, match="the reaper of a guest died"):
             guest.limit(paddock._config.limits)
         pool.give_back(guest)

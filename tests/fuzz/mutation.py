@@ -145,7 +145,8 @@ class Mutator:
 
     def _text(self, text: str) -> str:
         at = self._random.randrange(len(text) + 1)
-        new = self._random.choice([*TEXTS, *self._tokens, text])
+        own = self._tokens and self._random.random() < 0.4
+        new = self._random.choice(self._tokens if own else [*TEXTS, text])
         return self._random.choice((new, text[:at] + new + text[at:], text[at:], text[:at], new * 3, text * 50))[
             :MAX_BYTES
         ]
@@ -184,4 +185,5 @@ class Mutator:
     def _token(self) -> bytes:
         if self._random.random() < 0.3:
             return self._random.choice(BYTES)
-        return self._random.choice([*self._tokens, *TEXTS]).encode(errors="surrogatepass")
+        own = self._tokens and self._random.random() < 0.5
+        return self._random.choice(self._tokens if own else TEXTS).encode(errors="surrogatepass")

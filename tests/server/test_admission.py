@@ -20,8 +20,9 @@ from paddock.model.request import LOCAL
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.store.runs import EVERYONE
-from tests.server.conftest import served
+from tests.server.conftest import ERAS, served
 from tests.server.shared_services import open_services
+from tests.server.test_processes import HELLO
 
 
 class Gate:
@@ -200,3 +201,32 @@ async def test_a_wrong_request_is_refused_at_once_whether_detached_or_not(argume
         assert await services.store.runs.list(LOCAL) == stored
         assert [each.verdict for each in stored] == ["rejected"]
         assert services.runs == {}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_body_of_a_call_that_waits_counts_however_little_it_says(era: str) -> None:
+    gate = Gate()
+    call = {"name": "run_code", "arguments": {"code": "1"}}
+    async with (
+        open_services(config(max_runs=1, waiting_bytes=1_000_000), tools=[gate.wait]) as services,
+        served(services) as address,
+        Client(address, mode=era) as client,
+    ):
+        await start(client)
+        async with httpx2.AsyncClient(timeout=60) as http:
+            headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+            if era == "legacy":
+                hello = await http.post(address, json=HELLO, headers=headers)
+                headers["mcp-session-id"] = hello.headers["mcp-session-id"]
+            else:
+                headers |= {"mcp-protocol-version": era, "mcp-method": "tools/call", "mcp-name": "run_code"}
+                info = {"name": "t", "version": "1"}
+                call["_meta"] = {
+                    "io.modelcontextprotocol/protocolVersion": era,
+                    "io.modelcontextprotocol/clientInfo": info,
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                }
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+            answer = await http.post(address, content=body + " " * 1_000_000, headers=headers)
+        gate.is_open.set()
+    assert "too many bytes are waiting already" in answer.text

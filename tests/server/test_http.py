@@ -144,6 +144,29 @@ async def test_methods_that_the_newest_era_removed_are_not_found(wire: Wire, met
     assert (answered.status_code, answered.json()["error"]["code"]) == (404, -32601)
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_run", {"run_id": "\ud800"}),
+        ("cancel_run", {"run_id": "\ud800"}),
+        ("run_code", {"code": "1", "idempotency_key": "\ud800"}),
+        ("run_code", {"code": "1", "inputs": {"a": "\ud800"}}),
+        ("read_artifact", {"ref": "\ud800"}),
+        ("write_artifact", {"filename": "\ud800", "content": "a"}),
+    ],
+)
+async def test_half_of_a_surrogate_pair_in_an_argument_is_refused_and_not_an_internal_error(
+    wire: Wire, tool: str, arguments: dict[str, str]
+) -> None:
+    params = {"name": tool, "arguments": arguments, "_meta": META}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {"mcp-protocol-version": NEWEST, "mcp-method": "tools/call", "mcp-name": tool}
+    content = json.dumps(body)  # escaped: the SDK's parser for the newest era accepts it
+    sent = ACCEPT | headers | {"content-type": "application/json"}
+    answer = await wire.http.post(wire.address, content=content, headers=sent)
+    assert answer.json()["result"]["isError"] is True
+
+
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,

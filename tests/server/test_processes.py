@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from paddock.cli.serve import listen
 from tests.anomaly.processes import children, wait_until_gone
@@ -246,6 +246,24 @@ async def test_a_signal_ends_runs_and_their_callers_get_the_output_and_the_reaso
         "begun\n",
         SHUT_DOWN,
     )
+
+
+async def test_a_call_that_a_signal_cuts_gets_a_reason(tmp_path: Path) -> None:
+    started_file, servers = tmp_path / "started", tmp_path / "mcp.json"
+    silent = {"command": "sh", "args": ["-c", f"touch {started_file}; exec sleep 600"]}  # never connects
+    servers.write_text(json.dumps({"mcpServers": {"silent": silent}}))
+    with started("serve", "--port", "0", "--mcp-config", str(servers)) as process:
+        async with Client(address_of(process)) as client:
+            search = asyncio.create_task(client.call_tool("search", {"query": "x"}))
+            async with asyncio.timeout(60):
+                while not started_file.exists():
+                    await asyncio.sleep(0.01)
+            process.send_signal(signal.SIGTERM)
+            with pytest.raises(MCPError, match="The server was shut down before it could answer"):
+                await search
+        assert process.wait(30) == 0
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
 
 
 async def test_a_signal_ends_runs_over_stdio_with_an_answer(bare: str, tmp_path: Path) -> None:

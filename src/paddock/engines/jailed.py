@@ -362,6 +362,9 @@ class JailedExecution:
         if -code == signal.SIGXCPU:
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
+        if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor a compiler does that
+            killed = "something on this host killed the script's process before the script began; run it again"
+            return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=killed)
         if not self._has_started:
             message = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
             return Finished(Verdict.REJECTED, None, "SyntaxError", message)

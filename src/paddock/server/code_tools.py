@@ -201,10 +201,11 @@ class _CodeTool:
 
 
 def _memory_bytes(caller: Caller, request: FaceRequest) -> int:
-    """How much memory the request takes, with the attached files that are read for it."""
+    """How much memory the request takes while it waits, with the attached files that are read for it."""
     attached = caller.session.files.values() if caller.session is not None and request.session_files else ()
     files = request.options.get("files") or ()
     size = len(request.code) + sum(each.size for each in attached) + sum(len(each.content) for each in files)
+    size += 0 if request.detach else caller.body_bytes
     objects: list[Any] = [request.options.get("inputs")]
     while objects:  # a level of the JSON value at a time; as text it would be up to twenty times smaller
         size += sum(map(getsizeof, objects))

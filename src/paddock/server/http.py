@@ -39,6 +39,7 @@ _HOST = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.IGNOR
 _ANY_PORT = ":*"
 _HEALTH = "/healthz"
 _DISCONNECTED = "paddock_disconnected"
+_BODY_BYTES = "paddock_body_bytes"
 
 
 def make_app(server: Server[Any], services: Services) -> Starlette:
@@ -58,6 +59,9 @@ def make_app(server: Server[Any], services: Services) -> Starlette:
     app = server.streamable_http_app(
         max_request_body_size=BODY_BYTES, custom_starlette_routes=routes, transport_security=unchecked
     )
+    # `_Guard` has checked the size already. The SDK's check would hold a copy of the body as long as the call lasts.
+    manager = server.session_manager
+    manager.asgi_app = manager.asgi_app.app  # type: ignore[assignment]
     app.add_middleware(_Guard, settings=services.config.server)
     return app
 
@@ -78,6 +82,11 @@ def check_host(host: str) -> None:
 def disconnect_event(request: Request | None) -> asyncio.Event | None:
     """An event that is set when the client of this request closes its connection; None over stdio."""
     return None if request is None else getattr(request.state, _DISCONNECTED, None)
+
+
+def body_bytes(request: Request | None) -> int:
+    """The size of the request's body, which the SDK holds as long as the call lasts; 0 over stdio."""
+    return 0 if request is None else getattr(request.state, _BODY_BYTES, 0)
 
 
 async def _health(request: Request) -> PlainTextResponse:
@@ -122,7 +131,9 @@ class _Guard:
             await refused.response()(scope, receive, send)
             return
         disconnected = asyncio.Event()
-        scope.setdefault("state", {})[_DISCONNECTED] = disconnected
+        size = sum(len(message.get("body", b"")) for message in body)
+        scope.setdefault("state", {}).update({_DISCONNECTED: disconnected, _BODY_BYTES: size})
+        has_started = False
 
         async def receive_again() -> Message:
             message = body.popleft() if body else await receive()
@@ -130,7 +141,17 @@ class _Guard:
                 disconnected.set()
             return message
 
-        await self._app(scope, receive_again, send)
+        async def send_on(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive_again, send_on)
+        except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
+            if not has_started:
+                reason = "The server was shut down before it could answer; check what the call has done, and repeat it"
+                await _Refused(503, reason).response()(scope, receive, send)
 
     def _check(self, path: str, headers: Headers) -> None:
         """Raise _Refused unless the request names this machine as host, an allowed origin, and the token."""

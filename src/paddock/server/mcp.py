@@ -46,7 +46,7 @@ from paddock.model.request import LOCAL
 from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
-from paddock.server.http import disconnect_event
+from paddock.server.http import body_bytes, disconnect_event
 from paddock.server.sessions import CONNECTION, Caller, caller_key
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
 
@@ -301,7 +301,9 @@ class _Handlers:
         max_bytes, key = None if context.request is None else EVENT_BYTES, caller_key(token, peer)
         # Each token has its own runs and artifacts; those of the server's token are the owner's.
         is_owner = not token or bool(self._services.config.server.token)
-        return Caller(LOCAL if is_owner else f"token-{key[:32]}", session, report, max_bytes, key)
+        return Caller(
+            LOCAL if is_owner else f"token-{key[:32]}", session, report, max_bytes, key, body_bytes(context.request)
+        )
 
 
 @contextmanager

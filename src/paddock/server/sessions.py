@@ -48,6 +48,7 @@ class Caller:
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
     key: str = LOCAL  # who shares the places for runs with whom: never a connection, because anybody can open many
+    body_bytes: int = 0  # of the request, which stays in memory until it is answered
 
     @property
     def owner(self) -> Owner:

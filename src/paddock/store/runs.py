@@ -160,6 +160,8 @@ class StoredRuns:
         """
         if run.idempotency_key is not None and not 0 < len(run.idempotency_key) <= KEY_CHARACTERS:
             raise RequestError(f"an idempotency_key has 1 to {KEY_CHARACTERS} characters")
+        if run.idempotency_key is not None and stored_text(run.idempotency_key) != run.idempotency_key:
+            raise RequestError("the idempotency_key is not Unicode: it has half of a surrogate pair")
         now = time.time()
 
         def work(connection: sqlalchemy.Connection) -> str | None:
@@ -206,7 +208,7 @@ class StoredRuns:
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
         """Return a run with its calls and its output so far."""
         self._write_output(run_id)
-        return await self._read(lambda connection: _get(connection, principal, run_id))
+        return await self._read(lambda connection: _get(connection, principal, stored_text(run_id)))
 
     async def list(
         self,

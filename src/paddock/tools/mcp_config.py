@@ -295,7 +295,7 @@ def _server(name: str, values: Mapping[str, Any], variables: Variables, where: s
 
     env = {**_env_file(fill(settings.envFile, "envFile"), where), **fill_all(settings.env, "env")}
     headers, url = fill_all(settings.headers, "headers"), fill(settings.url, "url")
-    if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+    if url and not _is_web_address(url):
         raise ConfigError(f"{where}: the url must be an address that begins with http:// or https://")
     args = tuple(fill(arg, "args") for arg in settings.args)
     return Server(
@@ -348,6 +348,13 @@ def _transport(settings: _Settings, where: str) -> Transport:
         missing = "command" if settings.url else "url"
         raise ConfigError(f"{where}: is of type {settings.type!r}, which needs a {missing}")
     return transport
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).hostname)
+    except ValueError:
+        return False
 
 
 def _env_file(path: str, where: str) -> dict[str, str]:

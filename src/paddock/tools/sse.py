@@ -56,7 +56,7 @@ async def legacy_sse(server: Server, client: Client, trace: Trace) -> AsyncItera
 
 async def _endpoint(server: Server, events: AsyncIterator[Any]) -> str:
     """The URL to post to. It must have the server's origin, because credentials are sent there."""
-    with suppress(httpx2.SSEError, httpx2.StreamError):
+    with suppress(httpx2.SSEError, httpx2.StreamError, ValueError):  # ValueError: it is not a URL
         async for event in events:
             if event.event == "endpoint":
                 endpoint = urljoin(server.url, str(event.data))
