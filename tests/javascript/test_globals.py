@@ -107,11 +107,11 @@ ALIKE: dict[str, Any] = {
     """: [True, [1, 255]],
     """
     const order = []
-    setTimeout(() => order.push('late'), 5)
+    setTimeout(() => order.push('late'), 100)
     setTimeout(() => order.push('early'), 1)
     queueMicrotask(() => order.push('job'))
     order.push('now')
-    await new Promise((done) => setTimeout(done, 9))
+    await new Promise((done) => setTimeout(done, 150))
     return order
     """: ["now", "job", "early", "late"],
     """
