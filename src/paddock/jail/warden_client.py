@@ -23,7 +23,7 @@ from paddock.jail.zygote import Order, Spec, encode_command
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
 _DIED = "the zygote has died"
-ENVIRONMENT = {
+GUEST_VARIABLES = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",  # noqa: S108  in the jail
     "LANG": "C.UTF-8",
@@ -34,6 +34,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
+"""The environment variables of guests. Node keeps some of them, `confined` adds others."""
 
 
 @dataclass(slots=True)
@@ -90,7 +91,7 @@ class WardenClient:
         process = subprocess.Popen(  # noqa: ASYNC220
             warden_command(python, warden_end.fileno()),
             pass_fds=[warden_end.fileno()],
-            env=ENVIRONMENT | {"PYTHONHASHSEED": spec.hash_seed},
+            env=GUEST_VARIABLES | {"PYTHONHASHSEED": spec.hash_seed},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -1,4 +1,7 @@
-"""Finds known words that are similar to a mistyped one, for "did you mean" hints."""
+"""Finds known words that are similar to a mistyped one, for "did you mean" hints.
+
+The hints for a misspelt tool are in `tools/catalogue`, those for its arguments in `tools/schema_errors`.
+"""
 
 from __future__ import annotations
 

@@ -111,7 +111,10 @@ class RunQueue:
         self._fill()
 
     def overloaded(self, message: str) -> Overloaded:
-        """The error for a run that gets no place. Its retry time estimates when all waiting runs will have started."""
+        """The error for a run that gets no place. Its retry time estimates when all waiting runs will have started.
+
+        `code_tools` turns it into the envelope that the caller gets.
+        """
         seconds = self._average_seconds * (len(self._waiting) + 1) / self._settings.max_runs
         return Overloaded(message, round(min(max(seconds, 1.0), LONGEST_RETRY_SECONDS), 1))
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 ERROR_BYTES = 64 * 1024
 ERROR_SECONDS = 5.0
-CONNECT_SECONDS = 30.0
 NOTIFICATION_SECONDS = 5.0
 """Time for a server to accept a notification or the end of a session."""
 MAX_RETRY_SECONDS = 86_400.0
@@ -113,7 +112,7 @@ class Client(httpx2.AsyncClient):
         super().__init__(
             # A small compressed body could become a huge one.
             headers={"user-agent": "paddock", **server.headers, "accept-encoding": "identity"},
-            timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),  # calls have a timeout of their own
+            timeout=httpx2.Timeout(server.connect_seconds, read=None),  # calls have a timeout of their own
             verify=_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             max_redirects=10,
         )
