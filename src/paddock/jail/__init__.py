@@ -23,7 +23,8 @@ the guest as waiting (`Pool`). A script, its limits, inputs and files are sent w
 
 Whatever a guest sends is untrusted data: frames with announced lengths (`wire`), decoded into typed values (`frames`).
 The guest's parent, the zygote, reports how the guest ended. Its control group, or a watcher, reports what it used
-(`jail/limits`). `engines/jailed` makes a verdict of both. After its run the guest is killed, whatever it sends. The next run gets another guest.
+(`jail/limits`). `engines/jailed` makes a verdict of both. After its run the guest is killed, whatever it sends. The
+next run gets another guest.
 
 If the host dies, the warden's socket closes and the warden exits. It is the first process of its pid namespace, so the
 kernel kills everything in it. Control groups and temporary folders outlive processes: a **cleanup** process beside the
