@@ -28,7 +28,7 @@ CEILING = Limits(
     file_bytes=2**40,
     stream_characters=2**30,
 )
-"""The highest caps that a configuration may set, because of the interpreters or the host."""
+"""The highest caps that a configuration may set: the interpreters or the host do not support more."""
 
 
 _CHOICES: Mapping[str, Sequence[str]] = {"engine": ENGINES, "jail.profile": PROFILES}

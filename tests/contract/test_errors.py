@@ -203,7 +203,11 @@ async def test_an_exception_has_cpythons_words(python_rig: Rig, code: str, kind:
         ("throw undefined", "Error", "Uncaught undefined"),
         ("JSON.parse('{')", "SyntaxError", "Expected property name or '}' in JSON at position 1 (line 1 column 2)"),
         ("readFile('/files/none')", "Error", "ENOENT: no such file or directory, open '/files/none'"),
-        ("await new Promise(() => {})", "Error", "the script waits for something that never happens"),
+        (
+            "await new Promise(() => {})",
+            "Error",
+            "the script awaits a promise that never settles: no timer or call is pending",
+        ),
         ("throw new Error('{\"a\":'.repeat(10_000))", "Error", '{"a":' * 10_000),
         ("throw new Error('a\\ud800')", "Error", "a\ufffd"),
     ],

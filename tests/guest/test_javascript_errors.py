@@ -117,7 +117,7 @@ def test_a_script_gets_no_function_of_ours_from_a_stack(run_javascript: Run) -> 
 
 def test_a_script_that_waits_for_nothing_says_so(run_javascript: Run) -> None:
     ran = run_javascript("await new Promise(() => {})")
-    assert ran.raised == ("Error", "the script waits for something that never happens")
+    assert ran.raised == ("Error", "the script awaits a promise that never settles: no timer or call is pending")
 
 
 def test_a_long_message_arrives_whole(run_javascript: Run) -> None:

@@ -22,7 +22,13 @@ RAISED = [
     ("Promise.reject('bare'); 1", "Error", "Uncaught 'bare'", None, None),
     ("setTimeout(() => { throw new Error('late') }, 1)\nawait new Promise(() => {})", "Error", "late", 1, 26),
     ("new (require('events'))().emit('error', new Error('emitted'))", "Error", "emitted", 1, 41),
-    ("await new Promise(() => {})", "Error", "the script waits for something that never happens", None, None),
+    (
+        "await new Promise(() => {})",
+        "Error",
+        "the script awaits a promise that never settles: no timer or call is pending",
+        None,
+        None,
+    ),
     ("JSON.parse('{')", "SyntaxError", "Expected property name or '}' in JSON at position 1 (line 1 column 2)", 1, 6),
     (
         "import fs from 'node:fs'\nfs.readFileSync('/none')",

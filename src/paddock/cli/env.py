@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddock.jail.environments import Environment
 
 app = typer.Typer(
-    help="Packages that full Python starts with: list, build, remove.", rich_markup_mode=None, no_args_is_help=True
+    help="The package environments of full Python: list, build, remove.", rich_markup_mode=None, no_args_is_help=True
 )
 _STATES = {
     "built": ("built", "green"),
@@ -47,7 +47,7 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
 def build(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", show_default=False, help="The environment's name. Default: default."),
+        typer.Argument(metavar="[NAME]", show_default=False, help="The environment's name; if omitted, `default`."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Build every environment that is configured.")] = False,
     config: ConfigOption = None,

@@ -43,7 +43,7 @@ def mcp_entry() -> NoReturn:
 def _status() -> int:
     try:
         from paddock.cli.app import command
-    except OSError as problem:  # not even a module could be opened
+    except OSError as problem:  # a module could not be opened, for example because too few files may be open
         print(f"Error: Paddock could not be loaded: {problem}", file=sys.stderr)
         return FAULT
     return status_of(command)
@@ -62,7 +62,7 @@ def status_of(work: Callable[[], int]) -> int:
         return work()
     except typer.Exit as exit_request:
         return exit_request.exit_code
-    except typer.TyperException as mistake:  # wrong flags; Typer words them
+    except typer.TyperException as mistake:  # wrong flags: Typer writes the message
         with suppress(OSError):
             if sys.stderr is not None:  # Typer would use stdout instead
                 mistake.show()  # type: ignore[attr-defined]

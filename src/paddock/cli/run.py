@@ -44,7 +44,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     ] = None,
     code: CodeOption = None,
     script: Annotated[
-        bool, typer.Option("--script", help="Run it as a program: main.py, with ARGs and an exit code.")
+        bool, typer.Option("--script", help="Run the code as a program, main.py, with ARGs and an exit code.")
     ] = False,
     language: Annotated[
         str | None,
@@ -181,7 +181,7 @@ def _has_printed_its_outcome(result: RunResult) -> bool:
 
 
 def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
-    """Return settings that show refused system calls on stderr, each once, and the engine for that."""
+    """Print each refused system call once on stderr. Returns the changed settings and the engine that supports this."""
     import logging
     from dataclasses import replace
 

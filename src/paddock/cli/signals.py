@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SPARE_FILES = 20  # opened by an event loop, a pool of workers and the pipes to two of them
+SPARE_FILES = 20  # descriptors that must be free: for the event loop, the worker pool and the pipes to two workers
 TOO_FEW_FILES = "this process may not open enough files; allow more, for example with `ulimit -n 256`"
 
 
@@ -92,7 +92,9 @@ class Interrupts:
             raise Interrupted(self._received) from None
         finally:
             work.close()
-        if self._received is not None:  # the guest got the same Ctrl-C and ended first
+        if (
+            self._received is not None
+        ):  # the work ended despite the signal, for example because the guest got the same Ctrl-C
             raise Interrupted(self._received)
         return value
 
@@ -103,7 +105,9 @@ class Interrupts:
 
         self._in_write = True
         try:
-            if self._received is not None:  # the loop cancels the task, and a write would block the loop
+            if (
+                self._received is not None
+            ):  # start no write: it could block the loop, which could then not cancel the task
                 raise CancelledError
             yield
         finally:

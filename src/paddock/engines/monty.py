@@ -56,13 +56,13 @@ if TYPE_CHECKING:
 
 SUSPENSIONS = 10_000_000  # calls, file operations and sleeps; Monty's default allows 1000
 ARGUMENT_CHARACTERS = 16 * 1024 * 1024
-TOOL_NAME_CHARACTERS = 600  # a longer name is cut; no tool has it, so the broker refuses it
+TOOL_NAME_CHARACTERS = 600  # longer names are cut; the broker refuses them anyway, because no tool has a name this long
 PROGRESS_CHARACTERS = 1000
 PROGRESS_EVENTS = 10_000  # per run; later ones are dropped
 MESSAGE_CHARACTERS = 64 * 1024
 LINE_CHARACTERS = 500
 SHOWN_FRAMES = 10  # at each end of a traceback; a deep recursion has a thousand
-LONG_CODE_CHARACTERS = 16 * 1024  # scanned in a thread
+LONG_CODE_CHARACTERS = 16 * 1024  # longer code is instrumented in a thread
 _CANCELLED = Finished(
     Verdict.CANCELLED, error_type="Cancelled", error_message="Paddock was closed while the script ran"
 )
@@ -143,7 +143,7 @@ class MontyExecution:
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._task = asyncio.create_task(self._drive())
         while True:
-            # Calls go through the event queue, because output printed before a call may have ended the run.
+            # Calls share the queue with output, so that no call is made after output that ended the run.
             event = await self._events.get()
             if isinstance(event, ToolCall | ArtifactCall):
                 on_call(event)
@@ -267,7 +267,7 @@ class MontyExecution:
         if not arguments_json.startswith("{"):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
         if len(arguments_json) > ARGUMENT_CHARACTERS:
-            raise ValueError(f"the arguments of a call have at most {ARGUMENT_CHARACTERS} characters of JSON")
+            raise ValueError(f"the arguments of a call must not exceed {ARGUMENT_CHARACTERS} characters of JSON")
         number = self._next("call")
         answer: Answer = await self._ask("call", ToolCall(number, tool[:TOOL_NAME_CHARACTERS], arguments_json))
         if answer.failed:
@@ -356,7 +356,7 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
     if kind == "MemoryError" and ("memory limit" in text or not frames):
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
     if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
-        return Finished(Verdict.OUTPUT_LIMIT)  # a frame between worker and host was too large
+        return Finished(Verdict.OUTPUT_LIMIT)  # a message between worker and host was too large
     if _is_rejected(error):
         return Finished(Verdict.REJECTED, error_type=kind, error_message=text, line=line, column=column)
     traceback = script.traceback(script_frames, f"{kind}: {text}" if text else kind) if script is not None else ""
@@ -370,7 +370,10 @@ def _lost(problem: Exception) -> Finished:
 
 
 def _is_rejected(error: MontyError) -> bool:
-    """Whether the script was rejected before its first line ran. Only then is the frame without a function name."""
+    """Whether the script was rejected before its first line ran.
+
+    Only such an error has a single frame without a function name.
+    """
     frames = _frames(error)
     is_early = len(frames) == 1 and frames[0].function_name is None
     return is_early and isinstance(error.exception(), SyntaxError | NotImplementedError)

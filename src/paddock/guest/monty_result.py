@@ -1,5 +1,5 @@
 # Monty runs this in the sandbox when a script's value is not plain JSON: it converts all other types to JSON.
-# It uses only features that Monty has: no inheritance, no generators, no method values.
+# It uses only features that Monty has: no inheritance, no generators, no methods as values.
 import datetime
 import json
 import pathlib

@@ -78,7 +78,7 @@ def main(control_fd: int) -> None:
         module, _, name = spec.runtime.partition(":")
         loaded = importlib.import_module(module)
         if spec.program:
-            loaded.become(spec.program)
+            loaded.set_program(spec.program)
         profile_module, profile_class = PROFILES[spec.profile]
         profile: Profile = getattr(importlib.import_module(profile_module), profile_class)(spec)
         sys.dont_write_bytecode = True  # modules imported from here on are not Paddock's

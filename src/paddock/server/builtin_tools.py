@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
     from paddock.store.runs import StoredRun
 
-DEFAULT_FOUND, MAX_FOUND = 10, 50
+DEFAULT_RESULTS, MAX_RESULTS = 10, 50
 MAX_SCHEMAS = 20
 _DETAILS = ("brief", "detailed", "full")
 QUEUED = "queued"
@@ -52,7 +52,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "The result of a detached run; until then `running` and its output so far, or `queued`. Do not poll often.",
+            "The result of a detached run; before its end `running` with its output so far, or `queued`. Poll seldom.",
             schema,
             get_run,
         ),
@@ -62,7 +62,7 @@ def run_tools(services: Services) -> list[ServerTool]:
             "End a detached run. Its output so far is kept.",
             schema,
             cancel_run,
-            hints=Hints(idempotent=True),  # destructive by default
+            hints=Hints(idempotent=True),  # clients take it for destructive if that is left out
         ),
     ]
 
@@ -77,7 +77,7 @@ async def _show_run(services: Services, caller: Caller, tool: str, run_id: str) 
 
 
 async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
-    """A stored run as `run_code` shows one; while it runs, its output so far."""
+    """A stored run in the format of `run_code`. Before it ends: its state and its output so far."""
     values = await asyncio.to_thread(run.to_dict)
     result = values["result"]
     if result is None:
@@ -106,7 +106,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
     async def search(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
         matches = await services.paddock.search_tools(
-            arguments["query"], tags=arguments.get("tags", ()), limit=arguments.get("limit", DEFAULT_FOUND)
+            arguments["query"], tags=arguments.get("tags", ()), limit=arguments.get("limit", DEFAULT_RESULTS)
         )
         text = await _describe(matches, all_tools, arguments.get("detail", "brief"))
         no_match = f"None of {len(all_tools)} tools matches. Try other words; `tags` gives an overview."
@@ -137,7 +137,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
         "default": "brief",
         "description": "A line each, typed stubs, or also JSON Schemas.",
     }
-    limit = {"type": "integer", "minimum": 1, "maximum": MAX_FOUND, "default": DEFAULT_FOUND}
+    limit = {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": DEFAULT_RESULTS}
     names = {**_STRINGS, "minItems": 1, "maxItems": MAX_SCHEMAS}
     return [
         builtin_tool(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from paddock.tools.http_client import Exchange
 
 SUMMARY_CHARACTERS = 4000
-SET_HEADER = 'headers = { Authorization = "Bearer ${TOKEN}" }'
+HEADER_EXAMPLE = 'headers = { Authorization = "Bearer ${TOKEN}" }'
 
 
 class CallFailed(Exception):
@@ -77,7 +77,7 @@ def http_failed(server: str, exchange: Exchange) -> CallFailed:
         429: ["Call it less often."],
     }.get(status, [])
     if status == 401:
-        summary += f"\nSet its credentials as a header of '{server}': {SET_HEADER}."
+        summary += f"\nSet its credentials as a header of '{server}': {HEADER_EXAMPLE}."
         if exchange.wants_oauth:
             summary += " It offers OAuth, which Paddock does not support yet: get a token elsewhere."
     wait = exchange.retry_after_seconds

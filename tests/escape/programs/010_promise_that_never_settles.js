@@ -1,4 +1,4 @@
 // expect: namespaces=raised; chroot=raised; confined=raised
 // error: Error
-// says: waits for something that never happens
+// says: awaits a promise that never settles
 await new Promise(() => {})

@@ -21,7 +21,7 @@ STRUCTURED_DEPTH = 100
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schema for the model, with the limits of this installation."""
     code = {"type": "string", "description": "The script: asynchronous Python, with `await` at its top level."}
     description = host.format_description(definition, overflow_mb=OVERFLOW_BYTES / MB)
     return ToolSpec(description, object_schema({"code": code}, ["code"]))
@@ -50,7 +50,7 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 
 
 def _failure(tool: str, result: RunResult) -> str:
-    error = result.error or RunError("RuntimeError", "the script failed without a reason")
+    error = result.error or RunError("RuntimeError", "the script failed, and no reason was reported")
     if error.envelope is not None:
         return error.message  # the tool's own envelope, as the script received it
     message = error.message

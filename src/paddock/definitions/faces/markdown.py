@@ -22,7 +22,7 @@ WHITE_SPACE = f" \t\n\v\f\r\xa0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufe
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schema for the model, with the limits of this installation."""
     packages = host.packages()
     text = host.format_description(
         definition,
@@ -30,7 +30,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
         characters=f"{definition.effective_limits(host.config).stream_characters:,}",
     )
     properties = {
-        "language": {"type": "string", "enum": list(LANGUAGES), "description": "What runs it."},
+        "language": {"type": "string", "enum": list(LANGUAGES), "description": "The language of the program."},
         "code": {"type": "string", "description": "The program, self-contained."},
     }
     # Read-only: a run leaves nothing behind.

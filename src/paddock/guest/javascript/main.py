@@ -1,7 +1,7 @@
 """The life of a guest process: READY, a job, the script, RESULT, exit.
 
-A forked process copies each memory page when it first writes to it. So a guest runs a rehearsal script before READY, in
-the context that the real script will use. The rehearsal leaves nothing behind that a script could see.
+A forked process copies a memory page when it first writes to it, which costs time. So a guest runs a rehearsal script
+before READY, in the context that the real script will use. The rehearsal leaves nothing behind that a script could see.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _OBJECT_HEAD_BYTES = object.__basicsize__
 _UNDEFINED = Value(0, 3)
 _library = ctypes.PyDLL(_quickjs.__file__)
 clear_error: Callable[[], None] = ctypes.pythonapi.PyErr_Clear
-"""JavaScript calls this when the binding has left a Python exception set, because no Python code can run then."""
+"""Clears a Python exception that the binding left set. JavaScript calls it directly: no Python code can run then."""
 clear_error.restype = None  # type: ignore[attr-defined]
 
 

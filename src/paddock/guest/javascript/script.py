@@ -20,7 +20,7 @@ from paddock.jail.wire import Frame, Kind
 CALL_BYTES = 8 * 1024 * 1024
 OUTPUT_BYTES = 1024 * 1024
 """How much a run may print if the job sets no limit."""
-STUCK = "the script waits for something that never happens"
+STUCK = "the script awaits a promise that never settles: no timer or call is pending"
 OK = '{"status":"ok"}'
 TOO_LARGE = '{"status":"too_large"}'
 NO_MEMORY = (
@@ -110,7 +110,7 @@ class Script:
         return _raised("Error", STUCK) if outcome is None else outcome
 
     def _emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
-        """Send a frame. A RESULT is stored instead, until it is final. Returns a problem, or None."""
+        """Send a frame; a RESULT is stored until it is final. Returns an error message if the frame is too large."""
         if kind == Kind.RESULT:
             if not self._has_failed():
                 self._outcome = Outcome(header, body)

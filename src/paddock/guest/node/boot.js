@@ -8,7 +8,7 @@
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT, STARTED] = [16, 20, 23];
   const UNSENT_BYTES = 2 ** 32 - 1; // announced for a result that is too large to be sent
-  const STUCK = 'the script waits for something that never happens';
+  const STUCK = 'the script awaits a promise that never settles: no timer or call is pending';
   const { SyntaxError, process, setImmediate } = globalThis; // saved, because a script may replace them
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;

@@ -68,7 +68,7 @@ _program: tuple[str, ...] = ()
 _compiled = b""
 
 
-def become(program: Sequence[str]) -> None:
+def set_program(program: Sequence[str]) -> None:
     """Called in the zygote before it forks: set the path of Node and additional arguments."""
     global _program  # noqa: PLW0603
     _program = tuple(program)
@@ -115,7 +115,7 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 
 def serve_typescript(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Become a Node that has stripped types once, which takes 40 ms the first time."""
+    """Become Node, and use the type stripper once before READY: its first use takes 40 ms."""
     _become_node(control, "hurry" if hurry else "typescript")
 
 
