@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
@@ -73,18 +72,17 @@ class Pool:
         templates: Sequence[Template],
         *,
         processes: bool,
-        client_guests: int = 1000,
-        client_seconds: float = math.inf,
+        client_guests: int,
+        client_seconds: float,
     ) -> None:
         self._start = start
         self._client_guests, self._client_seconds = client_guests, client_seconds
         self._limits = limits
-        self._floor, self._ceiling = settings.min_waiting, settings.max_waiting
         self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
         self._processes = processes
         self._shelves: dict[Template, Shelf] = {template: Shelf(template) for template in templates}
         max_in_use = min(settings.max_guests, max(2, (descriptors.limit() - RESERVED) // PER_GUEST))
-        self._ceiling = min(self._ceiling, max_in_use)
+        self._floor, self._ceiling = settings.min_waiting, min(settings.max_waiting, max_in_use)
         self._room = asyncio.Semaphore(max_in_use)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))

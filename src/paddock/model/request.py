@@ -19,7 +19,7 @@ ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
 GLOBALS = ("all", "closed")
 LOCAL = "local"
-"""The only principal, for now: the user of the command line, or a client of a server on loopback."""
+"""The principal of the command line, and of a server's clients on this machine that send no token of their own."""
 
 
 class RunOptions(TypedDict, total=False):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from typing import Any
 
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 class LimitedProtocol(H11Protocol):
     """Refuses connections that would use more than a quarter of this process's descriptors; runs need the rest."""
 
-    _warned_at = 0.0
+    _warned_at = -math.inf
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         limit = max(16, descriptors.limit() // 4)
@@ -40,7 +41,7 @@ class LimitedProtocol(H11Protocol):
             self.transport.close()
 
     def _warn(self, limit: int) -> None:
-        if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS or not LimitedProtocol._warned_at:
+        if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS:
             LimitedProtocol._warned_at = time.monotonic()
             log.warning(
                 "%d connections are open, as many as the descriptors of this process allow; more get 503. "
