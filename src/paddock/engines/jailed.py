@@ -69,7 +69,7 @@ CALLS_AHEAD = 1000
 ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
 NEAR_LIMIT = 0.5
-"""Share of the memory limit that must have been in use for a MemoryError to count as `out_of_memory`."""
+"""Share of a limit that must have been used for the guest's own sign of it to count: a MemoryError, or SIGXCPU."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _TAMPERED = "the script tampered with the runtime that it runs in"
 
@@ -339,6 +339,11 @@ class JailedExecution:
         is_near = (self._guest.usage()[1] or 0) >= self._plan.limits.memory_bytes * NEAR_LIMIT
         return is_near or self._guest.resource_limit.was_out_of_memory()
 
+    def _was_out_of_time(self) -> bool:
+        """Whether SIGXCPU is due to the limit. A script can send itself that signal at any time."""
+        used = self._report.cpu_seconds if self._report is not None else 0.0
+        return max(used, self._guest.usage()[0] or 0.0) >= self._plan.limits.cpu_seconds * NEAR_LIMIT
+
     def _has_ended(self) -> bool:
         try:
             self._report = self._guest.report()
@@ -359,7 +364,7 @@ class JailedExecution:
         if code >= 0:
             message = f"the script ended its process with exit code {code} before it returned"
             return Finished(Verdict.CRASHED, None, "Crashed", message, exit_code=code)
-        if -code == signal.SIGXCPU:
+        if -code == signal.SIGXCPU and self._was_out_of_time():
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
         if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor a compiler does that
