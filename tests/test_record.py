@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from paddock.model.envelope import envelope
-from paddock.model.events import Finished, Output, Progress
+from paddock.model.events import Finished, Log, Output, Progress
 from paddock.model.limits import Limits
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
-from paddock.record import RunRecord, new_run_id
+from paddock.record import LOG_LINES, RunRecord, new_run_id
 
 
 def plan(**changes: Any) -> Plan:
@@ -262,3 +262,12 @@ def test_a_run_is_denied_only_by_an_envelope_that_the_host_sent(
     one.is_denial = lambda said: was_denied and said == text
     one.add(Finished(Verdict.RAISED, None, error_type, text))
     assert one.result().verdict is verdict
+
+
+def test_a_flood_of_short_lines_is_printed_but_not_kept_line_by_line() -> None:
+    one = record()
+    for _ in range(LOG_LINES + 2):
+        one.add(Log("warn", ""))
+    one.add(Finished(Verdict.OK, "1"))
+    result = one.result()
+    assert (len(result.logs), len(result.stderr), result.truncated) == (LOG_LINES, LOG_LINES + 2, ("logs",))

@@ -18,6 +18,9 @@ from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
+LOG_LINES = 100_000
+"""How many lines of a console are kept with their levels: an empty one is a byte of output, and 250 of memory here."""
+
 
 def new_run_id() -> str:
     """An id that cannot be guessed."""
@@ -101,7 +104,9 @@ class RunRecord:
 
     def _log(self, event: Log) -> Output | None:
         output = self._append_output(event.output())
-        if output is not None:
+        if output is not None and len(self._logs) == LOG_LINES:
+            self._truncate("logs")
+        elif output is not None:
             self._logs.append({"level": event.level, "text": output.text.removesuffix("\n")})
         return output
 
@@ -111,8 +116,7 @@ class RunRecord:
         self._characters[event.stream] += min(characters_left, len(event.text))
         if len(event.text) <= characters_left:
             return self._append_bytes(event)
-        if event.stream not in self._truncated:
-            self._truncated.append(event.stream)
+        self._truncate(event.stream)
         visible = self._append_bytes(Output(event.stream, event.text[:characters_left])) if characters_left else None
         if event.stream == "stdout":
             self._finish(Finished(Verdict.OUTPUT_LIMIT, limit="stream_characters"))
@@ -129,10 +133,13 @@ class RunRecord:
         text = data[:bytes_left].decode(errors="ignore")
         self._output_bytes += bytes_left
         self._streams[event.stream].append(text)
-        if event.stream not in self._truncated:
-            self._truncated.append(event.stream)
+        self._truncate(event.stream)
         self.end(Verdict.OUTPUT_LIMIT)
         return Output(event.stream, text) if text else None
+
+    def _truncate(self, part: str) -> None:
+        if part not in self._truncated:
+            self._truncated.append(part)
 
     def _within_limits(self, finished: Finished) -> Finished:
         if finished.verdict is Verdict.OUTPUT_LIMIT:
