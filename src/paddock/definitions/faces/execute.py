@@ -14,7 +14,7 @@ from paddock.model.limits import MB
 from paddock.model.result import RunError, RunResult, Verdict
 
 OVERFLOW_BYTES = 1 * MB
-"""Also the limit for each output stream in the response."""
+"""A larger value becomes an artifact. Also the limit for each output stream in the response."""
 SUMMARY_CHARACTERS = 4000
 STRUCTURED_DEPTH = 100
 """A value nested more deeply is sent only as text, because not every JSON encoder on the way supports more."""
