@@ -149,7 +149,7 @@ class JailedExecution:
         self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
         self._text_decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._calls_made = 0
-        self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
+        self._calls: dict[int, int] = {}  # unanswered calls: the guest's id by the host's id
         self._artifacts = 0  # unanswered artifact requests
         self._progress_count = 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
@@ -241,7 +241,7 @@ class JailedExecution:
         return True
 
     def _messages(self) -> Iterator[Message]:
-        """The messages that have arrived, up to the point where the guest has to be paused."""
+        """The messages that have arrived, up to the one after which the host must pause."""
         if not self._is_paused():
             for message in self._decoder.messages():
                 yield message
@@ -287,7 +287,7 @@ class JailedExecution:
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
         if isinstance(message, CallFrame | ArtifactFrame) and not self._has_started:
-            raise WireError("a call before STARTED")  # a script that is rejected or only checked may call nothing
+            raise WireError("a call before STARTED")  # a script that does not run must not call anything
         if isinstance(message, CallFrame):
             self._calls_made += 1
             self._calls[self._calls_made] = message.id
@@ -347,7 +347,7 @@ class JailedExecution:
         return self._report is not None
 
     def _finished_without_result(self) -> Finished:
-        """How the guest ended if it sent no RESULT."""
+        """How the run ended, for a guest that ended without a RESULT."""
         if self._report is None:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
@@ -362,7 +362,7 @@ class JailedExecution:
         if -code == signal.SIGXCPU:
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
-        if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor a compiler does that
+        if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor the compiler sends SIGKILL here
             killed = "something on this host killed the script's process before the script began; run it again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=killed)
         if not self._has_started:
