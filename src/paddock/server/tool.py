@@ -13,7 +13,7 @@ from typing import Any
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
-from paddock.definitions.faces import FaceResponse, envelope_response
+from paddock.definitions.faces import FaceResponse, envelope_response, warning_lines
 from paddock.model.artifacts import Artifact
 from paddock.model.tools import Hints
 from paddock.server.services import PREVIEW_CHARACTERS, Services
@@ -41,6 +41,8 @@ def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> C
     if text is None and values is not None:
         text = json.dumps(values, ensure_ascii=False)
     content: list[ContentBlock] = [] if text is None else [TextContent(text=text)]
+    if response.warnings:
+        content.append(TextContent(text=warning_lines(response.warnings)))
     content += [
         ResourceLink(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts
     ]
