@@ -12,6 +12,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from io import StringIO
 
+from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
@@ -46,6 +47,7 @@ class RunRecord:
         self._logs: list[dict[str, str]] = []
         self._finished: Finished | None = None
         self.calls: tuple[Call, ...] = ()
+        self.warnings: tuple[str, ...] = ()
         self.artifacts: tuple[Artifact, ...] = ()
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
@@ -94,6 +96,7 @@ class RunRecord:
             truncated=tuple(self._truncated),
             logs=tuple(self._logs),
             error=error,
+            warnings=(*finished.warnings, *self.warnings),
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
@@ -184,6 +187,7 @@ class RunRecord:
             column=finished.column,
             traceback=finished.traceback,
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
+            hint=hint_for(finished, self._plan),
         )
 
 
