@@ -70,6 +70,9 @@ ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
 NEAR_LIMIT = 0.5
 """Share of the memory limit that must have been in use for a MemoryError to count as `out_of_memory`."""
+WARNINGS, WARNING_CHARACTERS = 20, 500
+NAMES, NAME_CHARACTERS = 20, 100
+"""How much a guest may tell about its script's mistakes. The rest is cut."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _TAMPERED = "the script tampered with the runtime that it runs in"
 
@@ -332,7 +335,16 @@ class JailedExecution:
         if result.type == "MemoryError" and self._was_out_of_memory():
             verdict = Verdict.OUT_OF_MEMORY
         error = (result.type, result.message, result.line, result.column, result.traceback)
-        return self._with_usage(Finished(verdict, result.output_json, *error, exit_code=result.exit_code))
+        finished = Finished(
+            verdict,
+            result.output_json,
+            *error,
+            exit_code=result.exit_code,
+            warnings=_shortened(result.warnings, WARNINGS, WARNING_CHARACTERS),
+            near=_shortened(result.near, NAMES, NAME_CHARACTERS),
+            keys=_shortened(result.keys, NAMES, NAME_CHARACTERS),
+        )
+        return self._with_usage(finished)
 
     def _was_out_of_memory(self) -> bool:
         """Whether a MemoryError is due to the limit. A script can raise one at any time."""
@@ -375,6 +387,10 @@ class JailedExecution:
         if cpu_seconds is None and self._report is not None:
             cpu_seconds = self._report.cpu_seconds
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
+
+
+def _shortened(texts: list[str], count: int, characters: int) -> tuple[str, ...]:
+    return tuple(text[:characters] for text in texts[:count])
 
 
 def _start_body(plan: Plan, limits: Limits, open_files: int | None) -> dict[str, object]:

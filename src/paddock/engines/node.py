@@ -140,7 +140,8 @@ class NodeExecution(JailedExecution):
 
     def _finished_without_result(self) -> Finished:
         finished = super()._finished_without_result()
-        is_full = any(words in self._report_text for words in _OUT_OF_MEMORY_WORDS)
+        # A script can write the same words: they only count if the memory was in use.
+        is_full = any(words in self._report_text for words in _OUT_OF_MEMORY_WORDS) and self._was_out_of_memory()
         if finished.verdict is Verdict.CRASHED and finished.signal in _ABORT_SIGNALS and is_full:
             return replace(finished, verdict=Verdict.OUT_OF_MEMORY, error_type="", error_message="", signal=None)
         return finished

@@ -32,6 +32,7 @@ _DEFAULT_HINTS = {
     "AUTH_PERMISSION": [_SERVER_CREDENTIALS],
 }
 """What to do next, by error code, for an envelope that is built without hints."""
+_OTHER_MODULE = "Use a module that is available, or a tool. `except ImportError` catches a missing module."
 TEXT_CHARACTERS = 256 * 1024
 """A longer text from a script or an upstream is not parsed as an envelope."""
 _DEPTH = 100
@@ -180,14 +181,16 @@ def policy_denied(tool: str, summary: str, *, needs_approval: bool, hints: Seque
     return envelope("policy_denied", tool, summary, code, hints=hints)
 
 
-def script_failed(tool: str, exception: str, message: str, line: int | None = None) -> dict[str, Any]:
+def script_failed(
+    tool: str, exception: str, message: str, line: int | None = None, *, hint: str = ""
+) -> dict[str, Any]:
     """A script ended with an exception, a syntax error or a limit. `execute` returns this."""
     blocked = exception in ("ModuleNotFoundError", "ImportError")
     code = "SANDBOX_MODULE_BLOCKED" if blocked else "SANDBOX_RUNTIME_ERROR"
     place = "" if line is None else f"line {line}"
     detail = {"path": place, "issue": message, "received_type": exception}
-    hints = ["Use a module that is available, or a tool. `except ImportError` catches a missing module."]
-    return envelope("sandbox_runtime", tool, message, code, details=[detail], hints=hints if blocked else ())
+    hint = hint or (_OTHER_MODULE if blocked else "")
+    return envelope("sandbox_runtime", tool, message, code, details=[detail], hints=[hint] if hint else ())
 
 
 def call_limit_exceeded(tool: str, limit: int) -> dict[str, Any]:

@@ -39,6 +39,8 @@ class RunError:
     column: int | None = None
     traceback: str = ""
     envelope: Mapping[str, Any] | None = None
+    hint: str = ""
+    """What to change in the script, in a sentence; empty if nothing better is known than the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Call:
     arguments: Mapping[str, Any]
     status: str
     milliseconds: float
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,8 @@ class RunResult:
     logs: tuple[Mapping[str, str], ...] = ()
     outputs: tuple[Mapping[str, Any], ...] = ()
     error: RunError | None = None
+    warnings: tuple[str, ...] = ()
+    """What the script probably did not intend, such as a call that nobody awaited. Each is a sentence for a model."""
     exit_code: int | None = None
     signal: int | None = None
     calls: tuple[Call, ...] = ()
@@ -120,12 +125,13 @@ class RunResult:
             "logs": [dict(log) for log in self.logs],
             "outputs": [dict(item) for item in self.outputs],
             "error": None if self.error is None else asdict(self.error),
+            "warnings": list(self.warnings),
             "exit_code": self.exit_code,
             "signal": self.signal,
             "language": self.language,
             "engine": self.engine,
             "engine_reason": self.engine_reason,
-            "calls": [asdict(call) for call in self.calls],
+            "calls": [{**asdict(call), "warnings": list(call.warnings)} for call in self.calls],
             "artifacts": [asdict(artifact) for artifact in self.artifacts],
             "network": [dict(item) for item in self.network],
             "available_functions": list(self.available_functions),

@@ -8,7 +8,7 @@ A face neither runs anything nor knows about MCP. Each is a module of pure funct
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -116,6 +116,7 @@ class FaceResponse:
     structured: dict[str, Any] | None = None
     is_error: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()  # shown to the model in a text of their own, after the result
 
 
 def _raise_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
@@ -143,6 +144,11 @@ class Face:
     """Shows the envelope of arguments that were refused."""
     render_findings: Callable[[Collection[Finding]], FaceResponse] | None = None
     """Shows what lint found; for faces whose requests may set `lint`."""
+
+
+def warning_lines(warnings: Iterable[str]) -> str:
+    """The warnings as lines of text, without a final newline."""
+    return "\n".join(f"Warning: {warning}" for warning in warnings)
 
 
 def face_of(definition: Definition) -> Face:

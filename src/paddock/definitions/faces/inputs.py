@@ -6,7 +6,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    object_schema,
+    warning_lines,
+)
 from paddock.errors import PaddockError, RequestError
 from paddock.model.limits import MB, Limits
 from paddock.model.result import RunError, RunResult, Verdict
@@ -45,11 +54,14 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
     """The output, or the type and message of the error."""
+    stdout = result.stdout
+    if result.warnings:
+        stdout = "\n".join(part for part in (stdout.removesuffix("\n"), warning_lines(result.warnings)) if part)
     if result.verdict is Verdict.OK:
-        values = {"success": True, "output": result.output, "stdout": result.stdout}
+        values = {"success": True, "output": result.output, "stdout": stdout}
         return FaceResponse(structured={**values, "available_functions": list(result.available_functions)})
     error = result.error or RunError("RuntimeError", str(result.verdict))
-    return _failure(_type(result, error), _message(request.limits, result, error), result.stdout)
+    return _failure(_type(result, error), _message(request.limits, result, error), stdout)
 
 
 def render_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
@@ -87,7 +99,7 @@ def _message(limits: Limits, result: RunResult, error: RunError) -> str:
         message = f"{message} (line {error.line})"
     if error.type == "TypingError" and any(part in message for part in _WRONG_CALL):
         message = f"{message}\n{_HOW_TO_CALL}"
-    return message
+    return f"{message}\nHint: {error.hint}" if error.hint else message
 
 
 def _is_too_deep(error: RunError) -> bool:

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    object_schema,
+    warning_lines,
+)
 from paddock.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
@@ -59,7 +68,7 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
             "N/A" if result.exit_code is None else str(result.exit_code),
             round(result.usage.wall_seconds * 1000),
             stdout,
-            "\n".join(part for part in (stderr, _reason(result, request.limits)) if part),
+            "\n".join(part for part in (stderr, _reason(result, request.limits), *_advice(result)) if part),
             timed_out=_timed_out(result, request.limits),
         )
     )
@@ -96,6 +105,11 @@ def _reason(result: RunResult, limits: Limits) -> str:
     if result.verdict is Verdict.LOST and result.error is not None:
         return f"{result.error.type}: {result.error.message}"
     return ""
+
+
+def _advice(result: RunResult) -> tuple[str, str]:
+    hint = "" if result.error is None else result.error.hint
+    return f"Hint: {hint}" if hint else "", warning_lines(result.warnings)
 
 
 def _timed_out(result: RunResult, limits: Limits) -> str | None:

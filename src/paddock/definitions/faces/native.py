@@ -19,7 +19,10 @@ _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
     "`.envelope`."
 )
-_FIELDS = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
+_FIELDS = (
+    *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
+    *("artifacts", "engine", "engine_reason"),
+)
 _TEXT = {"type": "string"}
 
 
@@ -59,8 +62,17 @@ def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str,
     # The calls are the only record of what an unfinished run did.
     names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
+    if fields["error"] is not None:
+        fields["error"] = _without_repetition(fields["error"])
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
+    """The error without empty fields. The envelope of a failed call, which is also the message, is shown once."""
+    envelope = error.get("envelope")
+    repeated = {"message": envelope["summary"], "traceback": ""} if envelope else {}
+    return {name: value for name, value in {**error, **repeated}.items() if value not in (None, "")}
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    object_schema,
+    warning_lines,
+)
 from paddock.model.limits import MB, Limits
 from paddock.model.result import RunResult, Verdict
 
@@ -77,6 +86,10 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
     if error is not None and error.type == "MemoryError" and not says_memory:
         reached = f"the limit of {limits.memory_bytes / MB:g} MB was reached"
         yield f"MemoryError: {reached if result.verdict is Verdict.OUT_OF_MEMORY else error.message}"
+    if error is not None and error.hint:
+        yield f"Hint: {error.hint}"
+    if result.warnings:
+        yield warning_lines(result.warnings)
     code = result.exit_code or (-result.signal if result.signal else 0)
     if code:
         yield f"Exit code: {code}"
