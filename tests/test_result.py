@@ -89,7 +89,7 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
                 "arguments": {"a": [1]},
                 "status": "ok",
                 "milliseconds": 1.2,
-                "warnings": (),
+                "warnings": [],
             }
         ],
         "artifacts": [
