@@ -1,4 +1,4 @@
-"""Runs a script: its promise jobs, timers and answers, until its outcome is known."""
+"""Runs a script with its promise jobs and timers, and delivers answers to it, until its outcome is known."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@
   const MAX_BODY_BYTES = { __proto__: null, 17: 8 << 20, 19: 16 << 20 };
   const READ_BYTES = 64 * 1024;
   const PAUSE_MILLISECONDS = 1;
-  const clock = new Int32Array(new SharedArrayBuffer(4));
+  const clock = new Int32Array(new SharedArrayBuffer(4)); // Atomics.wait sleeps on it
   const incoming = new Uint8Array(READ_BYTES);
 
   let pipe = null;

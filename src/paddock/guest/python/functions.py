@@ -32,7 +32,7 @@ def make_functions(channel: Channel) -> Functions:
     async def call_tool(
         name: str, params: Mapping[str, Any] | None = None, arguments: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call a tool with one dict of arguments. A failure is a RuntimeError whose text is its envelope."""
+        """Call a tool with one dict of arguments. A failed call raises RuntimeError with the envelope as its text."""
         params_or_arguments = arguments if params is None else params
         if not isinstance(name, str) or not (params_or_arguments is None or isinstance(params_or_arguments, dict)):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
@@ -112,4 +112,5 @@ def _artifact_problem(filename: object, content: object, file_type: object) -> s
 
 
 def _clean(text: str) -> str:
+    """The text with lone surrogates replaced."""
     return text.encode("utf-8", streams.REPLACE).decode()
