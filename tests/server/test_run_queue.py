@@ -70,7 +70,7 @@ async def test_the_queue_is_bounded_in_number_and_in_bytes_for_all_and_for_each(
     runs = Runs(max_runs=1, max_waiting=8, waiting_bytes=1000)
     await runs.begin("a0", *(f"a{n}" for n in range(1, 7)))
     await runs.begin("a7")
-    with pytest.raises(Overloaded, match="too many runs of yours are waiting already; try again in") as refused:
+    with pytest.raises(Overloaded, match="too many of your runs are waiting already; try again in") as refused:
         await runs.tasks["a7"]
     assert refused.value.retry_after_seconds >= 1
     await runs.begin("b0", "b1", "b2", size=100)

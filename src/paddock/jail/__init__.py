@@ -8,10 +8,10 @@
 
 The **host** never runs a script. For each pool of guests (`Jail`) it starts one **warden** through a `WardenClient`.
 The warden is a small process that enters user, mount, pid, network, IPC and UTS namespaces, builds the root directory
-that guests will see, and starts the **zygotes** that guests are forked from. The *bare* zygote has the standard
-library and starts with the warden. The *warm* zygote has the environment's preloads imported, and starts when the first
-script that names a preload arrives. (Only Python has both; in other pools the bare zygote has the preloads.) A zygote
-has a single thread and never sees a script.
+that guests will see, and starts the **zygotes** that guests are forked from. The *bare* zygote has only the standard
+library, and starts with the warden. The *warm* zygote has also imported the environment's preloads, and starts when the
+first script that names a preload arrives. (Only Python has both; in other pools the bare zygote has the preloads.) A
+zygote has a single thread and never sees a script.
 
 For each guest the warden starts a **reaper**, the first process of a new pid namespace. It sleeps and runs nothing.
 Killing the reaper makes the kernel kill every process of that namespace, even one that has detached. A zygote joins the
@@ -22,9 +22,9 @@ to become another program (Node), it executes that program now, which sends READ
 the guest as waiting (`Pool`). A script, its limits, inputs and files are sent when a run starts, never before.
 
 Whatever a guest sends is untrusted data: frames with announced lengths (`wire`), decoded into typed values (`frames`).
-The guest's parent, the zygote, reports how the guest ended. Its control group, or a watcher, reports what it used
-(`jail/limits`). `engines/jailed` makes a verdict of both. After its run the guest is killed, whatever it sends. The
-next run gets another guest.
+The zygote, which is the guest's parent, reports how the guest ended. The guest's control group, or a watcher, reports
+what the guest used (`limits`). `engines/jailed` derives the verdict from both. After its run the guest is killed,
+whatever it sends. The next run gets another guest.
 
 If the host dies, the warden's socket closes and the warden exits. It is the first process of its pid namespace, so the
 kernel kills everything in it. Control groups and temporary folders outlive processes: a **cleanup** process beside the

@@ -108,7 +108,7 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
 
 
 def _memory(config: Config) -> tuple[str | None, str | None, str | None]:
-    """What limits the memory of a process tree here, or what to allow so that something does, and what is inexact."""
+    """What limits the memory of a process tree here, or what to do so that something does; and how it is inexact."""
     try:
         found = cgroup.available()
         if found is not None:

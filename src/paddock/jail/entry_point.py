@@ -7,7 +7,7 @@ visible to guests. So this program creates the package `paddock` itself, from th
 import sys
 import types
 
-# Inherited from the host. A process that must not write bytecode compiles its modules every time.
+# The processes of the jail write bytecode only if the host does. Otherwise each of them compiles its modules again.
 _BYTECODE = ("-B",) if sys.dont_write_bytecode else ()
 
 
@@ -42,7 +42,7 @@ def main() -> None:
 
         cleanup.main(int(sys.argv[2]), sys.argv[3:])
     else:
-        # A warden's environment variables forbid bytecode, for its guests. Paddock's own modules may have it.
+        # PYTHONDONTWRITEBYTECODE is set for the guests. Bytecode of Paddock's own modules may be written.
         sys.dont_write_bytecode = sys.argv[3] == "0"
         from paddock.jail import warden
 

@@ -242,8 +242,8 @@ def uv_binary() -> str:
     return found
 
 
-LINES = 200
-SHOWN = 20
+LINES, SHOWN = 200, 20
+"""How many of the last lines of a command are kept, and how many an error message shows."""
 # Lines that uv prints on every install.
 _NOISE = re.compile(r"Using (Python|CPython) |Creating virtual environment|Activate with|$")
 _CULPRIT = re.compile(
@@ -395,7 +395,7 @@ def _lease(environment: Environment, data_directory: str | Path, tell: Tell, sto
         built, problem = _build_or_previous(environment, data_directory, tell, stop)
         lock = store.lock_of(data_directory, built.key, exclusive=False)
         lock.take(stop.pause)
-        # Another process may have removed it before it was locked.
+        # Another process may have removed the build before it was locked.
         exists = False
         try:
             exists = store.read_build(data_directory, built.key) is not None

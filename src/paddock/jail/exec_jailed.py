@@ -14,7 +14,7 @@ from contextlib import suppress
 from paddock.jail.walls import landlock, namespaces, privileges, seccomp
 
 UNPRIVILEGED = (1 << 20) - 1
-"""The uid of such a process if the host is root. It belongs to no user, and is below the uids of guests."""
+"""The uid of a process that is walled in here, if the host is root. No user has it, and it is below guests' uids."""
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/etc/localtime")
 LIMITS = {**privileges.DEFAULT_LIMITS, "file_bytes": 0}
 

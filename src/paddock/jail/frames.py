@@ -16,14 +16,14 @@ from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
-"""The longest line of a console. No run may print more by default, so a guest cuts longer lines."""
+"""The longest line of a console, unless the run's output limit is higher. A guest cuts a longer line."""
 ERROR_BYTES = 2 * 1024 * 1024
 """The longest message and traceback together, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 LineOrColumn = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-"""A line or a column. It is bounded because Python refuses to print an integer of thousands of digits."""
+"""A line or a column number. It has an upper bound, because Python refuses to print integers of thousands of digits."""
 
 
 class CallFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -78,6 +78,9 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     traceback: str = ""
     exit_code: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
     output_json: str | None = None
+    warnings: list[str] = []
+    near: list[str] = []
+    keys: list[str] = []
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -170,6 +173,7 @@ class FrameDecoder:
 
 
 def _checked(result: ResultFrame, value: bytes) -> ResultFrame:
+    """Return the result with its value, or a ValueError as the result if the value is nested too deeply."""
     try:
         check_json(value)
         is_deep = depth(value) > RESULT_DEPTH
@@ -220,7 +224,7 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
 _validate = msgspec.json.Decoder(msgspec.Raw).decode  # checks without decoding: 2 ms for a megabyte
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _SUSPECT = (b"0" * 309, b"e000", b"E000", b"e+000", b"E+000", b"\\ud", b"\\uD")
-"""Parts of text that may be a number too large for Python, or a lone surrogate, which has no encoding."""
+"""In text with all digits replaced by 0: signs of a number too large for Python, or of a lone surrogate."""
 
 
 def check_json(text: bytes) -> None:

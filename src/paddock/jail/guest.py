@@ -28,7 +28,7 @@ Callback = Callable[[], None]
 class Epoll:
     """One epoll object for the descriptors of many guests. The event loop watches this one descriptor.
 
-    Edge-triggered, because input that nobody reads yet must not wake the loop again and again.
+    It is edge-triggered, because input that nobody reads yet must not wake the loop again and again.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class Guest:
         self._has_namespaces = has_namespaces
         self._traced = traced
         self._trace: seccomp.Trace | None = None
-        self._pidfd: int | None = None  # of the guest itself, where killing its reaper does not kill it
+        self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
         self._watched = [control, self._report, out, error]
@@ -124,9 +124,8 @@ class Guest:
         self.pid = 0
         self.is_lost = False  # its zygote is gone
         self._loop = asyncio.get_running_loop()
-        self.made_at = self._loop.time()
         self._awake = False
-        self.out_of_memory = False  # memory may have run out: then ask the resource limit
+        self.out_of_memory = False  # memory may have run out; the resource limit knows whether it has
         self._waiter = arrived  # settled at the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
@@ -189,7 +188,7 @@ class Guest:
             raise EngineCrashed(_REAPER_DIED)
 
     async def _receive_listener(self) -> None:
-        """Receive the listener of a traced filter. Once the filter is installed, refused calls wait for it."""
+        """Receive the listener of the guest's filter. Calls that the filter refuses wait until the host has it."""
         with suppress(EOFError):  # the guest ended instead; `_ready_pid` finds out why
             while (listener := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()
@@ -245,7 +244,7 @@ class Guest:
             raise LookupError("the zygote is gone")
         status, user, system, size = REPORT.unpack(data)
         if self._has_lost_reaper and status == signal.SIGKILL:
-            raise LookupError(_REAPER_DIED)  # the host itself killed it
+            raise LookupError(_REAPER_DIED)  # `_lose_reaper` killed the guest
         return Report(status, user + system, size)
 
     def limit(self, limits: Limits) -> None:
@@ -317,7 +316,7 @@ class Guest:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def end(self) -> asyncio.Future[None]:
-        """Kill the guest. The future is done when the last process of its jail is gone. Call this once.
+        """Kill the guest. Returns a future that is done when the last process of its jail is gone. Call this once.
 
         If the future has an exception, the end could not be observed, and the guest may still be alive.
         """

@@ -16,7 +16,7 @@ from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import CLOSED, Pool
 from paddock.jail.profiles import GuestSetup, start, start_first_working
-from paddock.jail.walls.shortage import explain, threads_as_errors
+from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
 from paddock.jail.warden_client import WardenClient
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Jail:
 @contextmanager
 def _shortage_as_unavailable() -> Iterator[None]:
     try:
-        with threads_as_errors():
+        with thread_shortage_as_oserror():
             yield
     except OSError as problem:
         raise JailUnavailable(f"the jail could not be started: {explain(problem)}") from None

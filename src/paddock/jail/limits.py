@@ -1,8 +1,8 @@
 """Limits on the memory and processes of a guest: a control group if one can be made, otherwise a watcher.
 
 Neither counts the memory that the guest used while it was waiting. A control group prevents use above the limit. A
-watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. It does not see bytes
-that wait in sockets. So without a control group, a guest may have fewer processes and open files.
+watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. A watcher also does not
+see bytes that wait in sockets. So without a control group, a guest may have fewer processes and open files.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class ResourceLimits:
         except OSError as problem:
             raise JailUnavailable(f"the limits of guests could not be set up: {explain(problem)}") from None
         self._usual = usual
-        # Emptying a slot can take milliseconds, so it is done in a thread.
+        # Emptying a control group can take milliseconds, so it is done in a thread.
         self._emptying = ThreadPoolExecutor(1, "paddock-slots")
 
     @property

@@ -94,6 +94,7 @@ def _name(setting: str) -> str:
 
 
 def _files(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the configuration files that pip reads, in pip's order. Some may not exist."""
     named = environ.get("PIP_CONFIG_FILE")
     if named == os.devnull:
         return

@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 AT_ONCE = 4
 """How many guests of one template are made at the same time."""
 ATTEMPTS = 3
+"""After this many failures in a row to make a guest of one template, a caller gets the error."""
 DEATH_SECONDS = 1.0
+"""How long to wait for the end of a zygote after one of its guests has failed."""
 HEAD_START_SECONDS = 0.005
+"""How long a new run has the CPU before the next guest is made."""
 CLOSED = "Paddock was closed before the script began"
 
 RESERVED, PER_GUEST = 128, 48
-"""Descriptors that are kept for the host itself, and for each guest in use. The latter include the descriptors of one
-waiting guest and one guest in the making, in three engines."""
+"""Descriptors that are kept for the host itself, and for each guest in use. PER_GUEST includes the descriptors of one
+waiting guest and one guest in the making, in each of three engines."""
 
 log = logging.getLogger("paddock.jail")
 
@@ -61,7 +64,7 @@ class Shelf:
 class Pool:
     """Hands out guests. At most `max_guests` are in use at a time; later callers wait.
 
-    `start` starts a warden. It is replaced after `client_guests` guests or `client_seconds`.
+    `start` starts a warden. A warden is replaced after `client_guests` guests or `client_seconds`.
     """
 
     def __init__(
@@ -86,8 +89,8 @@ class Pool:
         self._room = asyncio.Semaphore(max_in_use)
         count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
-        self._client: WardenClient | None = None  # the newest
-        self._started_at, self._ordered = 0.0, 0  # its start, and how many guests were ordered from it
+        self._client: WardenClient | None = None  # of the newest warden
+        self._started_at, self._ordered = 0.0, 0  # when that warden started, how many guests were ordered from it
         self._users: Counter[WardenClient] = Counter()  # guests of each warden, alive or in the making
         self._client_of: dict[Guest, WardenClient] = {}
         self._starting = asyncio.Lock()
@@ -140,7 +143,7 @@ class Pool:
         self._room.release()
         self._end(guest)
         waiting = self._shelves[guest.template].waiting
-        while guest.is_lost and waiting:  # their zygote is gone too
+        while guest.is_lost and waiting:  # the waiting guests came from the same zygote
             self._end(waiting.popleft())
 
     def _fill_soon(self, shelf: Shelf) -> None:
@@ -290,6 +293,7 @@ class Pool:
             self._fill(shelf)
 
     def _end(self, guest: Guest) -> None:
+        """End a guest in the background. Its uid and its control group are reused when it is gone."""
         shelf = self._shelves[guest.template]
 
         def ended(end: asyncio.Future[None]) -> None:
@@ -310,6 +314,7 @@ class Pool:
         self._in_background(ending)
 
     def _tidy_later(self, shelf: Shelf) -> None:
+        """Note that a caller has come. `_tidy` is called when none has come for a while."""
         loop = asyncio.get_running_loop()
         shelf.taken_at = loop.time()
         if shelf.tidy_timer is None:
@@ -364,7 +369,7 @@ class Pool:
                     self._end(shelf.waiting.popleft())
             await asyncio.wait(list(self._tasks))
         if self._client is not None:
-            await self._client.close()  # it was being started
+            await self._client.close()  # a warden that was still starting above
         await self._limits.close()
 
 

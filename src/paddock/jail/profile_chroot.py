@@ -22,7 +22,7 @@ from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
 from paddock.jail.walls.syscalls import prctl
 from paddock.jail.zygote import Order, Spec, close_all_but
 
-WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  inside
+WRITABLE = ("/tmp", "/files", "/dev")  # noqa: S108  paths in the guest's root
 NOT_COPIED = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/lib32")
 """Folders that are too large to copy. `Spec.reads` lists the folders below them that the interpreter loads from."""
 _SET_CHILD_SUBREAPER = 36
@@ -103,6 +103,7 @@ class ChrootProfile:
 
 
 def _copied(reads: tuple[str, ...]) -> set[str]:
+    """The paths in `reads` that are copied into the root, and the dynamic loaders."""
     loaders = {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in roots.LOADERS}  # noqa: PTH118, PTH119, PTH120
     return {path for path in reads if path not in NOT_COPIED or os.path.islink(path)} | loaders  # noqa: PTH114
 
@@ -122,7 +123,7 @@ class ChrootDuty:
         for folder in roots.WRITABLE:
             roots.empty(f"/{folder}")
         with suppress(OSError):
-            os.truncate("/dev/null", 0)  # where it is a regular file
+            os.truncate("/dev/null", 0)  # a regular file if no device file could be made
 
 
 PAUSE_SECONDS = 0.0005
@@ -137,6 +138,7 @@ def become_guest(uid: int) -> None:
 
 
 def become_reaper(own: int, guest: int) -> None:
+    """Take the uid `own`, with the guest's uid as the effective uid: see the start of this file."""
     os.setgroups([])
     os.setresgid(own, guest, own)
     os.setresuid(own, guest, own)
@@ -160,7 +162,7 @@ def kill_all(guest: int, proc: int) -> None:
 def pids_of_uid(uid: int, proc: int) -> list[int]:
     """The pids of processes with this real uid, except zombies, which hold nothing and may stay a while.
 
-    A process whose first thread has ended has the state of a zombie too, although its other threads still run.
+    A process whose first thread has ended has the state of a zombie too, but counts while other threads run.
     """
     found = []
     for name in os.listdir(proc):

@@ -24,7 +24,9 @@ from paddock.jail.zygote import Order, Spec, close_all_but
 OPEN_FILES = 256
 """Few, because nothing limits the unread bytes in a guest's pipes and sockets."""
 TASKS = "PADDOCK_TASKS"
+"""Environment variable: how many threads this user has besides the guest. `guest/python/limits` reads it."""
 PID = "pid"
+"""The file in a guest's folder that tells the reaper the guest's pid and start time."""
 THREADS, STARTED = 17, 19  # indexes into the result of `_stat`
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
@@ -118,7 +120,7 @@ class ConfinedDuty:
         return exceeded
 
     def clean_up(self) -> None:
-        with suppress(OSError, ValueError):  # it has not written its pid yet, so it has no script either
+        with suppress(OSError, ValueError):  # the guest has not written its pid yet, so it has no script either
             self._find_guest()
         self._signal(signal.SIGKILL)
         if self._guest is not None:
@@ -126,7 +128,7 @@ class ConfinedDuty:
             gone = select.poll()
             gone.register(self._guest[1], select.POLLIN)
             gone.poll()
-        # A guest in the making may still write there until the folder is gone.
+        # A guest in the making may still write to the folder, until the folder is gone.
         while self._folder is not None and self._folder.exists():
             with suppress(OSError):
                 roots.empty(str(self._folder))
@@ -152,10 +154,10 @@ def _folder_prefix(candidates: Sequence[str]) -> str | None:
     for candidate in candidates:
         with suppress(OSError):
             if _is_tmpfs(candidate):
-                home = f"{candidate}/paddock-{os.getpid()}-{secrets.token_hex(8)}"
-                Path(home).mkdir(mode=0o700)
-                Path(home).rmdir()
-                return home
+                prefix = f"{candidate}/paddock-{os.getpid()}-{secrets.token_hex(8)}"
+                Path(prefix).mkdir(mode=0o700)  # only to find out whether it works
+                Path(prefix).rmdir()
+                return prefix
     return None
 
 
@@ -170,7 +172,7 @@ def _tasks_of(uid: int) -> int:
 
 
 def _open_guest(written: str) -> tuple[int, int] | None:
-    """The pid and pidfd of the guest that wrote this; None if it is gone."""
+    """The pid and pidfd of the guest that wrote the text `written`; None if the guest is gone."""
     pid, started = written.split()
     with suppress(OSError):
         fd = os.pidfd_open(int(pid))

@@ -11,6 +11,7 @@ from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.zygote import Order, Spec, close_all_but
 
 MAP_ME = b"map"
+"""Asks the host to map ids into the new user namespace. The host answers with one byte."""
 ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
 
 
@@ -41,7 +42,7 @@ class NamespacesProfile:
 
     def enter(self, host: socket.socket) -> None:
         parent = os.getppid()
-        namespaces.unshare(namespaces.ZYGOTE)
+        namespaces.unshare(namespaces.WARDEN)
         # Opened in the new mount namespace, while this uid may still read these paths.
         sources = [mounts.Source(path) for path in self._spec.reads]
         host.send(MAP_ME)
@@ -50,8 +51,8 @@ class NamespacesProfile:
             os.setgroups([])
             os.setresgid(0, 0, 0)  # 0 inside the namespace is an ordinary id outside
             os.setresuid(0, 0, 0)
-        privileges.die_with_parent(parent)  # again: a change of uid clears it
-        started = os.fork()
+        privileges.die_with_parent(parent)  # only now: a change of uid would clear it
+        started = os.fork()  # the child is the first process of the new pid namespace, and becomes the warden
         if started:
             host.close()
             _, status = os.waitpid(started, 0)
@@ -62,7 +63,7 @@ class NamespacesProfile:
         self._root = mounts.build_root(ROOT_PLACE, sources)
         for source in sources:
             source.close()
-        # Guests inherit this.
+        # Guests inherit the host name, the empty bounding set and the rlimits.
         socket.sethostname("paddock")
         privileges.drop_bounding()
         privileges.limit(privileges.DEFAULT_LIMITS)

@@ -32,7 +32,7 @@ SYSTEM = (
 )
 """Files of the host that programs need: libraries, tools, time zones, certificates. No configuration, no secrets."""
 UIDS = 1 << 16
-"""User ids of the profile `chroot`, from `jail.uid_base` on. `namespaces` uses fifteen times as many after them."""
+"""How many uids `chroot` uses, from `jail.uid_base` on. `namespaces` uses the next fifteen times as many."""
 ADDRESS_BYTES, NODE_ADDRESS_BYTES = 16 << 30, 64 << 30
 """Address space of a Python process, and of a Node process: V8 reserves gigabytes. Page tables take at most 1/512."""
 NODE_OPEN_FILES = 64
@@ -102,7 +102,7 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
 
 
 def uncounted_rlimits(config: Config, setup: GuestSetup) -> dict[str, int]:
-    """The rlimits if no control group counts page tables and bytes in sockets. Each run sets `open_files` of Python."""
+    """The rlimits if no control group counts page tables and bytes in sockets. Python guests set `open_files` later."""
     minimum = 4 * config.caps.memory_bytes
     if setup.program:
         return {

@@ -9,6 +9,7 @@ from paddock.jail.zygote import FIRST_UID
 
 BLOCK_SIZE = 4096
 HALF = BLOCK_SIZE // 2
+"""Guests have the lower half of a block, their reapers the upper half."""
 
 
 class UidBlock:
@@ -35,8 +36,10 @@ class UidBlock:
     def fd(self) -> int:
         return self._lock.fileno()
 
-    def of_guest(self, number: int) -> int:
-        return self.first + (number - FIRST_UID) % HALF
+    def of_guest(self, uid: int) -> int:
+        """The uid on the host of the guest whose uid in the pool is `uid`."""
+        return self.first + (uid - FIRST_UID) % HALF
 
-    def of_reaper(self, number: int) -> int:
-        return self.of_guest(number) + HALF
+    def of_reaper(self, uid: int) -> int:
+        """The uid on the host of that guest's reaper."""
+        return self.of_guest(uid) + HALF

@@ -49,7 +49,9 @@ class Profile(Protocol):
         """
         ...
 
-    def reaper_ended(self, pid: int) -> None: ...
+    def reaper_ended(self, pid: int) -> None:
+        """Called in the warden when a reaper is gone. Free what the warden kept for it."""
+        ...
 
     def end_reaper(self, pid: int) -> None:
         """Called in the warden. End a reaper and all processes of its guest."""

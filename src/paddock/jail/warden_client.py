@@ -199,6 +199,7 @@ class WardenClient:
         return guest
 
     def _receive(self) -> None:
+        """Handle one message of the warden."""
         try:
             data, fds, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 8)
         except BlockingIOError:
@@ -241,6 +242,7 @@ class WardenClient:
         )
 
     def _give(self, number: int, fds: list[int]) -> None:
+        """Make a guest from its descriptors, and give it to the caller that ordered it."""
         pending = self._pending[number]
         try:
             pending.guest = Guest(
@@ -274,7 +276,7 @@ class WardenClient:
     def _die(self) -> None:
         """Note the death of the warden, and fail everyone who waits for a guest."""
         self._loop.remove_reader(self._control.fileno())
-        self._messages.put_nowait({})
+        self._messages.put_nowait({})  # ends a wait in `_begin`
         for pending in self._pending.values():
             if not pending.arrived.done():
                 pending.arrived.set_exception(EngineCrashed(_DIED))

@@ -30,13 +30,13 @@ class Kind(IntEnum):
     START = 1  # limits, mode, names: always the first frame
     INPUT = 2  # one variable; the body is its JSON text
     FILE = 3  # part of an attached file; parts with the same path are joined
-    CODE = 4  # the script; the last frame before it runs
+    CODE = 4  # the script; it runs now, or after GO if START asked for an OUTLINE
     ANSWER = 5  # the answer to the CALL or ARTIFACT with the same id
     GO = 6  # run the script that the OUTLINE described; the body names its tools
 
     READY = 16  # the guest is walled in and waits for START
     CALL = 17  # call a tool; the body is the arguments' JSON text
-    PROGRESS = 18
+    PROGRESS = 18  # how far the script is
     ARTIFACT = 19  # create or read an artifact
     RESULT = 20  # the script is over; the body is the value's JSON text
     LOG = 21  # a line of a console, without its newline; the header has the level
@@ -111,6 +111,7 @@ def take_frames(received: bytearray) -> list[Frame]:
 
 
 def _exactly(sock: socket.socket, count: int) -> bytes | None:
+    """Read `count` bytes. None: the other end closed the socket before the first of them."""
     data = bytearray(count)
     view = memoryview(data)
     got = 0

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MB = 1024 * 1024
 FIRST_UID = 1000
-"""The uid of the first guest in the host's numbering."""
+"""The uid of the first guest in a pool. `chroot` maps it to the first uid of its block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Order(NamedTuple):
     """The host's order for one guest. It comes with the descriptors of `ResourceLimit.cgroup_fds`."""
 
     number: int
-    uid: int  # of the guest, inside the jail; used if guests have uids of their own
+    uid: int  # the guest's uid in the pool; ignored if all guests have the same uid
     processes: bool = True  # whether it may start processes
     hurry: bool = False  # a run is waiting for it: skip preparations
     warm: bool = False  # forked from the warm zygote
@@ -106,7 +106,7 @@ WarmUp = Callable[[], None]
 MESSAGE_BYTES = 64 * 1024
 FDS_BYTES = socket.CMSG_SPACE(16 * 4)
 UNIX, STREAM, TRUNCATED = int(socket.AF_UNIX), int(socket.SOCK_STREAM), int(socket.MSG_CTRUNC)
-CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))  # Linux; elsewhere this module can at least be imported
+CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))  # only on Linux; the import works elsewhere too
 GUEST_NAME = ProcessName("paddock-guest")
 REPORT = struct.Struct("!iddq")
 """How a guest ended: wait status, CPU seconds in user mode and in the kernel, peak resident bytes."""
@@ -193,6 +193,7 @@ def _require_nothing_shared(proc: int) -> None:
 
 
 def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Profile, runtime: Runtime) -> None:
+    """Fork a guest into the jail of its reaper. Never returns in the guest."""
     reaper_pidfd, control, report, out, error, *cgroup_fds = fds
     try:
         profile.join(reaper_pidfd)

@@ -1,4 +1,4 @@
-"""The HTTP connections of a server: how many there may be, and how long one may stay silent."""
+"""Limits the HTTP connections of a server: how many may be open, and how long a new one may stay silent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from paddock import descriptors
 
 ACCEPTED_AT_ONCE = 32
-"""How many connections are accepted in a row. If no descriptor is free, asyncio makes this many failing attempts."""
+"""How many connections asyncio accepts in a row. If no descriptor is free, it makes this many failing attempts."""
 SILENT_SECONDS = 15.0
 """How long a new connection may take to send the head of its first request."""
 WARN_SECONDS = 60.0
+"""The shortest time between two warnings that too many connections are open."""
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class LimitedProtocol(H11Protocol):
         self.loop.call_later(SILENT_SECONDS, self._close_if_silent)
 
     def _close_if_silent(self) -> None:
-        has_request: bool = self.cycle is not None
+        has_request: bool = self.cycle is not None  # uvicorn sets `cycle` when the head of a request has arrived
         if not has_request:
             self.transport.close()
 

@@ -1,7 +1,7 @@
 """The HTTP server: MCP at `/mcp`, and health checks at `/healthz` and `/readyz`.
 
 Whoever reaches the server can run code as its owner. It therefore listens on loopback or a Unix socket only, and checks
-`Host` and `Origin`, so that a web page cannot reach it through DNS rebinding. With a token it serves nobody else.
+`Host` and `Origin`, so that a web page cannot reach it through DNS rebinding. If a token is configured, it is required.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request: code, inputs and files together."""
 SMALL_BYTES = 64 * 1024
-"""So much of each body is not counted as arriving, so that small requests are served while others fill the memory."""
+"""This much of each body does not count towards `arriving_bytes`: small requests arrive even if large ones use it."""
 _HOST = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 _ANY_PORT = ":*"
 _HEALTH = "/healthz"
-_DISCONNECTED = "paddock_disconnected"
-_BODY_BYTES = "paddock_body_bytes"
+_DISCONNECTED_KEY = "paddock_disconnected"
+_BODY_SIZE_KEY = "paddock_body_size"
 
 
 def make_app(server: Server[Any], services: Services) -> Starlette:
-    """The ASGI application. Its lifespan starts and ends the clients' sessions."""
+    """Return the ASGI application. Its lifespan starts and ends the clients' sessions."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     readiness = Readiness(services)
@@ -53,13 +53,14 @@ def make_app(server: Server[Any], services: Services) -> Starlette:
         return PlainTextResponse("".join(f"{each}\n" for each in problems or ["ok"]), 503 if problems else 200)
 
     routes = [Route(_HEALTH, _health, methods=["GET"]), Route("/readyz", check_ready, methods=["GET"])]
-    # Disabled: the SDK's check accepts every host that starts with a local name and a colon, and refuses hosts without
-    # a port. `_Guard` checks instead.
+    # The SDK's check is disabled: it accepts every host that starts with a local name and a colon, and refuses hosts
+    # without a port. `_Guard` checks the host instead.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
         max_request_body_size=BODY_BYTES, custom_starlette_routes=routes, transport_security=unchecked
     )
-    # `_Guard` has checked the size already. The SDK's check would hold a copy of the body as long as the call lasts.
+    # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
+    # checked the size already.
     manager = server.session_manager
     manager.asgi_app = manager.asgi_app.app  # type: ignore[assignment]
     app.add_middleware(_Guard, settings=services.config.server)
@@ -80,13 +81,13 @@ def check_host(host: str) -> None:
 
 
 def disconnect_event(request: Request | None) -> asyncio.Event | None:
-    """An event that is set when the client of this request closes its connection; None over stdio."""
-    return None if request is None else getattr(request.state, _DISCONNECTED, None)
+    """Return an event that is set when the client of this request closes its connection; None over stdio."""
+    return None if request is None else getattr(request.state, _DISCONNECTED_KEY, None)
 
 
 def body_bytes(request: Request | None) -> int:
-    """The size of the request's body, which the SDK holds as long as the call lasts; 0 over stdio."""
-    return 0 if request is None else getattr(request.state, _BODY_BYTES, 0)
+    """Return the size of the request's body, which the SDK keeps as long as the call lasts; 0 over stdio."""
+    return 0 if request is None else getattr(request.state, _BODY_SIZE_KEY, 0)
 
 
 async def _health(request: Request) -> PlainTextResponse:
@@ -94,7 +95,7 @@ async def _health(request: Request) -> PlainTextResponse:
 
 
 class _Refused(Exception):
-    """A request that is not served: a status, and the reason that the client is told."""
+    """Raised for a request that is refused. Holds the HTTP status, and the reason that the client is told."""
 
     def __init__(self, status: int, reason: str, **headers: str) -> None:
         super().__init__(reason)
@@ -102,13 +103,13 @@ class _Refused(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def response(self) -> JSONResponse:
-        """A JSON-RPC error: clients show its message, and not that of another body."""
+        """Return the refusal as a JSON-RPC error, because clients show only the message of such an error."""
         error = {"code": INVALID_REQUEST, "message": str(self)}
         return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, self.status, self.headers)
 
 
 class _Guard:
-    """Refuses requests of strangers, reads their bodies within limits, and notices when a client disconnects.
+    """Checks who sends a request, reads its body within limits, and notices when its client disconnects.
 
     In protocol versions with sessions, the SDK continues a call after a disconnect, so that the client can fetch missed
     events later. This server stores no events, so it ends the call.
@@ -117,7 +118,7 @@ class _Guard:
     def __init__(self, app: ASGIApp, settings: ServerConfig) -> None:
         self._app, self._settings = app, settings
         self._token_digest = _digest(settings.token) if settings.token else None
-        self._arriving_bytes = 0  # of bodies that have not arrived completely
+        self._arriving_bytes = 0  # counted bytes of all bodies that have not arrived completely
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -132,7 +133,7 @@ class _Guard:
             return
         disconnected = asyncio.Event()
         size = sum(len(message.get("body", b"")) for message in body)
-        scope.setdefault("state", {}).update({_DISCONNECTED: disconnected, _BODY_BYTES: size})
+        scope.setdefault("state", {}).update({_DISCONNECTED_KEY: disconnected, _BODY_SIZE_KEY: size})
         has_started = False
 
         async def receive_again() -> Message:
@@ -150,11 +151,11 @@ class _Guard:
             await self._app(scope, receive_again, send_on)
         except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
             if not has_started:
-                reason = "The server was shut down before it could answer; check what the call has done, and repeat it"
+                reason = "The server was shut down before it could answer; check what the call did before you repeat it"
                 await _Refused(503, reason).response()(scope, receive, send)
 
     def _check(self, path: str, headers: Headers) -> None:
-        """Raise _Refused unless the request names this machine as host, an allowed origin, and the token."""
+        """Raise _Refused unless the host is this machine, the origin (if any) is allowed, and the token is right."""
         if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
             raise _Refused(421, "Invalid Host header: it must name this machine, as localhost or 127.0.0.1 does")
         for origin in headers.getlist("origin"):
@@ -164,16 +165,16 @@ class _Guard:
             return
         credentials = headers.getlist("authorization")
         if not credentials:
-            problem = "this server wants a token"
+            problem = "this server requires a token"
         elif len(credentials) > 1 or not hmac.compare_digest(_digest(_bearer(credentials[0])), self._token_digest):
-            problem = "the token is not the one that this server wants"
+            problem = "the token is not the one that this server requires"
         else:
             return
         reason = f"Unauthorized: {problem}; send it as `Authorization: Bearer TOKEN`"
         raise _Refused(401, reason, www_authenticate="Bearer")
 
     async def _receive_body(self, headers: Headers, receive: Receive) -> deque[Message]:
-        """Read the whole body. Raises _Refused if it is too large, too slow, or one of too many that arrive."""
+        """Read the whole body. Raises _Refused if it is too large or too slow, or if too many bodies are arriving."""
         messages: deque[Message] = deque()
         counted, size = 0, int(headers.get("content-length", 0))
         too_large = _Refused(413, f"The request has more than {BODY_BYTES >> 20} MB: send less at once")
@@ -202,7 +203,7 @@ class _Guard:
 
 
 def _is_origin(origin: str, allowed: str) -> bool:
-    """Whether `origin` is the allowed one. `http://localhost:*` allows any port."""
+    """Whether `allowed` matches `origin`. `http://localhost:*` matches any port, and no port."""
     if not allowed.endswith(_ANY_PORT):
         return origin.lower() == allowed.lower()
     pattern = re.escape(allowed.removesuffix(_ANY_PORT)) + r"(:\d{1,5})?"

@@ -1,8 +1,8 @@
 """Decides which runs may start: a bounded queue that is fair between callers.
 
-A run that finds no free place waits. Callers with the fewest runs in progress come first; of their runs, the one that
-has waited longest. No caller gets the last quarter of the places, so the short run of one caller never waits for the
-long runs of another. Runs beyond the queue, in number or in bytes, are refused at once.
+A run that finds no free place waits. A free place goes to a run of the caller with the fewest runs in progress; among
+several such runs, to the one that has waited longest. One caller gets at most three quarters of the places, so its long
+runs never block the short runs of another. A run that would make the queue too long or too large is refused at once.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ if TYPE_CHECKING:
     from paddock.config import ServerConfig
 
 SHARE = 0.75
-"""The largest part of all places that one caller may have, in progress or waiting."""
+"""The largest share that one caller may have of the runs in progress, of the waiting runs, and of `waiting_bytes`."""
 USUAL_SECONDS = 1.0
-"""The assumed duration of a run, until the first one has ended."""
+"""The assumed average duration of a run until the first run has ended."""
 LONGEST_RETRY_SECONDS = 60.0
+"""The longest time after which a refused caller is told to try again."""
 
 
 class Place:
-    """The place of one run, from the moment it is asked for. Enter it once, which waits for its turn, or leave it."""
+    """The place of one run, at first in the queue. Enter it once, which waits for the run's turn, or leave it."""
 
     def __init__(self, queue: RunQueue, run_id: str, caller: str) -> None:
         self._queue = queue
         self.run_id, self.caller, self.size_bytes = run_id, caller, 0
-        self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # done when the run may start
         self._started_at: float | None = None
         self._has_left = False
 
     @property
     def position(self) -> int | None:
-        """How many runs are before this one in the queue, plus one; None if it does not wait."""
+        """The run's position in the queue, counted from 1; None if it is not waiting."""
         return self._queue.position(self.run_id)
 
     def leave(self) -> None:
@@ -48,7 +49,7 @@ class Place:
             self._queue.leave(self, None if self._started_at is None else time.monotonic() - self._started_at)
 
     async def __aenter__(self) -> None:
-        """Wait for the turn of this run. Raises Overloaded after `wait_seconds`."""
+        """Wait until the run may start. Raises Overloaded after `wait_seconds`."""
         try:
             async with asyncio.timeout(self._queue.wait_seconds):
                 await self.turn
@@ -64,12 +65,12 @@ class Place:
 
 
 class RunQueue:
-    """The places for runs of one server.
+    """The places of one server, for runs in progress and waiting runs.
 
         async with queue.place(run_id, caller, measure):
             ...  # the run
 
-    `caller` is a principal or, without accounts, a peer: never a connection, because anybody can open many.
+    `caller` identifies a token or a peer address, never a connection: anybody can open many connections.
     """
 
     def __init__(self, settings: ServerConfig) -> None:
@@ -83,7 +84,7 @@ class RunQueue:
         return self._settings.wait_seconds
 
     def place(self, run_id: str, caller: str, measure: Callable[[], int]) -> Place:
-        """A place for one run, which must be entered or left. Raises Overloaded if the queue is full.
+        """Return a place for one run, which must be entered or left. Raises Overloaded if the queue is full.
 
         `measure` returns how many bytes of memory the run holds. It is called only for a run that has to wait.
         """
@@ -95,11 +96,11 @@ class RunQueue:
         return place
 
     def position(self, run_id: str) -> int | None:
-        """How many runs are before this one in the queue, plus one; None if it does not wait."""
+        """The run's position in the queue, counted from 1; None if it is not waiting."""
         return next((at for at, each in enumerate(self._waiting, 1) if each.run_id == run_id), None)
 
     def leave(self, place: Place, seconds: float | None = None) -> None:
-        """Give the place back. `seconds`: how long the run took, if it has run."""
+        """Give the place back. `seconds` is how long the run took; None if it never started."""
         if place in self._waiting:
             self._waiting.remove(place)
             return
@@ -111,35 +112,37 @@ class RunQueue:
         self._fill()
 
     def overloaded(self, message: str) -> Overloaded:
-        """The error for a run that gets no place. Its retry time estimates when all waiting runs will have started.
+        """Return the error for a run that gets no place. Its retry time estimates when all waiting runs have started.
 
-        `code_tools` turns it into the envelope that the caller gets.
+        `code_tools` turns the error into the envelope that the caller gets.
         """
         seconds = self._average_seconds * (len(self._waiting) + 1) / self._settings.max_runs
         return Overloaded(message, round(min(max(seconds, 1.0), LONGEST_RETRY_SECONDS), 1))
 
     def _require_room(self, new: Place, measure: Callable[[], int]) -> None:
+        """Measure `new`. Raises Overloaded if `new` would exceed a limit of the queue."""
         settings = self._settings
         own = [each for each in self._waiting if each.caller == new.caller]
         self._require("runs", len(self._waiting) + 1, settings.max_waiting)
-        self._require("runs of yours", len(own) + 1, math.ceil(settings.max_waiting * SHARE))
+        self._require("of your runs", len(own) + 1, math.ceil(settings.max_waiting * SHARE))
         new.size_bytes = measure()
         self._require("bytes", sum(each.size_bytes for each in [*self._waiting, new]), settings.waiting_bytes)
-        self._require("bytes of yours", sum(each.size_bytes for each in [*own, new]), settings.waiting_bytes * SHARE)
+        self._require("of your bytes", sum(each.size_bytes for each in [*own, new]), settings.waiting_bytes * SHARE)
 
     def _require(self, what: str, number: int, limit: float) -> None:
         if number > limit:
             raise self.overloaded(f"too many {what} are waiting already")
 
     def _has_place(self, caller: str) -> bool:
+        """Whether a run of this caller may start now."""
         most = self._settings.max_runs
         return self._running.total() < most and self._running[caller] < max(1, math.floor(most * SHARE))
 
     def _fill(self) -> None:
-        """Give free places to runs that wait."""
+        """Start waiting runs until no waiting run may start."""
         while ready := [each for each in self._waiting if self._has_place(each.caller)]:
-            first = min(ready, key=lambda each: self._running[each.caller])  # the oldest of equals
+            first = min(ready, key=lambda each: self._running[each.caller])  # `min` returns the oldest of equals
             self._waiting.remove(first)
             self._running[first.caller] += 1
-            if not first.turn.done():  # else it was cancelled, and is about to leave
+            if not first.turn.done():  # otherwise the wait was cancelled, and this place is about to be left
                 first.turn.set_result(None)

@@ -1,4 +1,4 @@
-"""The services that the server's tools share: a Paddock, the store, artifacts, sessions, and the runs in progress."""
+"""The services that the server's tools share: the Paddock, the store, artifacts, sessions, and the runs in progress."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from paddock.store.database import Store
 from paddock.store.definitions import peek_versions
 
 PREVIEW_CHARACTERS = 200
+"""How much of a value is shown when an artifact replaces it."""
 SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
 CANCELLED = "cancel_run ended the run"
 WATCH_SECONDS = 0.5
 """How often a server looks for runs that were cancelled through another server."""
 CANCEL_SECONDS = 5.0
-"""How long `cancel_run` waits for the other server."""
+"""How long `cancel_run` waits until another server has ended its run."""
 RESTART_SECONDS = 5.0
-"""How long a client should wait for a server that is being shut down, in case it is started again."""
+"""After how long a client that is refused because the server is shutting down is told to try again."""
 log = logging.getLogger(__name__)
 
 
 class RunInProgress:
-    """A run of this server, waiting or running. `end` raises TimeoutError inside its `stop`."""
+    """A run of this server, waiting or running. `end` makes the block `async with run.stop` raise TimeoutError."""
 
     def __init__(self) -> None:
         self.stop = asyncio.timeout(None)
@@ -43,10 +44,10 @@ class RunInProgress:
         self.has_ended = asyncio.Event()
 
     def end(self, reason: str) -> None:
-        """End the run. Its caller gets a result that says why. `has_ended` is set once that is stored."""
+        """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""
         if self.ended_by is None:
             self.ended_by = reason
-            self.stop.reschedule(0)  # long ago
+            self.stop.reschedule(0)  # a deadline in the past
 
 
 class Services:
@@ -83,7 +84,7 @@ class Services:
         self._cancellations: asyncio.Task[None] | None = None
 
     def log_fault(self, what: str, fault: BaseException) -> None:
-        """Log a fault of the host. That the store does not work is logged once, until it works again."""
+        """Log a fault of the host. A failing store is logged once until it works again."""
         writer = self.store.writer
         if isinstance(fault, StoreError) and writer.problem is not None:
             if writer.is_logged:
@@ -92,13 +93,13 @@ class Services:
         log.warning("%s: %s", what, fault)
 
     def check_open(self) -> None:
-        """Refuse a new run if the server is being shut down."""
+        """Raise Overloaded if the server is being shut down, so that no new run starts."""
         if self._is_closing:
             raise Overloaded("the server is being shut down", RESTART_SECONDS)
 
     @contextmanager
     def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
-        """Register a run, so that `cancel_run` and the end of the server can end it."""
+        """Register a run, so that `cancel_run` and `end_runs` can end it."""
         run = self.runs[run_id] = RunInProgress()
         if self._cancellations is None:
             self._cancellations = asyncio.create_task(self._watch_cancellations())
@@ -109,7 +110,7 @@ class Services:
             run.has_ended.set()
 
     def detach(self, run_id: str, run: Coroutine[Any, Any, RunResult]) -> None:
-        """Run in the background. A failure is logged."""
+        """Execute `run` in a background task, and log its failure."""
 
         def ended(task: asyncio.Task[RunResult]) -> None:
             self._detached.discard(task)
@@ -121,7 +122,7 @@ class Services:
         task.add_done_callback(ended)
 
     async def cancel_run(self, principal: str, run_id: str) -> None:
-        """End a run, wherever it runs, and wait until that is stored."""
+        """End a run of this server or of another one, and wait until its result is stored."""
         run = self.runs.get(run_id)
         if run is not None:
             run.end(CANCELLED)
@@ -130,14 +131,14 @@ class Services:
         await self.store.runs.request_cancel(principal, run_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
-                # The other server can be watched only through the store.
+                # The other server can be observed only through the store.
                 while (  # noqa: ASYNC110
                     stored := await self.store.runs.get(principal, run_id)
                 ) and stored.verdict is None:
                     await asyncio.sleep(WATCH_SECONDS / 5)
 
     async def _watch_cancellations(self) -> None:
-        """End runs of this server that were cancelled through another one, for as long as there are runs."""
+        """While runs are in progress, end those that were cancelled through another server."""
         while self.runs:
             await asyncio.sleep(WATCH_SECONDS)
             with suppress(StoreError):
@@ -147,12 +148,13 @@ class Services:
         self._cancellations = None
 
     async def end_runs(self, *, after_seconds: float = 0.0) -> None:
-        """End every run, so that its caller gets what it has printed, and why it was ended. Refuse new runs.
+        """Refuse new runs and end every run in progress.
 
-        Runs that end by themselves within `after_seconds` are not disturbed.
+        A run may end by itself within `after_seconds`. The caller of any other run gets its output so far and the
+        reason for its end.
         """
         self._is_closing = True
-        await asyncio.sleep(0)  # a run that was detached in this moment registers first
+        await asyncio.sleep(0)  # lets the task of a run that was just detached register the run
         runs = list(self.runs.values())
         with suppress(TimeoutError):
             async with asyncio.timeout(after_seconds):
@@ -162,10 +164,7 @@ class Services:
         await asyncio.gather(*(run.has_ended.wait() for run in runs))
 
     def start_maintenance(self) -> None:
-        """Start the periodic clean-up of the store, once.
-
-        Called after the first answer, so that no client waits for it.
-        """
+        """Start the periodic clean-up of the store, once. Over stdio it starts after the first answer: nobody waits."""
         if self._maintenance is None:
             self._maintenance = asyncio.create_task(self._maintain())
 
@@ -180,7 +179,7 @@ class Services:
             await asyncio.sleep(self.config.store.sweep_seconds)
 
     async def record_session(self, caller: Caller) -> None:
-        """Store when the caller's session was last used, and its state if that has changed."""
+        """Store that the caller's session was used now, and its state if the state has changed."""
         session = caller.session
         if session is None:
             return
@@ -195,16 +194,16 @@ class Services:
             self.log_fault("a session could not be stored", problem)
 
     async def definition_versions(self) -> dict[str, int]:
-        """The current version of each saved definition, by name. Does not create a store."""
+        """Return the current version of each saved definition, by name. Does not create a store."""
         versions = await asyncio.to_thread(peek_versions, self.store.path, LOCAL)
         return await self.store.definitions.versions(LOCAL) if versions is None else versions
 
     async def store_artifact(
         self, caller: Caller, name: str, mime_type: str, data: bytes, run_id: str | None = None
     ) -> Artifact | None:
-        """Store part of an answer as an artifact.
+        """Store `data`, which is part of an answer, as an artifact.
 
-        Returns None if that fails, so that the client still gets its answer.
+        If storing fails, log the failure and return None, so that the client still gets an answer.
         """
         try:
             return await self.artifacts.of(caller.owner, run_id).create(name, mime_type, data)
@@ -215,9 +214,9 @@ class Services:
     async def store_overflow(
         self, caller: Caller, run_id: str, output_json: str | None, max_bytes: int | None, *, is_repeat: bool = False
     ) -> Overflow | None:
-        """Store a run's value as an artifact if it has more than `max_bytes` of JSON.
+        """Store a run's value as an artifact if its JSON has more than `max_bytes`; otherwise return None.
 
-        `is_repeat`: if an earlier answer stored the same value, that artifact is used again.
+        With `is_repeat`, reuse the artifact if an earlier answer has stored the same value.
         """
         text = output_json or ""
         if max_bytes is None or len(text) * 4 <= max_bytes or len(data := text.encode(errors="replace")) <= max_bytes:
@@ -235,7 +234,7 @@ class Services:
         return None
 
     async def aclose(self) -> None:
-        """End every run and write everything that is queued."""
+        """End every run, write everything that is queued, and close the store."""
         await self.end_runs()
         for task in (self._maintenance, self._cancellations):
             if task is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Messages = ObjectReceiveStream[SessionMessage | Exception]
 
 INTEGER_DIGITS = 18
+"""A longer integer is not accepted as the id of a request: it may exceed 64 bits."""
 log = logging.getLogger(__name__)
 
 
@@ -33,7 +34,7 @@ async def serve_stdio(server: Server[Any]) -> None:
 async def _answer_unreadable(
     read: Messages, sending: ObjectSendStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
 ) -> None:
-    """Pass messages on. The SDK drops lines that it cannot read, and their clients would wait for ever."""
+    """Pass messages on, and answer lines that the SDK cannot read: it drops them, and the client would wait."""
     async with sending:
         async for message in read:
             if not isinstance(message, Exception):
@@ -44,7 +45,10 @@ async def _answer_unreadable(
 
 
 def _error(problem: Exception) -> JSONRPCError | None:
-    """The answer to a line that caused `problem`; None if it gets none: an empty line, a notification or a response."""
+    """Return the answer to the line that caused `problem`.
+
+    An empty line, a notification and a response get no answer, so the result is None.
+    """
     if not isinstance(problem, ValidationError):
         return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message=str(problem)))
     first = problem.errors()[0]
@@ -54,16 +58,16 @@ def _error(problem: Exception) -> JSONRPCError | None:
             return None
         code, value = PARSE_ERROR, _decode(value)
     if isinstance(value, dict) and ("id" not in value if "method" in value else "result" in value or "error" in value):
-        log.warning("A message that cannot be read was dropped: %s", reason)
+        log.warning("a message that cannot be read was dropped: %s", reason)
         return None
     if isinstance(value, list):
-        reason = "batches are not part of the protocol; send each request alone"
+        reason = "batches are not part of the protocol; send each request on its own line"
     data = ErrorData(code=code, message=f"The request cannot be read: {reason}")
     return JSONRPCError(jsonrpc="2.0", id=_request_id(value), error=data)
 
 
 def _decode(line: str) -> Any:
-    """The value of a line that the SDK refuses, if it is JSON: its parser is stricter than Python's."""
+    """Return the value of a line that the SDK refuses, or None. Python's JSON parser accepts more than the SDK's."""
     try:
         return json.loads(line, parse_int=lambda digits: int(digits) if len(digits) <= INTEGER_DIGITS else None)
     except (ValueError, RecursionError):
@@ -73,5 +77,5 @@ def _decode(line: str) -> Any:
 def _request_id(value: Any) -> str | int | None:
     found = value.get("id") if isinstance(value, dict) else None
     if isinstance(found, str):
-        return found if found.isprintable() else None  # a lone surrogate is not
+        return found if found.isprintable() else None  # a lone surrogate is not printable, and cannot be sent
     return found if type(found) is int else None

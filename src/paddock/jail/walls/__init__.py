@@ -1,1 +1,1 @@
-"""One module for each kernel mechanism. They import only the standard library, because they run in the zygote."""
+"""One module for each kernel mechanism. They import only the standard library and each other, to run in a zygote."""

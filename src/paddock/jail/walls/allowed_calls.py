@@ -38,7 +38,7 @@ def _names(words: str) -> frozenset[str]:
 
 
 # Stands for the guest's own pid in a confined program, until `seccomp.for_process` puts in the real one.
-NOBODY = 0x7FFF_FFF0
+PID_PLACEHOLDER = 0x7FFF_FFF0
 
 ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close dup dup2 dup3
@@ -182,7 +182,7 @@ FCNTL = (
     *(36, 37, 38),  # locks of an open file description
     *(1025, 1030, 1032, 1033, 1034),  # GETLEASE, DUPFD_CLOEXEC, GETPIPE_SZ, ADD_SEALS, GET_SEALS
     *(1035, 1036, 1037, 1038),  # hints about lifetime
-)  # Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (a quota of the uid), SETLEASE (stalls who opens the file)
+)  # Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (a quota of the uid), SETLEASE (stalls whoever opens it)
 
 IOCTL = (
     *(0x5401, 0x802C542A, 0x540F, 0x5413),  # TCGETS, TCGETS2, TIOCGPGRP, TIOCGWINSZ
@@ -226,8 +226,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
     if policy.execute:
         calls |= dict.fromkeys(EXECUTE, allowed)
     if policy.confined:
-        # A thread's own signal (abort, pthread_kill) goes through tgkill; other processes of the uid are the host's.
-        calls |= {"kill": equals(0, NOBODY), "tgkill": equals(0, NOBODY)}
+        # abort and pthread_kill signal the process itself, with tgkill. Other processes of this uid are the host's.
+        calls |= {"kill": equals(0, PID_PLACEHOLDER), "tgkill": equals(0, PID_PLACEHOLDER)}
     else:
         calls |= dict.fromkeys(UNLESS_CONFINED, allowed)
         if policy.counted:
@@ -241,7 +241,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
 
 
 def _changes_owner(user: int, group: int) -> Rule:
-    """Refuse -1 for both: the kernel allows that on any file, and removes the file's capabilities and setuid bits."""
+    """Refuse -1 for both ids: the kernel allows that on any file, and removes its capabilities and setuid bits."""
     unchanged = 0xFFFF_FFFF
     return lambda allow, refuse: equals(user, unchanged)(equals(group, unchanged)(refuse, allow), allow)
 
@@ -249,10 +249,10 @@ def _changes_owner(user: int, group: int) -> Rule:
 def _clone(*, processes: bool) -> Rule:
     """Threads must share the descriptors of their process: the quota looks for nameless files in one thread only."""
     known = every(upper_half_zero(0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
-    whole = any_of_bits(0, CLONE_FILES)
+    shares_files = any_of_bits(0, CLONE_FILES)
     if not processes:
-        return every(any_of_bits(0, CLONE_THREAD), whole, known)
-    return every(when(any_of_bits(0, CLONE_THREAD), whole), known)
+        return every(any_of_bits(0, CLONE_THREAD), shares_files, known)
+    return every(when(any_of_bits(0, CLONE_THREAD), shares_files), known)
 
 
 def _open_calls() -> dict[str, Rule]:
@@ -295,7 +295,8 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     options = [number for number in SOCKET_OPTIONS if is_counted or number not in BUFFERS]
     levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
     refused = MSG_FASTOPEN | MSG_OOB
-    # A descriptor that waits in a socket can hold a file that the quota does not see. A trace sends its listener so.
+    # A descriptor that waits in a socket can hold a file that the quota does not see, so a confined guest may not send
+    # any. With tracing it must send its listener.
     messages = {"sendmsg": none_of_bits(2, refused), "sendmmsg": none_of_bits(3, refused)}
     unix = {"socket": every(equals(0, AF_UNIX), any_unix), **dict.fromkeys(ADDRESSES, allowed)}
     return {

@@ -2,7 +2,7 @@
 
 Equal subtrees are laid out once, as far as jumps reach, because the kernel compiles the program for each guest, and a
 short program compiles faster. The tree selects the call with operations that the kernel can evaluate in advance: for
-calls that are allowed with any arguments, it then looks only into a bitmap (Linux 5.11).
+calls that are allowed with any arguments, the kernel then only looks into a bitmap (Linux 5.11).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _bisect(ranges: Sequence[tuple[int, Node]]) -> Node:
 def assemble(tree: Node) -> bytes:
     """Lay the tree out as an array of struct sock_filter."""
     backwards: list[bytes] = []  # jumps only go forward, so the end is laid out first
-    placed: dict[Node, int] = {}  # the number of instructions up to and including the node
+    placed: dict[Node, int] = {}  # the number of instructions from the node to the end
 
     def distance(node: Node) -> int:
         return len(backwards) - placed[node]

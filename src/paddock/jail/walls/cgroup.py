@@ -154,6 +154,7 @@ def probe() -> str | None:
 
 
 def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
+    """The first controllers that work, or the reasons why none do."""
     reasons = []
     for candidate in candidates():
         if not isinstance(candidate, Controllers):

@@ -145,7 +145,7 @@ class Slot(ABC):
     def _take_baseline(self) -> None:
         self._baseline = self._memory.number(self._usage_file)
         self._reset_peak()
-        self._others = max(self._pids.number("pids.current") - 1, 0)
+        self._others = max(self._pids.number("pids.current") - 1, 0)  # tasks that are not counted
         self._cpu_before = self._cpu_nanoseconds()
         self._memory.fd(self._oom_file, os.O_RDONLY)
 

@@ -1,8 +1,8 @@
 """A process that removes the control groups and folders of the host if the host is killed before it can do so itself.
 
 `entry_point.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended,
-cleans up for at most a minute, and exits. It imports little, and all before it waits, because later the files may be
-gone.
+cleans up for at most a minute, and exits. It imports few modules, and all of them before it waits, because their files
+may be gone later.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Group = str | os.PathLike[str]
 
 
 def write(path: str, text: str) -> None:
-    """Write a value. Moving a process or lowering a limit may block for milliseconds."""
+    """Write `text` to a file of a control group. Moving a process or lowering a limit may block for milliseconds."""
     fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
     try:
         os.write(fd, text.encode())
@@ -58,7 +58,7 @@ def end_members(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> bo
     Prevent forks first. A killed process stays in the group until its memory is freed.
     """
     deadline = time.monotonic() + within_seconds
-    # Repeatedly: a process that was forked while the list was read is in the next list.
+    # The list is read repeatedly: a process that was forked meanwhile is in the next list.
     while alive := members(group):
         _kill(group, alive)
         if time.monotonic() > deadline:
@@ -73,7 +73,7 @@ def _kill(group: Group, pids: set[int]) -> None:
         for pid in pids:
             with suppress(ProcessLookupError):
                 handles[pid] = os.pidfd_open(pid)
-        # A pid can be reused before it is opened. If it is still listed afterwards, it was in the group when opened.
+        # A pid can be reused before its pidfd is opened. If it is listed afterwards too, the pidfd is of a member.
         for pid in members(group) & handles.keys():
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handles[pid], signal.SIGKILL)
@@ -197,7 +197,7 @@ class Cleanup:
             import logging
 
             logging.getLogger("paddock.jail").warning(
-                "control groups and temporary folders stay if this process is killed: the cleanup process failed: %s",
+                "the cleanup process failed, so control groups and temporary folders stay if this process dies: %s",
                 problem,
             )
 

@@ -22,6 +22,7 @@ DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
 PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths in the new root
 KEPT = "/.kept"
+"""Where sources below PRIVATE_PLACES are mounted a second time: see `Root.kept`."""
 GUEST_MOUNT = "/run"
 """Where a guest's own file system is mounted. Its private places are bind mounts from there."""
 INNER_PLACES = tuple((path, f"{GUEST_MOUNT}/{number}") for number, path in enumerate(PRIVATE_PLACES))
@@ -64,7 +65,7 @@ class Root:
 
     has_proc: bool
     kept: Mapping[str, str]
-    """By path of a source below /tmp: where it is mounted a second time, because a guest's own /tmp hides the first."""
+    """By path of a source below /tmp: its second mount, which is used because the guest's own /tmp hides the first."""
 
 
 def build_root(place: str, sources: Iterable[Source]) -> Root:
@@ -108,12 +109,12 @@ def _bind(source: Source, place: str, *, at: str | None = None, devices: bool = 
         return  # inside a directory that is mounted already
     path = f"/proc/self/fd/{source.fd}"
     target.mkdir() if os.path.isdir(path) else target.touch()  # noqa: PTH112  through the open fd
-    # Recursively: an unprivileged user cannot leave out what is mounted below a directory.
+    # The mount is recursive: an unprivileged user cannot leave out what is mounted below a directory.
     mount(path, str(target), None, BIND | REC)
-    _lock(str(target), devices=devices)
+    _restrict(str(target), devices=devices)
 
 
-def _lock(target: str, *, devices: bool) -> None:
+def _restrict(target: str, *, devices: bool) -> None:
     """Make a mount and all mounts below it read-only, without setuid and, unless `devices`, without devices."""
     rdonly, nosuid, nodev = 1, 2, 4
     attributes = struct.pack("QQQQ", rdonly | nosuid | (0 if devices else nodev), 0, 0, 0)

@@ -24,7 +24,7 @@ NEW_USER = 0x10000000
 NEW_PID = 0x20000000
 NEW_NET = 0x40000000
 
-ZYGOTE = NEW_USER | NEW_MOUNT | NEW_PID | NEW_NET | NEW_IPC | NEW_UTS
+WARDEN = NEW_USER | NEW_MOUNT | NEW_PID | NEW_NET | NEW_IPC | NEW_UTS
 GUEST = NEW_MOUNT | NEW_IPC
 
 
@@ -68,7 +68,7 @@ class PidNamespaces:
     STACK_BYTES = 16 * 1024
 
     def __init__(self) -> None:
-        # Kept open: the root that is built later may have no /proc.
+        # This process's own pid namespace is opened now, because the root that is built later may have no /proc.
         proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
         self._own = os.open("self/ns/pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
         os.close(proc)
@@ -79,7 +79,7 @@ class PidNamespaces:
     def start(self) -> int:
         """Start the first process of a new namespace and return its pid."""
         syscall("setns", self._own, NEW_PID)
-        # Private: a zygote that is forked later must not share it, nor may that zygote's guests.
+        # The mapping is private, so that zygotes that are forked later, and their guests, do not share it.
         stack = mmap.mmap(-1, self.STACK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         pid = sleeping_child(ctypes.addressof(ctypes.c_char.from_buffer(stack)) + self.STACK_BYTES, NEW_PID)
         self._stacks[pid] = stack

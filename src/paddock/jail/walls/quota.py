@@ -102,6 +102,7 @@ class Quota:
         return held
 
     def _disk_is_short(self) -> bool:
+        """Whether little of the disk is free, and more of it was used since the start than the guest may use."""
         free, total = _free(self._disk)
         return free < min(RESERVE_BYTES, total // RESERVE_PART) and free < self._free_before - self._size_bytes
 
@@ -169,5 +170,6 @@ def _mapped(task: str, proc: int, folders: tuple[bytes, ...]) -> set[int]:
 
 
 def _free(folder: str) -> tuple[int, int]:
+    """Free and total bytes of the disk that holds `folder`."""
     status = os.statvfs(folder)
     return status.f_bavail * status.f_frsize, status.f_blocks * status.f_frsize

@@ -1,7 +1,7 @@
 """Root directories for chroot(2): one tree of copies, made once, and for each guest a tree of hard links to it.
 
 Where nothing can be mounted, two guests have separate `/tmp` folders only if they have separate roots. The first tree
-has copies, not links to the host's files, so that changing the owner of a data directory does not change the owner of
+has copies, not links to the host's files, so that `chown -R` on a data directory does not change the owner of
 `/usr/bin`. Everything belongs to root, and nobody else can write to it, except to each guest's private folders.
 """
 
@@ -27,8 +27,9 @@ WRITABLE = ("tmp", "files", "dev/shm")
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 )
-"""Not copied from system folders: packages that are not part of the environment, and files that no script needs."""
 NOT_LOADED = (".a", ".o", ".la", ".h")
+"""Names and suffixes that are not copied from system folders: packages that are not part of the environment, and files
+that no script needs."""
 FICLONE = 0x4004_9409
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9)}
@@ -213,7 +214,7 @@ def _sweep(folder: Path) -> None:
 def _is_current(used: Path) -> bool:
     """Whether the files of the root are unchanged on the host, so that it can be used again."""
     root = used.with_suffix("")
-    # Made by an earlier version, which did not record the files, or damaged.
+    # The file may be damaged, or from an earlier version, which did not record the paths.
     with suppress(ValueError, TypeError, OSError, RecursionError):
         return root.exists() and _key(json.loads(used.read_text())) == root.name
     return False

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paddock.jail.walls import bpf, privileges
-from paddock.jail.walls.allowed_calls import NOBODY, Policy, refusal, rules
+from paddock.jail.walls.allowed_calls import PID_PLACEHOLDER, Policy, refusal, rules
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS, syscall
 
 __all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "probe", "program"]
@@ -50,13 +50,13 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
     native = bpf.load(bpf.NUMBER, by_number)
     checked = bpf.branch(bpf.EQUAL, ARCHITECTURES[machine], native, bpf.answer(KILL))
     compiled = bpf.assemble(bpf.load(bpf.ARCHITECTURE, checked))
-    _sock_fprog(compiled)  # now, so that guests share it
+    _sock_fprog(compiled)  # cached now, so that guests share its memory
     return compiled
 
 
 def for_process(confined: bytes, pid: int) -> bytes:
-    """A confined program under which the process `pid` may signal itself. Otherwise not even abort() works."""
-    return confined.replace(struct.pack("=I", NOBODY), struct.pack("=I", pid))
+    """The program of a confined policy for the process `pid`, which may signal itself: abort() needs that."""
+    return confined.replace(struct.pack("=I", PID_PLACEHOLDER), struct.pack("=I", pid))
 
 
 def install(program: bytes, *, listen: bool = False) -> int:
@@ -146,7 +146,7 @@ def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
     if not trace:
         install(program)
         return
-    # Duplicated before the filter is installed: calls that it refuses wait until the host has the listener.
+    # The socket is duplicated before the filter is installed: refused calls wait until the host has the listener.
     with socket.socket(fileno=os.dup(control)) as host:
         listener = install(program, listen=True)
         socket.send_fds(host, [_HELLO], [listener])

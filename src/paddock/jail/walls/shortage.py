@@ -41,7 +41,7 @@ def oom_kills() -> int:
 
 
 @contextmanager
-def threads_as_errors() -> Iterator[None]:
+def thread_shortage_as_oserror() -> Iterator[None]:
     """Raise OSError instead of Python's RuntimeError if a thread cannot be started."""
     try:
         yield

@@ -28,14 +28,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from paddock.jail.walls.shortage import threads_as_errors, unless_shortage
+from paddock.jail.walls.shortage import thread_shortage_as_oserror, unless_shortage
 from paddock.jail.walls.syscalls import syscall
 
 _log = logging.getLogger(__name__)
-FLOOR_SECONDS = 0.002
-IDLE_SECONDS = 0.01
-CEILING_SECONDS = 0.1
+FLOOR_SECONDS, IDLE_SECONDS, CEILING_SECONDS = 0.002, 0.01, 0.1
+"""The shortest time between two checks of a tree, the shortest if the tree has done nothing, and the longest."""
 MAPPED_TIMES = 4
+"""How many times the limit a tree may map, if a page counts in each process that maps it."""
 MAPPINGS_SECONDS = 0.5
 """How often the mappings of a tree are counted: that takes 1 ms for each 1,000."""
 USUAL_MAPPINGS, MAPPING_BYTES = 4096, 256
@@ -43,6 +43,7 @@ USUAL_MAPPINGS, MAPPING_BYTES = 4096, 256
 BLIND_SECONDS = 1.0
 """How long a tree may go unchecked because this process has no free descriptor."""
 FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
+"""How fast a tree can fill memory. The time until the next check follows from it."""
 
 
 class Watched:
@@ -124,7 +125,7 @@ class Watched:
         now = time.monotonic()
         if now >= self._visit_after and (seen != self._seen or not self._visit_after):
             self._exact = max(held_bytes(seen.values()) - self._inherited, 0)
-            # At most half of a core for one tree: the more pages, the longer it takes.
+            # Counting takes at most half of a core for one tree. The more pages it has, the longer counting takes.
             self._visit_after = 2 * time.monotonic() - now
         return self._exact
 
@@ -163,7 +164,7 @@ class Watcher:
                 raise RuntimeError("the watcher is closed")
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="paddock-watcher", daemon=True)
-                with threads_as_errors():
+                with thread_shortage_as_oserror():
                     thread.start()
                 self._thread = thread
             self._put(time.monotonic() + FLOOR_SECONDS, watched)
@@ -200,9 +201,10 @@ class Watcher:
 
 
 def probe() -> str | None:
-    """None if the memory of a child can be read here, else the reason and what to allow. OSError: something ran out.
+    """None if the memory of a child can be read here, otherwise the reason and what to allow.
 
-    Guests with another uid are not tried: an ordinary user can read them only if they are dumpable.
+    Raises OSError in a shortage. A child with another uid is not tried: an ordinary user can read it only if it is
+    dumpable.
     """
     waits = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
     allow = "mount /proc without hidepid and subset, and allow reading smaps_rollup (Linux 5.4 or newer)"
@@ -246,7 +248,7 @@ class Process:
 def tree(root: int, *others: int) -> dict[int, Process]:
     """The processes `root` and `others` and their living descendants; empty if `root` is gone. 25 µs for each.
 
-    Not a snapshot: a process that is born and orphaned meanwhile may be missed until the next time.
+    The result is not a snapshot: a process that is born and orphaned meanwhile may be missed until the next time.
     """
     below = None if _CHILDREN_LISTED else _children_by_scan()
     found: dict[int, Process] = {}
@@ -336,7 +338,7 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     """The process and its threads."""
     # The name in parentheses may contain anything; the fields after it are numbered from 3 in proc(5).
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    ticks = sum(map(int, fields[11:15]))  # its own, and those of children it has waited for
+    ticks = sum(map(int, fields[11:15]))  # of the process, and of the children that it has waited for
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
     if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
@@ -345,7 +347,7 @@ def _process(pid: int) -> tuple[Process, list[int]]:
 
 
 def _memory_of(tasks: list[int]) -> tuple[int, int, int]:
-    """The memory of the first thread that still has it, the page tables in it, and that thread."""
+    """The memory that the first living thread shows, the page tables in it, and that thread."""
     for task in tasks:
         with contextlib.suppress(*_GONE):
             status = _read(f"/proc/{task}/status")
