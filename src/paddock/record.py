@@ -12,6 +12,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from io import StringIO
 
+from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
@@ -24,7 +25,7 @@ LOG_LINES = 10_000
 
 
 def new_run_id() -> str:
-    """An id that cannot be guessed."""
+    """A random id that cannot be guessed."""
     return f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
 
 
@@ -46,6 +47,7 @@ class RunRecord:
         self._logs: list[dict[str, str]] = []
         self._finished: Finished | None = None
         self.calls: tuple[Call, ...] = ()
+        self.warnings: tuple[str, ...] = ()
         self.artifacts: tuple[Artifact, ...] = ()
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
@@ -94,6 +96,7 @@ class RunRecord:
             truncated=tuple(self._truncated),
             logs=tuple(self._logs),
             error=error,
+            warnings=(*finished.warnings, *self.warnings),
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
@@ -141,6 +144,7 @@ class RunRecord:
         return Output(event.stream, text) if text else None
 
     def _within_limits(self, finished: Finished) -> Finished:
+        """`finished`, or `output_limit` if its value is larger than `output_bytes`."""
         if finished.verdict is Verdict.OUTPUT_LIMIT:
             self._truncated.append("output")  # the engine saw the announced size and did not read the value
             return finished
@@ -183,6 +187,7 @@ class RunRecord:
             column=finished.column,
             traceback=finished.traceback,
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
+            hint=hint_for(finished, self._plan),
         )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Messages = ObjectReceiveStream[SessionMessage | Exception]
 
 INTEGER_DIGITS = 18
+"""A longer integer is not accepted as the id of a request: it may exceed 64 bits."""
 log = logging.getLogger(__name__)
 
 
@@ -36,7 +37,7 @@ async def _answer_unreadable(
     sending: ObjectSendStream[SessionMessage | Exception],
     write: ObjectSendStream[SessionMessage],
 ) -> None:
-    """Pass messages on. The SDK drops lines that it cannot read, and their clients would wait for ever."""
+    """Pass messages on, and answer lines that the SDK cannot read: it drops them, and the client would wait."""
     async with sending:
         async for message in read:
             if isinstance(message, Exception):
@@ -57,7 +58,10 @@ def _is_request(server: Server[Any], method: str) -> bool:
 
 
 def _error(problem: Exception) -> JSONRPCError | None:
-    """The answer to a line that caused `problem`; None if it gets none: an empty line, a notification or a response."""
+    """Return the answer to the line that caused `problem`.
+
+    An empty line, a notification and a response get no answer, so the result is None.
+    """
     if not isinstance(problem, ValidationError):
         return _refusal(PARSE_ERROR, str(problem))
     errors = problem.errors()
@@ -70,10 +74,10 @@ def _error(problem: Exception) -> JSONRPCError | None:
             return None
         code, value = PARSE_ERROR, _decode(value)
     if isinstance(value, dict) and ("id" not in value if "method" in value else "result" in value or "error" in value):
-        log.warning("A message that cannot be read was dropped: %s", reason)
+        log.warning("a message that cannot be read was dropped: %s", reason)
         return None
     if isinstance(value, list):
-        reason = "batches are not part of the protocol; send each request alone"
+        reason = "batches are not part of the protocol; send each request on its own line"
     return _refusal(code, reason, _request_id(value))
 
 
@@ -83,7 +87,7 @@ def _refusal(code: int, reason: str, request_id: str | int | None = None) -> JSO
 
 
 def _decode(line: str) -> Any:
-    """The value of a line that the SDK refuses, if it is JSON: its parser is stricter than Python's."""
+    """Return the value of a line that the SDK refuses, or None. Python's JSON parser accepts more than the SDK's."""
     try:
         return json.loads(line, parse_int=lambda digits: int(digits) if len(digits) <= INTEGER_DIGITS else None)
     except (ValueError, RecursionError):
@@ -93,5 +97,5 @@ def _decode(line: str) -> Any:
 def _request_id(value: Any) -> str | int | None:
     found = value.get("id") if isinstance(value, dict) else None
     if isinstance(found, str):
-        return found if found.isprintable() else None  # a lone surrogate is not
+        return found if found.isprintable() else None  # a lone surrogate is not printable, and cannot be sent
     return found if type(found) is int else None
