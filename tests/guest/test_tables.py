@@ -26,13 +26,13 @@ def nursery(tmp_path_factory: pytest.TempPathFactory, default_environment: Built
     [
         ("np.arange(4).reshape(2, 2)", "[[0, 1], [2, 3]]"),
         ("[np.int64(5), np.float32(0.5), np.bool_(True), np.str_('s')]", '[5, 0.5, true, "s"]'),
-        ("[np.float64('nan'), np.array([np.inf]), np.array(5)]", '["NaN", ["Infinity"], 5]'),
+        ("[np.float64('nan'), np.array([np.inf]), np.array(5)]", '["NaN", [null], 5]'),
         ("[np.datetime64('2026-01-02'), np.datetime64('NaT'), np.timedelta64(90, 's')]", '["2026-01-02", null, 90.0]'),
         ("np.array(['2026-01-01', 'NaT'], dtype='datetime64[s]')", '["2026-01-01T00:00:00", null]'),
         ("{np.int64(3): np.int64(4)}", '{"3": 4}'),
         (
             "pd.DataFrame({'a': [1, 2], 'c': [1.5, None], 't': pd.to_datetime(['2026-01-01', None])})",
-            '[{"a": 1, "c": 1.5, "t": "2026-01-01T00:00:00"}, {"a": 2, "c": "NaN", "t": null}]',
+            '[{"a": 1, "c": 1.5, "t": "2026-01-01T00:00:00"}, {"a": 2, "c": null, "t": null}]',
         ),
         ("pd.DataFrame({'a': [1, 2, 3]})[lambda d: d.a > 2]", '[{"index": 2, "a": 3}]'),
         ("pd.DataFrame({'k': ['x', 'x'], 'v': [1, 2]}).groupby('k').sum()", '[{"k": "x", "v": 3}]'),

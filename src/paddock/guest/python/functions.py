@@ -80,6 +80,8 @@ def make_functions(channel: Channel) -> Functions:
         return {"success": True, "content": content, **{k: v for k, v in result.items() if k != "success"}}
 
     common: tuple[Function, ...] = (call_tool, report_progress, create_artifact, read_artifact)
+    for function in common:
+        function.__qualname__ = function.__name__  # messages of CPython show it
     return {function.__name__: function for function in common}
 
 
