@@ -117,7 +117,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     if start.get("check_only"):
         return Outcome("ok")
     if received.is_script:
-        _write_file(received.code)
+        _write_file(ready.source)
     namespace.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
     control.sendall(_STARTED)
     _channel.set_nonblocking()
