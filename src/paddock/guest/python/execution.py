@@ -9,12 +9,13 @@ import contextlib
 import sys
 import threading
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import _exit
 from types import TracebackType
 from typing import Any, NoReturn
 
-from paddock.guest.python import awaiting, errors, limits, notices, streams, values
+from paddock.guest.python import awaiting, errors, facts, limits, notices, streams, values
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.returns import NAME
 from paddock.guest.python.script import Script
@@ -41,8 +42,16 @@ class Outcome:
     facts: dict[str, list[str]] = field(default_factory=dict)  # for the hint: names and keys of `guest.python.facts`
 
 
-def run(script: Script, names: dict[str, Any], recursion: int | None, channel: Channel, *, is_script: bool) -> Outcome:
-    """Run the script to its end. Whatever it raises becomes its outcome."""
+def run(
+    script: Script,
+    names: dict[str, Any],
+    recursion: int | None,
+    channel: Channel,
+    refused: Sequence[str] = (),
+    *,
+    is_script: bool,
+) -> Outcome:
+    """Run the script to its end. Whatever it raises becomes its outcome. No hint names a module that is `refused`."""
     reserve = limits.reserve()
     builtins.__dict__[NAME] = script.result
     depth = limits.DEFAULT_RECURSION if recursion is None else recursion
@@ -61,7 +70,7 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, channel: C
         if not is_script:
             with contextlib.suppress(Exception):  # there may be no memory left
                 awaiting.note(names)
-        return _describe_raised(error, is_script=is_script)
+        return _describe_raised(error, refused, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.DEFAULT_RECURSION))
     return Outcome("ok", text, exit_code=0 if is_script else None)
@@ -80,7 +89,7 @@ def _value(script: Script, names: dict[str, Any], depth: int) -> str:
     return values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
 
 
-def _describe_raised(error: BaseException, *, is_script: bool) -> Outcome:
+def _describe_raised(error: BaseException, refused: Sequence[str], *, is_script: bool) -> Outcome:
     """The outcome of an uncaught exception. In script mode, `sys.excepthook` prints it."""
     limits.allow_recursion(limits.DECODE_RECURSION)
     if isinstance(error, SystemError) and limits.is_memory_short():
@@ -91,7 +100,8 @@ def _describe_raised(error: BaseException, *, is_script: bool) -> Outcome:
     description = errors.describe(error)
     if (line := awaiting.line_of(error)) is not None:
         description |= {"line": line, "column": None}
-    return Outcome("raised", error=description, exit_code=1 if is_script else None)
+    known = {} if isinstance(error, MemoryError) else facts.of(error, refused)
+    return Outcome("raised", error=description, exit_code=1 if is_script else None, facts=known)
 
 
 def _show(error: BaseException) -> None:
@@ -143,8 +153,8 @@ def send_result(channel: Channel, outcome: Outcome) -> None:
         body = errors.encode(texts)
         error = error | {key: errors.shortened(text, ERROR_BYTES) for key, text in texts.items()}
     header = {"status": outcome.status, **error, "exit_code": outcome.exit_code}
-    facts = {"warnings": notices.given(), **outcome.facts}
-    header |= {name: errors.fitting(texts, FACT_BYTES) for name, texts in facts.items() if texts}
+    lists = {"warnings": notices.given(), **outcome.facts}
+    header |= {name: errors.fitting(texts, FACT_BYTES) for name, texts in lists.items() if texts}
     channel.send(Kind.RESULT, 0, header, body)
 
 

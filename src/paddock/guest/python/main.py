@@ -118,12 +118,13 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
         return Outcome("ok")
     if received.is_script:
         _write_file(ready.source)
-    namespace.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
+    refused, recursion = start.get("absent_modules") or (), received.limits.get("recursion")
+    namespace.replace_import(refused, recursion)
     control.sendall(_STARTED)
     _channel.set_nonblocking()
     if not received.is_script:
         awaiting.watch(_channel)
-    return execution.run(ready, names, received.limits.get("recursion"), _channel, is_script=received.is_script)
+    return execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)
 
 
 def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socket.socket) -> None:
