@@ -41,20 +41,34 @@ _failures: list[tuple[BaseException, int | None]] = []
 _lines: dict[int, int] = {}
 
 
-def watch(channel: Channel) -> None:
-    """From now on, note the coroutines that nobody awaits and the tasks that fail unnoticed."""
+class _Watch:
+    """Whether a script is being watched, and the channel that it calls tools over."""
 
-    def cancel_tasks(loop: asyncio.AbstractEventLoop) -> None:
-        try:
-            if sys.exc_info()[0] is None and asyncio.all_tasks(loop):
-                loop.run_until_complete(settle(channel))
-        finally:
-            _cancel_tasks(loop)
+    is_on = False
+    channel: Channel
 
-    sys.set_coroutine_origin_tracking_depth(1)
+
+def install(channel: Channel) -> None:
+    """Put the hooks of this module in place. They do nothing until `start`."""
+    _Watch.channel = channel
     warnings._warn_unawaited_coroutine = _note_coroutine  # type: ignore[attr-defined]  # noqa: SLF001 (CPython calls it)
-    asyncio.runners._cancel_all_tasks = cancel_tasks  # type: ignore[attr-defined]  # noqa: SLF001 (asyncio.run calls it)
+    asyncio.runners._cancel_all_tasks = _settle_and_cancel  # type: ignore[attr-defined]  # noqa: SLF001 (asyncio.run does)
     asyncio.BaseEventLoop.default_exception_handler = _note_failure  # type: ignore[method-assign,assignment]
+
+
+def start() -> None:
+    """From now on, note the coroutines that nobody awaits and the tasks that fail unnoticed."""
+    sys.set_coroutine_origin_tracking_depth(1)
+    _Watch.is_on = True
+
+
+def _settle_and_cancel(loop: asyncio.AbstractEventLoop) -> None:
+    """Called by asyncio when `asyncio.run` ends."""
+    try:
+        if _Watch.is_on and sys.exc_info()[0] is None and asyncio.all_tasks(loop):
+            loop.run_until_complete(settle(_Watch.channel))
+    finally:
+        _cancel_tasks(loop)
 
 
 async def settle(channel: Channel) -> None:
@@ -139,7 +153,7 @@ def _note_coroutine(coroutine: Any) -> None:
     """Called by CPython when a coroutine that never ran is deleted."""
     try:
         line = _line(coroutine)
-        if line is None:
+        if line is None or not _Watch.is_on:
             _print_unawaited(coroutine)
             return
         call = _Call(_name(coroutine), line, _is_ours(coroutine))
@@ -151,10 +165,11 @@ def _note_coroutine(coroutine: Any) -> None:
 def _note_failure(loop: asyncio.BaseEventLoop, context: dict[str, Any]) -> None:
     """Called by asyncio for an exception that nobody has retrieved, among others."""
     error, future = context.get("exception"), context.get("future")
-    if future is None or not isinstance(error, Exception) or "never retrieved" not in str(context.get("message")):
-        _handle_exception(loop, context)
-    else:
+    is_unnoticed = _Watch.is_on and future is not None and "never retrieved" in str(context.get("message"))
+    if is_unnoticed and isinstance(error, Exception):
         _failures.append((error, _line_of_task(future)))
+    else:
+        _handle_exception(loop, context)
 
 
 def _note_task(task: Any) -> None:

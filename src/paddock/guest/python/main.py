@@ -19,6 +19,7 @@ from paddock.guest.python import (
     leftovers,
     limits,
     namespace,
+    notices,
     rehearsal,
     script,
     streams,
@@ -42,6 +43,7 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 def warm_up() -> None:
     """Called in the zygote before it forks: prepare everything that is the same in every guest, and rehearse."""
+    awaiting.install(_channel)
     rehearsal.warm_up(_channel, _calls)
     _prepare()
 
@@ -49,6 +51,7 @@ def warm_up() -> None:
 def _prepare() -> None:
     global _names  # noqa: PLW0603
     _names = namespace.main_module()
+    awaiting.install(_channel)
     streams.install()
     limits.prepare()
     sys.excepthook = execution.show_uncaught
@@ -73,6 +76,9 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
     folder = namespace.set_file_and_path(names)
+    if not hurry:
+        leftovers.warn(folder, (), may_keep=False)  # a rehearsal too
+        notices.clear()
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)
@@ -123,7 +129,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     control.sendall(_STARTED)
     _channel.set_nonblocking()
     if not received.is_script:
-        awaiting.watch(_channel)
+        awaiting.start()
     return execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)
 
 
