@@ -16,13 +16,14 @@ CHARACTERS_PER_UNIT = 16
 FRAMES = 2000
 """Limit for nested schemas on the validator's stack. A thread with 512 KB has room for about 3,000."""
 _STEPS = 50_000
-_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size of automaton
+"""Limit for the pairs of schema and value that `Cost.exact` counts."""
+_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size class
 _UNEVALUATED = 3  # measured: the validator visits everything below such a schema 2.5 times
 _Known = dict[int, int]
 
 
 class Cost:
-    """The bounds of one schema."""
+    """Bounds for the cost of checks against one schema."""
 
     def __init__(self, schema: SafeSchema) -> None:
         self._schema = schema
