@@ -8,6 +8,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,8 +48,9 @@ class Caller:
     session: Session | None
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
-    key: str = LOCAL  # who shares the places for runs with whom: never a connection, because anybody can open many
+    key: str = LOCAL  # who shares the places for runs with whom
     body_bytes: int = 0  # of the request, which stays in memory until it is answered
+    memory: AbstractContextManager[None] = field(default_factory=nullcontext)  # entered while the request is held
 
     @property
     def owner(self) -> Owner:
@@ -60,11 +62,9 @@ class Caller:
         return Context() if self.session is None else self.session.context
 
 
-def caller_key(authorization: str, peer: str | None) -> str:
-    """The key of a caller without an account: its `Authorization` value, else its address."""
-    if authorization:
-        return hashlib.sha256(authorization.encode(errors="replace")).hexdigest()
-    return peer or LOCAL
+def token_principal(authorization: str) -> str:
+    """The principal of a caller without an account who sends this `Authorization` value."""
+    return f"token-{hashlib.sha256(authorization.encode(errors='replace')).hexdigest()[:32]}"
 
 
 class Sessions:
