@@ -25,7 +25,7 @@ LOG_LINES = 10_000
 
 
 def new_run_id() -> str:
-    """An id that cannot be guessed."""
+    """A random id that cannot be guessed."""
     return f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
 
 
@@ -151,6 +151,7 @@ class RunRecord:
         return Output(event.stream, text) if text else None
 
     def _within_limits(self, finished: Finished) -> Finished:
+        """`finished`, or `output_limit` if its value is larger than `output_bytes`."""
         if finished.verdict is Verdict.OUTPUT_LIMIT:
             self._truncated.append("output")  # the engine saw the announced size and did not read the value
             return finished

@@ -77,15 +77,15 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class FaceRequest:
-    """What a call asks for."""
+    """What a call of a code tool asks for."""
 
     code: str
     options: RunOptions
     lint: bool = False  # check the code instead of running it
-    detach: bool = False  # answer at once; the caller fetches the result later
+    detach: bool = False  # return at once; the caller fetches the result later
     idempotency_key: str | None = None
     session_files: bool = False  # add the files that are attached to the session
-    artifacts: tuple[str, ...] = ()  # and these artifacts, by id, URL or file name
+    artifacts: tuple[str, ...] = ()  # artifacts to add as files, by id, URL or file name
     connections: Mapping[str, str] = field(default_factory=dict)  # connection ids for this run, by upstream
 
     @property
@@ -107,7 +107,7 @@ class Overflow:
 
 @dataclass(frozen=True, slots=True)
 class FaceResponse:
-    """What the caller gets. Without a text, the text is `structured` as JSON; without both there is no content."""
+    """What the caller gets. If `text` is None, the text is `structured` as JSON. If both are None, it is empty."""
 
     text: str | None = None
     structured: dict[str, Any] | None = None
