@@ -158,11 +158,10 @@ def _missing_name(mistake: Mistake, found: re.Match[str]) -> str | None:
         return better
     if mistake.language == PYTHON and (statement := _import_of(name, mistake.packages)):
         return f"Add `{statement}`."
+    near = [*within_edits(name, mistake.known_names()), *mistake.finished.near]
     if re.search(rf"\b{re.escape(name)}\s*\.\s*\w+\s*\(", mistake.source_line) and not mistake.is_program:
-        near = within_edits(name, mistake.known_names())[:1] or mistake.finished.near[:1]
         call = mistake.call.replace("server", name)
         return f"Did you mean `{near[0]}`?" if near else f"Call a tool of a server with `{call}`."
-    near = [*within_edits(name, mistake.known_names()), *mistake.finished.near]
     if near:
         return f"Did you mean `{near[0]}`?"
     if mistake.is_program:
