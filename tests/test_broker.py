@@ -7,7 +7,9 @@ import datetime as dt
 import json
 import math
 import threading
+import time
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -262,3 +264,22 @@ async def test_arguments_that_are_no_json_object_are_answered_and_recorded(text:
     assert (answer.failed, failure["error_code"]) == (True, "INPUT_VALIDATION_FAILED")
     assert failure["summary"].startswith(("The arguments must be a JSON object", "The arguments are not JSON"))
     assert [(call.id, call.arguments, call.status) for call in broker.calls()] == [(1, {}, "error")]
+
+
+async def test_large_arguments_do_not_hold_up_other_runs() -> None:
+    broker = broker_of({"tool": add})
+    await broker.answer(ToolCall(1, "tool", '{"a": 1}'))  # imports what calls need
+    turns = [time.perf_counter()]
+
+    async def turn() -> None:
+        while True:
+            await asyncio.sleep(0)
+            turns.append(time.perf_counter())
+
+    other = asyncio.create_task(turn())
+    text = json.dumps({"a": 1, **{f"name{i}": "text" for i in range(50_000)}})
+    answer = await broker.answer(ToolCall(2, "tool", text))
+    other.cancel()
+    turns.append(time.perf_counter())
+    assert answer.failed
+    assert max(later - earlier for earlier, later in pairwise(turns)) < (turns[-1] - turns[0]) / 3

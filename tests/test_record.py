@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from paddock.model.envelope import envelope
-from paddock.model.events import Finished, Output, Progress
+from paddock.model.events import Finished, Log, Output, Progress
 from paddock.model.limits import Limits
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
-from paddock.record import RunRecord, new_run_id
+from paddock.record import LOG_LINES, RunRecord, new_run_id
 
 
 def plan(**changes: Any) -> Plan:
@@ -68,6 +68,14 @@ def test_a_forked_process_and_its_parent_make_different_ids() -> None:
         theirs = given.read().split("\n")
     assert len(theirs) == 300
     assert not {new_run_id() for _ in range(300)} & set(theirs)
+
+
+def test_short_lines_take_no_more_memory_than_their_bytes_allow() -> None:
+    one = record()
+    for _ in range(LOG_LINES + 2):
+        one.add(Log("info", ""))
+    result = one.result()
+    assert (len(result.logs), len(result.stdout), result.truncated) == (LOG_LINES, LOG_LINES + 2, ("logs",))
 
 
 def test_progress_passes_through() -> None:

@@ -10,7 +10,19 @@ from paddock.model.artifacts import Artifact
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 
 KEYS_OF_THE_DESIGN = {
-    *("run_id", "verdict", "output", "stdout", "stderr", "truncated", "logs", "outputs", "error", "exit_code"),
+    *(
+        "run_id",
+        "verdict",
+        "output",
+        "stdout",
+        "stderr",
+        "truncated",
+        "logs",
+        "outputs",
+        "error",
+        "warnings",
+        "exit_code",
+    ),
     *("signal", "language", "engine", "engine_reason", "calls", "artifacts", "network", "available_functions"),
     *("definition", "session", "usage"),
 }
@@ -55,6 +67,7 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
         "truncated": ["stdout"],
         "logs": [{"level": "warn", "text": "w"}],
         "outputs": [{"kind": "table"}],
+        "warnings": [],
         "error": {
             "type": "ValueError",
             "message": "no",
@@ -62,13 +75,23 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
             "column": 5,
             "traceback": "Traceback",
             "envelope": {"tool": "x"},
+            "hint": "",
         },
         "exit_code": 1,
         "signal": 9,
         "language": "python",
         "engine": "monty",
         "engine_reason": "asked for",
-        "calls": [{"id": 1, "tool": "shop.orders", "arguments": {"a": [1]}, "status": "ok", "milliseconds": 1.2}],
+        "calls": [
+            {
+                "id": 1,
+                "tool": "shop.orders",
+                "arguments": {"a": [1]},
+                "status": "ok",
+                "milliseconds": 1.2,
+                "warnings": [],
+            }
+        ],
         "artifacts": [
             {
                 "id": "a_1",

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from io import StringIO
 
+from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
@@ -18,30 +20,41 @@ from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
 
+LOG_LINES = 10_000
+"""How many lines of a console are listed in `logs`: an entry takes 300 bytes, however short its line is."""
+
 
 def new_run_id() -> str:
-    """An id that cannot be guessed."""
+    """A random id that cannot be guessed."""
     return f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
 
 
 class RunRecord:
     """Collects events until the run has a verdict, then makes the result."""
 
-    def __init__(self, plan: Plan, context: RunContext | None = None, functions: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        context: RunContext | None = None,
+        functions: tuple[str, ...] | None = None,
+        packages: Collection[str] = (),
+    ) -> None:
         self._plan = plan
         self.functions = plan.tools if functions is None else functions
         """Names under which the script could call its tools."""
         self._context = context
+        self._packages = packages  # that Python scripts can import
         self.run_id = new_run_id() if context is None else context.run_id
         self._started: float | None = None
         self._wall_seconds = 0.0
-        self._streams: dict[str, list[str]] = {"stdout": [], "stderr": []}
+        self._streams = {"stdout": StringIO(newline=""), "stderr": StringIO(newline="")}
         self._output_bytes = 0
         self._characters = {"stdout": 0, "stderr": 0}
         self._truncated: list[str] = []
         self._logs: list[dict[str, str]] = []
         self._finished: Finished | None = None
         self.calls: tuple[Call, ...] = ()
+        self.warnings: tuple[str, ...] = ()
         self.artifacts: tuple[Artifact, ...] = ()
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
@@ -85,11 +98,12 @@ class RunRecord:
             engine_reason=plan.engine_reason,
             usage=Usage(round(self._wall_seconds, 6), finished.cpu_seconds, finished.memory_bytes, self._output_bytes),
             output_json=finished.output_json,
-            stdout="".join(self._streams["stdout"]),
-            stderr="".join(self._streams["stderr"]),
+            stdout=self._streams["stdout"].getvalue(),
+            stderr=self._streams["stderr"].getvalue(),
             truncated=tuple(self._truncated),
             logs=tuple(self._logs),
             error=error,
+            warnings=(*finished.warnings, *self.warnings),
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
@@ -101,8 +115,10 @@ class RunRecord:
 
     def _log(self, event: Log) -> Output | None:
         output = self._append_output(event.output())
-        if output is not None:
+        if output is not None and len(self._logs) < LOG_LINES:
             self._logs.append({"level": event.level, "text": output.text.removesuffix("\n")})
+        elif output is not None and "logs" not in self._truncated:
+            self._truncated.append("logs")
         return output
 
     def _append_output(self, event: Output) -> Output | None:
@@ -124,17 +140,18 @@ class RunRecord:
         data = event.text.encode(errors="replace")
         if len(data) <= bytes_left:
             self._output_bytes += len(data)
-            self._streams[event.stream].append(event.text)
+            self._streams[event.stream].write(event.text)
             return event
         text = data[:bytes_left].decode(errors="ignore")
         self._output_bytes += bytes_left
-        self._streams[event.stream].append(text)
+        self._streams[event.stream].write(text)
         if event.stream not in self._truncated:
             self._truncated.append(event.stream)
         self.end(Verdict.OUTPUT_LIMIT)
         return Output(event.stream, text) if text else None
 
     def _within_limits(self, finished: Finished) -> Finished:
+        """`finished`, or `output_limit` if its value is larger than `output_bytes`."""
         if finished.verdict is Verdict.OUTPUT_LIMIT:
             self._truncated.append("output")  # the engine saw the announced size and did not read the value
             return finished
@@ -177,6 +194,7 @@ class RunRecord:
             column=finished.column,
             traceback=finished.traceback,
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
+            hint=hint_for(finished, self._plan, self._packages, len(self.calls)),
         )
 
 

@@ -75,7 +75,7 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
     said = "own: changed since it was built; the earlier build stays in use until the new one is ready\n"
     assert said in env(changed, "list").out
     del machine["PADDOCK_ENVIRONMENTS__OWN__PACKAGES"]
-    assert f"own: built, and no longer configured\n{own}" in env(machine, "list").out
+    assert f"own: built, but no longer configured\n{own}" in env(machine, "list").out
     assert env(machine, "remove", "own", "--yes") == Ended(0, "own: removed 1 build\n", "")
 
 
@@ -122,7 +122,7 @@ def test_a_mistake_is_explained(machine: dict[str, str], arguments: list[str], m
 
 def test_an_environment_in_use_is_not_removed(machine: dict[str, str], tmp_path: Path) -> None:
     env(machine, "build", "own")
-    message = "Error: environment 'own' is in use by a running Paddock; stop that, then try again\n"
+    message = "Error: environment 'own' is in use by a running Paddock; stop it, then try again\n"
     with lease(Environment("own", ("tiny",)), tmp_path / "data"):
         assert env(machine, "remove", "own", "--yes") == Ended(3, "", message)
     assert env(machine, "remove", "own", "--yes").status == 0

@@ -49,7 +49,7 @@ def test_a_failed_script_is_reported_as_run_on_monty_and_not_on_full_python() ->
     assert (ended.status, ended.out) == (1, "")
     *_, error, note = ended.err.splitlines()
     assert error == "ModuleNotFoundError: No module named 'pandas'"
-    assert note == f"This ran on monty, a subset of Python; full Python cannot run here: {NO_JAIL}"
+    assert note == f"This ran on monty, which supports a subset of Python; full Python cannot run here: {NO_JAIL}"
 
 
 @pytest.mark.parametrize("engine", ["cpython", "quickjs", "node"])

@@ -94,7 +94,7 @@ class Mutator:
     def mutate(self, pool: Sequence[bytes]) -> bytes:
         data = self._random.choice(pool)
         if self._random.random() < 0.7:
-            data = self._json(data, pool) or data
+            data = (self._json(data, pool) or data)[:MAX_BYTES]
         if self._random.random() < 0.4:
             for _ in range(self._random.choice((1, 1, 2, 4, 16))):
                 data = self._random.choice(self._byte_changes)(data, pool)
@@ -104,11 +104,11 @@ class Mutator:
         try:
             tree = json.loads(data)
             other = json.loads(self._random.choice(pool))
-        except (ValueError, RecursionError):
+            for _ in range(self._random.choice((1, 1, 1, 2, 3, 8))):
+                tree = self._change(tree, other)
+            text = json.dumps(tree, ensure_ascii=self._random.random() < 0.5).encode(errors="surrogatepass")
+        except (ValueError, RecursionError, MemoryError):  # repeated changes can make a tree of gigabytes
             return None
-        for _ in range(self._random.choice((1, 1, 1, 2, 3, 8))):
-            tree = self._change(tree, other)
-        text = json.dumps(tree, ensure_ascii=self._random.random() < 0.5).encode(errors="surrogatepass")
         return re.sub(rb'"@(\d+)@"', lambda found: RAW[int(found[1]) % len(RAW)], text)
 
     def _change(self, value: Any, other: Any, depth: int = 0) -> Any:

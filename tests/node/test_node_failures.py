@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from signal import SIGABRT
+
 import pytest
 
 from paddock import Paddock, Verdict
@@ -151,16 +153,23 @@ async def test_memory_of_every_kind_counts(run: Run, code: str) -> None:
 
 async def test_a_full_heap_is_out_of_memory_and_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """V8 itself gives up, at a heap that is smaller than what the run may have."""
-    monkeypatch.setattr(node, "node_program", lambda _: (node.PROGRAM, "--max-old-space-size=32"))
+    monkeypatch.setattr(node, "node_program", lambda _: (node.PROGRAM, "--max-old-space-size=48"))
     async with Paddock() as paddock:
         code = "console.error('before'); const a = []; for (;;) a.push({ a: 'x' + a.length })"
-        result = await paddock.run(code, language="javascript", engine="node")
+        result = await paddock.run(code, language="javascript", engine="node", limits={"memory_bytes": 80 * MB})
     assert (result.verdict, result.stderr, result.signal) == (Verdict.OUT_OF_MEMORY, "before\n", None)
 
 
 async def test_what_only_looks_like_a_full_heap_is_printed(run: Run) -> None:
     result = await run("process.stderr.write('<--- Last few GCs --->\\n'); 1")
     assert (result.output, result.stderr) == (1, "<--- Last few GCs --->\n")
+
+
+async def test_a_script_that_writes_the_report_itself_is_not_out_of_memory(run: Run) -> None:
+    report = "<--- Last few GCs --->\nheap out of memory\n"
+    result = await run(f"require('fs').writeSync(2, {report!r}); process.abort()")
+    assert (result.verdict, result.signal) == (Verdict.CRASHED, SIGABRT)
+    assert result.stderr.startswith(report)
 
 
 async def test_output_after_such_words_counts_as_output(run: Run) -> None:

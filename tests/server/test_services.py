@@ -88,7 +88,7 @@ async def test_watching_saved_definitions_is_retried_after_a_failure(
                     await services.store.definitions.save(LOCAL, "one", {"name": "one", "version": version})
                 await changed.wait()
             watching.cancel()
-    assert caplog.text.count("saved definitions are not watched for now") == 1
+    assert caplog.text.count("saved definitions cannot be watched now") == 1
 
 
 async def test_a_run_whose_result_cannot_be_stored_is_answered(

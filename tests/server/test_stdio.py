@@ -34,12 +34,18 @@ def request(params: str) -> str:
         (request('{"name": "\\ud800"}'), 7, -32700, "hex escape"),
         (request(f'{{"name": {DEEP}}}'), 7, -32700, "recursion limit exceeded"),
         (request(f'{{"name": {"9" * 5000}}}'), 7, -32700, "number out of range"),
-        ('[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', None, -32600, "send each request alone"),
+        ('[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', None, -32600, "send each request on its own line"),
         ('{"jsonrpc": "2.0", "id": 7, "meth', None, -32700, "Invalid JSON"),
         ('{"id": "seven", "method": "ping"}', "seven", -32600, "Field required"),
         ('{"id": "\\udfff", "method": "ping"}', None, -32700, "hex escape"),
         ("[" * 100_000, None, -32700, "recursion limit exceeded"),
         ("5", None, -32600, "object"),
+        (request("[5]"), 7, -32600, "object"),
+        ('{"jsonrpc": "1.0", "id": 7, "method": "ping"}', 7, -32600, "2.0"),
+        ('{"jsonrpc": "2.0", "id": 7, "method": 5}', 7, -32600, "string"),
+        ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, -32600, "id should be"),
+        ('{"jsonrpc": "2.0", "id": null, "method": "tools/call"}', None, -32600, "id should be"),
+        ('{"jsonrpc": "2.0", "id": {}, "method": "initialize"}', None, -32600, "id should be"),
     ],
 )
 def test_a_request_that_cannot_be_read_gets_an_error_with_its_id_and_a_line_on_stderr(
@@ -55,4 +61,4 @@ def test_notifications_and_responses_that_cannot_be_read_get_no_answer_and_empty
     notification = '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"reason": "\\ud800"}}'
     response = '{"jsonrpc": "2.0", "id": 3, "result": 7}'
     answers, said = ask("", notification, response, '{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
-    assert ([each["id"] for each in answers], said.count("A message that cannot be read was dropped")) == ([1], 2)
+    assert ([each["id"] for each in answers], said.count("a message that cannot be read was dropped")) == ([1], 2)

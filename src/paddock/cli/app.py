@@ -15,7 +15,7 @@ HELP = ("-h", "--help")
 app = typer.Typer(
     name="paddock",
     help="Run code that an AI agent wrote, in a sandbox on this machine.",
-    epilog="Exit status: 0 ok, 1 the script failed, 2 the command was not understood, 3 a fault of this machine.",
+    epilog="Exit status: 0 success, 1 the script failed, 2 the request is invalid, 3 Paddock or this machine failed.",
     # Rich would double the time of --help.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -56,17 +56,17 @@ def command() -> int:
     """Run the command that `sys.argv` names and return its exit status."""
     # Typer's own main() would turn a closed pipe into status 1.
     group = typer.main.get_command(app)
-    words = sys.argv[1:]
-    if len(words) > 1 and words[-1] in HELP and _show_help(group, words[:-1]):
+    arguments = sys.argv[1:]
+    if len(arguments) > 1 and arguments[-1] in HELP and _show_help(group, arguments[:-1]):
         return 0
-    with group.make_context("paddock", words) as context:
+    with group.make_context("paddock", arguments) as context:
         return int(group.invoke(context))
 
 
 def _show_help(command: Any, names: list[str]) -> bool:
     """Show the help of the command with these names. Returns False if there is no such command.
 
-    Typer would parse the command line first. That loads Pydantic and takes twice as long.
+    Typer would parse the command line first, which loads Pydantic and takes twice as long.
     """
     context = command.context_class(command, info_name="paddock", **command.context_settings)
     for name in names:

@@ -26,13 +26,14 @@ ENGINES = {"cpython": "Full Python", "quickjs": "QuickJS", "node": "Node"}
 """The engines that need a jail, and an environment that is built on first use."""
 ANSWER_CHARACTERS = 320
 LINT_CODES = ["B006", "F821", "F632"]
+"""What lint must find in `mistakes.py`."""
 
 
 def demo() -> int:
     """Show what Paddock does, on real examples.
 
-    Each is shown with its code, result, engine and measured time. Exit status 1 if one did not
-    end as expected.
+    Each example is shown with its code, result, engine and measured time. Exit status 1 if an
+    example does not end as expected.
     """
     interrupts = Interrupts()
     return interrupts.run(_demo(_Page(interrupts)))
@@ -66,7 +67,7 @@ def read(name: str) -> str:
 
 
 def mismatch(expected: Mapping[str, Any], result: RunResult) -> str | None:
-    """Describe how `result` differs from what an example expects, or None if it does not."""
+    """Return how `result` differs from what an example expects, or None if it does not."""
     error = result.error
     actual = {
         "verdict": str(result.verdict),
@@ -107,7 +108,7 @@ async def _demo(page: _Page) -> int:
     page.line("")
     page.line(f"{page.count} examples in {seconds:.1f} s: {verdict}.", "red" if page.failed else "green")
     if skipped:
-        page.line(f"Skipped {skipped} that need an engine that does not run here.", "yellow")
+        page.line(f"Skipped {skipped} examples whose engine does not run here.", "yellow")
     return 1 if page.failed else 0
 
 
@@ -134,7 +135,7 @@ async def _connect(page: _Page, paddock: Paddock) -> None:
         page.line(f"The shop server did not start: {result.error.message}", "red")
         return
     took = _milliseconds(time.perf_counter() - started)
-    page.line(f"A shop, an MCP server with {result.output} orders, was ready in {took}.")
+    page.line(f"The shop, an MCP server with {result.output} orders, was ready in {took}.")
 
 
 async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
@@ -187,7 +188,7 @@ async def _serve(page: _Page, examples: list[Example]) -> None:
         tools = len((await client.list_tools()).tools)
         took = _milliseconds(time.perf_counter() - started)
         page.line("")
-        page.line(f"`paddock mcp --definitions all` answered a client with {tools} tools in {took}.")
+        page.line(f"`paddock mcp --definitions all` started and listed {tools} tools in {took}.")
         await client.call_tool("execute", {"code": "await call_tool('shop.orders', {'limit': 1})"})
         for example in examples:  # so that the start of an engine is not part of any example's time
             code = "true" if example["file"].endswith(".js") else "True"
@@ -241,7 +242,7 @@ async def _call(page: _Page, client: Any, example: Example) -> None:
 
 
 def _difference(step: Example, answer: Any) -> str | None:
-    """Describe how an answer differs from what a step expects: text that matches a pattern, or keys of an object."""
+    """Return how an answer differs from the pattern or the values that a step expects, or None if it does not."""
     import re
 
     if pattern := step.get("pattern"):

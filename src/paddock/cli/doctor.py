@@ -152,7 +152,7 @@ def _add_jail(report: EngineReport, config: Config, findings: Findings) -> Engin
         works = any(each.works and each.allowed for each in findings.tried)
         return replace(report, detail=UNLIMITED if works else NO_PROFILE, missing=missing)
     if not built:
-        detail = f"works; `paddock env build {environment.name}` builds its environment; otherwise its first use does"
+        detail = f"works; the first run builds its environment, or `paddock env build {environment.name}` does so now"
         return replace(report, available=True, detail=detail)
     return report
 
@@ -164,7 +164,7 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
     from paddock.engines import registry
     from paddock.run import Paddock
 
-    registry.load(registry.available()[name])  # so that no import is measured
+    registry.load(registry.available()[name])  # so that the time of its import is not measured
     times: list[float] = []
     async with Paddock(config) as paddock:
         for _ in range(RUNS):
@@ -173,7 +173,7 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
             times.append((time.perf_counter() - started) * 1000)
             if result.output != 2:
                 why = result.error.message if result.error else f"1 + 1 gave {result.output_json}"
-                raise EngineCrashed(f"it started and then failed: {why}")
+                raise EngineCrashed(f"the engine started and then failed: {why}")
     return times[0], median(times[1:])
 
 

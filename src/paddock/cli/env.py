@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from paddock.jail.environments import Environment
 
 app = typer.Typer(
-    help="The package environments of full Python: list, build, remove.", rich_markup_mode=None, no_args_is_help=True
+    help="Package environments of the engines: list, build, remove.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
 )
 _STATES = {
     "built": ("built", "green"),
     "changed": ("changed since it was built; the earlier build stays in use until the new one is ready", "yellow"),
     "not built": ("not built yet", ""),
-    "not configured": ("built, and no longer configured", "yellow"),
+    "not configured": ("built, but no longer configured", "yellow"),
 }
 
 
@@ -67,18 +69,17 @@ def build(
 @app.command()
 def remove(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="The environment's name.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     config: ConfigOption = None,
 ) -> int:
     """Remove all builds of an environment, except those in use. Its next use builds it again."""
-    from paddock.jail import environments as store
-    from paddock.jail.environments import configured, unknown
+    from paddock.jail import environments
 
     settings = load_config(config)
-    known = {*settings.environments, *store.recorded(settings.data_directory)}
+    known = {*settings.environments, *environments.recorded(settings.data_directory)}
     if name not in known:
-        raise unknown(name, known)
-    keys = (configured(settings, name).key,) if name in settings.environments else ()
+        raise environments.unknown(name, known)
+    keys = (environments.configured(settings, name).key,) if name in settings.environments else ()
     if not yes:
         if not sys.stdin.isatty():
             raise RequestError(
@@ -86,9 +87,9 @@ def remove(
             )
         if not typer.confirm(f"Remove environment {name!r}?", err=True):
             return 0
-    removal = store.remove(name, settings.data_directory, keys=keys)
+    removal = environments.remove(name, settings.data_directory, keys=keys)
     if removal.in_use:
-        raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; stop that, then try again")
+        raise EnvironmentFailed(f"environment {name!r} is in use by a running Paddock; stop it, then try again")
     count = len(removal.removed)
     done = f"removed {count} build{'' if count == 1 else 's'}" if count else "nothing was built"
     shared = ", kept a build that another environment with the same packages uses" if removal.shared else ""
@@ -112,14 +113,13 @@ async def _build(environments: list[Environment], config: Config) -> None:
 
 def _rows(config: Config) -> list[dict[str, Any]]:
     """Return one row for each environment, as `--json` shows it."""
-    from paddock.jail import environments as store
-    from paddock.jail.environments import configured
+    from paddock.jail import environments
 
     rows = []
-    for name in sorted({*config.environments, *store.recorded(config.data_directory)}):
-        wanted = configured(config, name) if name in config.environments else None
-        current = store.current(name, config.data_directory)
-        built = current if wanted is None else store.ready(wanted, config.data_directory) or current
+    for name in sorted({*config.environments, *environments.recorded(config.data_directory)}):
+        wanted = environments.configured(config, name) if name in config.environments else None
+        current = environments.current(name, config.data_directory)
+        built = current if wanted is None else environments.ready(wanted, config.data_directory) or current
         source = wanted or built
         if source is None:
             continue  # a record whose build is gone

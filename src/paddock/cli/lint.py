@@ -22,7 +22,7 @@ def lint(
 ) -> int:
     """Find likely mistakes in a Python script, without running it.
 
-    One finding per line: line:column code message. Exit status 1 if there are any.
+    Prints one finding per line: line:column code message. Exit status 1 if there are any.
     """
     from paddock.linter import CODE_BYTES
     from paddock.linter import lint as find

@@ -64,7 +64,7 @@ def status_of(work: Callable[[], int]) -> int:
         return exit_request.exit_code
     except typer.TyperException as mistake:  # wrong flags: Typer writes the message
         with suppress(OSError):
-            if sys.stderr is not None:  # Typer would use stdout instead
+            if sys.stderr is not None:  # without stderr, Typer would write to stdout
                 mistake.show()  # type: ignore[attr-defined]
         return mistake.exit_code
     except PaddockError as error:
@@ -76,7 +76,7 @@ def status_of(work: Callable[[], int]) -> int:
         _print_error("yellow", "cancelled")
         return stopped.status
     except BrokenPipeError:
-        return 128 + signal.SIGPIPE  # the reader closed the pipe
+        return 128 + signal.SIGPIPE
     except BaseException as fault:  # noqa: BLE001  the outermost entry point; a panic of an engine is not an Exception
         _print_error("red", *_describe_fault(fault))
         return FAULT
@@ -91,7 +91,7 @@ def _describe_fault(fault: BaseException) -> list[str]:
     if isinstance(fault, OSError) and fault.errno in {errno.EMFILE, errno.ENFILE}:
         return [f"Error: {TOO_FEW_FILES}"]
     if isinstance(fault, OSError) and fault.filename is None and fault.errno in {errno.ENOSPC, errno.EIO, errno.EBADF}:
-        return [f"Error: {unwritable(fault)}"]  # --help, which Typer writes
+        return [f"Error: {unwritable(fault)}"]  # the output of --help, which Typer itself writes
     trace = "".join(traceback.format_exception(fault)).rstrip()
     return [trace, "Error: this is a fault of Paddock, not of your script; please report the lines above"]
 
@@ -109,7 +109,7 @@ def _print_error(colour: str, *lines: str) -> None:
 
 
 def _fill_closed_streams() -> None:
-    # Otherwise the next opened file gets this number, and a child process would use it as a standard stream.
+    # The next file to be opened would get the number of a closed stream, and child processes would use it as one.
     for number in (0, 1, 2):
         try:
             os.fstat(number)

@@ -27,24 +27,27 @@ SUFFIXES = {
 _KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
 
 FileArgument = Annotated[
-    str | None, typer.Argument(metavar="FILE|-", show_default=False, help="The script; - or nothing reads stdin.")
+    str | None,
+    typer.Argument(
+        metavar="FILE|-", show_default=False, help="The script's file. Without it, or with -, stdin is read."
+    ),
 ]
-CodeOption = Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script itself.")]
+CodeOption = Annotated[str | None, typer.Option("-c", metavar="CODE", help="The script as text, instead of FILE.")]
 ConfigOption = Annotated[
     str | None,
-    typer.Option("--config", metavar="FILE", help="Settings. Default: $PADDOCK_CONFIG, else ./paddock.toml."),
+    typer.Option("--config", metavar="FILE", help="The configuration. Default: $PADDOCK_CONFIG, else ./paddock.toml."),
 ]
 McpConfigOption = Annotated[
     str | None,
     typer.Option(
-        "--mcp-config", metavar="FILE", help="MCP servers whose tools scripts may call: the mcp.json of other clients."
+        "--mcp-config", metavar="FILE", help="An MCP client's mcp.json: scripts may call the tools of its servers."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def load_config(file: str | None = None) -> Config:
-    """Return the settings: the file that `--config` names, else the default file, overridden by the environment."""
+    """Return the configuration: the file of `--config`, else the default file, overridden by environment variables."""
     from paddock.config import Config
 
     refuse_empty({"--config": [file]})
@@ -52,7 +55,7 @@ def load_config(file: str | None = None) -> Config:
 
 
 def refuse_empty(flags: Mapping[str, Iterable[str | None]]) -> None:
-    """Refuse an empty value, which may come from an unset shell variable. It never means the default."""
+    """Refuse an empty value, which may come from an unset shell variable, rather than use the default."""
     for flag, values in flags.items():
         if "" in values:
             raise RequestError(f"{flag} is empty; give it a value, or leave it out")
@@ -80,7 +83,7 @@ def read_code(file: str | None, code: str | None, limit_bytes: int) -> str:
 
 
 def language_of(file: str | None) -> str:
-    """Return the language that a file's suffix stands for; Python for any other."""
+    """Return the language of a file by its suffix; Python for an unknown suffix or no file."""
     return SUFFIXES.get(Path(file).suffix.lower(), "python") if file else "python"
 
 
@@ -107,12 +110,12 @@ def reason(problem: OSError | ValueError) -> str:
     if isinstance(problem, FileNotFoundError):
         return "there is no such file"
     if isinstance(problem, IsADirectoryError):
-        return "it is a directory, a file was expected"
+        return "it is a directory, not a file"
     return problem.strerror or str(problem) if isinstance(problem, OSError) else str(problem)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> RequestError:
-    """Return the error for a name that does not exist; it suggests the nearest one, or lists them."""
+    """Return the error for a name that does not exist. It suggests the nearest known name, or lists all known names."""
     from paddock.model.spelling import did_you_mean
 
     return RequestError(f"there is no {what} {name!r}; {did_you_mean(name, known)}")

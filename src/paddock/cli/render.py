@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 SIGNAL_SECONDS = 0.5
-"""How long it may take to notice a signal that arrives just before a wait for the reader."""
+"""How long one wait for a slow reader lasts. A signal that arrives just before a wait is noticed after it."""
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 # Escape sequences, C1 controls, a bare carriage return and text that changes direction can hide or forge what the
 # reader sees, or make the terminal act.
@@ -48,10 +48,10 @@ class Screen:
         self._at_line_start = True
 
     def write(self, text: str) -> None:
-        """Write output of the script."""
+        """Write `text` without adding a line end."""
         if text:
             self._at_line_start = text.endswith("\n")
-            self._encode(safe(text) if self.is_terminal else text)
+            self._put_text(safe(text) if self.is_terminal else text)
 
     def line(self, text: str, colour: str = "") -> None:
         """Write `text` on a separate line."""
@@ -61,7 +61,7 @@ class Screen:
         """Write a line made of (text, colour) pairs."""
         self.end_line()
         text = "".join(self._paint(safe(text) if self.is_terminal else text, colour) for text, colour in parts)
-        self._encode(f"{text}\n")
+        self._put_text(f"{text}\n")
 
     def fact(self, name: str, value: str | None, width: int) -> None:
         """Write one indented `name  value` line, or nothing if there is no value."""
@@ -77,12 +77,12 @@ class Screen:
 
     def document(self, text: str) -> None:
         """Write `text` for a program to read: UTF-8, whatever the terminal's encoding."""
-        self._put(f"{text}\n".encode(errors="backslashreplace"))
+        self._put_bytes(f"{text}\n".encode(errors="backslashreplace"))
 
     def status(self, text: str) -> None:
         """Replace the current line of a styled terminal with `text`, until the next status or line replaces it."""
         columns = (os.get_terminal_size(self._fd).columns if self._fd is not None else 0) or WIDTH
-        self._encode(f"\r\x1b[2K{safe(text)[: columns - 1]}")
+        self._put_text(f"\r\x1b[2K{safe(text)[: columns - 1]}")
 
     def end_line(self) -> None:
         """Start a new line, unless the current one is empty."""
@@ -92,10 +92,10 @@ class Screen:
     def _paint(self, text: str, colour: str) -> str:
         return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self.is_styled and colour else text
 
-    def _encode(self, text: str) -> None:
-        self._put(text.encode(self._encoding, "backslashreplace"))
+    def _put_text(self, text: str) -> None:
+        self._put_bytes(text.encode(self._encoding, "backslashreplace"))
 
-    def _put(self, data: bytes) -> None:
+    def _put_bytes(self, data: bytes) -> None:
         # Unbuffered, because an interrupted write must not be repeated when the process exits.
         remaining = memoryview(data if self._fd is not None else b"")
         while remaining and self._fd is not None:
@@ -152,7 +152,7 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def build_progress() -> Iterator[Callable[[], None]]:
-    """Show progress of an engine's first build on stderr, until the block exits or the yielded function is called."""
+    """Show on stderr how an environment is built, until the block exits or the yielded function is called."""
     import logging
 
     class Handler(logging.Handler):
@@ -165,7 +165,7 @@ def build_progress() -> Iterator[Callable[[], None]]:
                     stderr().line(f"Warning: {record.getMessage()}", "yellow")
 
     log = logging.getLogger("paddock.jail")
-    # Not of loggers below it: what is best effort here is for servers and `paddock doctor`, not for each command.
+    # Child loggers are left out: they report best-effort guarantees, which `paddock doctor` and servers show.
     with ExitStack() as stack:
         show, handler, level = stack.enter_context(progress()), Handler(), log.level
         handler.addFilter(lambda record: record.name == log.name)
@@ -194,7 +194,7 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
             err.line(line)
         err.line(last, "red")
         if result.engine == "monty" and result.engine_reason not in (None, "requested"):
-            err.line(f"This ran on monty, a subset of Python; {result.engine_reason}", "yellow")
+            err.line(f"This ran on monty, which supports a subset of Python; {result.engine_reason}", "yellow")
     elif result.output_json not in (None, "null"):
         out.line(value_text(result))
 
@@ -205,7 +205,7 @@ def value_text(result: RunResult) -> str:
 
 
 def error_lines(result: RunResult, code: str) -> list[str]:
-    """Return the lines of an error: the traceback, or the rejected line of the script; then its summary."""
+    """Return the lines of an error: the traceback, or the script's rejected line; then the error's type and message."""
     error = result.error
     if error is None:
         return [""]
@@ -232,7 +232,7 @@ def short_json(value: Any) -> str:
 
 
 def to_json(value: Any) -> str:
-    """Return `value` as a JSON document in which all characters that are not printable are escaped."""
+    """Return `value` as an indented JSON document whose unprintable characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
 

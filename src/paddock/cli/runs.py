@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from paddock.store.runs import RunSummary, StoredRun
 
 T = TypeVar("T")
-app = typer.Typer(
-    help="Runs of servers: list, show; `paddock run` stores none.", rich_markup_mode=None, no_args_is_help=True
-)
+app = typer.Typer(help="Runs that servers have stored: list, show.", rich_markup_mode=None, no_args_is_help=True)
 NO_RUNS = "No runs are stored yet. `paddock mcp` and `paddock serve` store theirs; `paddock run` stores nothing."
 _COLOURS = {"ok": "green", "running": "yellow"}
 
@@ -31,7 +29,7 @@ _COLOURS = {"ok": "green", "running": "yellow"}
 def list_(
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Show at most this many.")] = 20,
     before: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only runs older than this one: the next page.")
+        str | None, typer.Option(metavar="ID", help="Only runs older than this one, for the next page.")
     ] = None,
     verdict: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only runs with this verdict, or `running`.")
@@ -71,7 +69,7 @@ def show(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show one stored run of a server: its code, its result, its tool calls."""
+    """Show one stored run of a server: its code, result and tool calls."""
     from paddock.model.spelling import nearest
     from paddock.store.runs import EVERYONE
 
@@ -95,7 +93,7 @@ def show(
 
 
 def query_store(config: Config, query: Callable[[Store], Awaitable[T]]) -> T | None:
-    """Return what `query` finds in the store, or None if there is no store yet. It does not create one."""
+    """Return what `query` finds in the store, or None if there is no store yet. Does not create a store."""
     from paddock.store.database import Store, store_path
 
     async def run_query() -> T:

@@ -27,7 +27,7 @@ PORT = 8080
 CLOSING_SECONDS = 2
 """How long a stopped server waits for calls in progress. Then it ends their runs."""
 ANSWER_SECONDS = 1
-"""How long it then has to answer them."""
+"""How long the server then has to answer those calls."""
 
 DefinitionsOption = Annotated[
     str | None,
@@ -43,7 +43,7 @@ DefinitionsOption = Annotated[
 def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = None, config: ConfigOption = None) -> int:
     """Serve MCP over stdin and stdout, for one client.
 
-    It ends when the client closes stdin. The command `paddock-mcp` does the same. A client's configuration:
+    The server ends when the client closes stdin. `paddock-mcp` is the same command. To configure a client:
 
     \b
     {"mcpServers": {"paddock": {"command": "uvx", "args": ["paddock-mcp"]}}}
@@ -56,19 +56,21 @@ def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = Non
 
 
 def serve(
-    host: Annotated[str, typer.Option(metavar="HOST", help="A loopback address.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0 means any free one.")] = PORT,
+    host: Annotated[str, typer.Option(metavar="HOST", help="The loopback address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="The port to listen on; 0 means any free port.")
+    ] = PORT,
     socket: Annotated[
         str | None,
-        typer.Option("--socket", metavar="PATH", help="Listen on a Unix socket instead, for this user alone."),
+        typer.Option("--socket", metavar="PATH", help="Listen on a Unix socket instead, which only this user can use."),
     ] = None,
     token: Annotated[
         str | None,
         typer.Option(
             "--token",
             metavar="TOKEN",
-            help="Serve only clients that send this token. Others can see a command's options: better "
-            "set PADDOCK_SERVER__TOKEN.",
+            help="Serve only clients that send this token. PADDOCK_SERVER__TOKEN is safer: other users can see "
+            "the options of a command.",
         ),
     ] = None,
     definitions: DefinitionsOption = None,
@@ -104,7 +106,7 @@ def _services(config: str | None, mcp_config: str | None, token: str | None = No
     if token is not None:
         settings = replace(settings, server=replace(settings.server, token=token))
     if re.search(r"[^!-~]", settings.server.token):
-        raise ConfigError("the token may have only ASCII characters, and no spaces")
+        raise ConfigError("the token may contain only printable ASCII characters, and no spaces")
     return Services(settings, mcp_config=mcp_config)
 
 
@@ -119,7 +121,7 @@ def _split(names: str | None) -> tuple[list[Definition], SavedNames]:
 
 
 async def _check_saved(services: Services, names: SavedNames) -> None:
-    """Refuse the name of a definition that does not exist, before a client connects."""
+    """Refuse a name in --definitions that does not exist, before a client connects."""
     from paddock.definitions.definition import SHIPPED
 
     if not names or names == "all":
@@ -183,9 +185,9 @@ async def _serve_http(
             if services.runs:
                 await services.end_runs(after_seconds=CLOSING_SECONDS)
                 await asyncio.sleep(ANSWER_SECONDS / 2)
-            AppStatus.should_exit = True  # ends the streams of clients that listen
+            AppStatus.should_exit = True  # ends the event streams that clients keep open
 
-    AppStatus.enable_automatic_graceful_drain = False  # it would end the streams of calls at once
+    AppStatus.enable_automatic_graceful_drain = False  # draining would end the streams of calls at once
     await _check_saved(services, saved)
     application = make_app(make_server(services, shipped, saved=saved), services)
     asyncio.get_running_loop().set_exception_handler(handle_loop_error)
@@ -201,7 +203,7 @@ async def _serve_http(
     for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
     async with services:
-        services.start_maintenance()  # a store that does not work is in the log before the first call
+        services.start_maintenance()  # now, so that a broken store is logged before the first call
         stdout().line(f"Paddock serves MCP at {_address(listener)}. Ctrl-C stops it.")
         await web.serve(sockets=[listener])
 
@@ -233,12 +235,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def listen_unix(path: str) -> socket.socket:
-    """Return a socket at `path` that only this user can connect to. It replaces one that nobody listens on."""
+    """Return a socket at `path` that only this user can connect to. Replaces a socket that nobody listens on."""
     import os
     import socket
 
     listener = socket.socket(socket.AF_UNIX)
-    umask = os.umask(0o177)  # with `chmod` others could connect before it
+    umask = os.umask(0o177)  # not `chmod`: others could connect before it takes effect
     try:
         if _is_abandoned(path):
             Path(path).unlink()

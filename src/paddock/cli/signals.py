@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SPARE_FILES = 20  # descriptors that must be free: for the event loop, the worker pool and the pipes to two workers
-TOO_FEW_FILES = "this process may not open enough files; allow more, for example with `ulimit -n 256`"
+TOO_FEW_FILES = "this process cannot open enough files; raise the limit, for example with `ulimit -n 256`"
 
 
 class Interrupted(BaseException):
@@ -92,9 +92,8 @@ class Interrupts:
             raise Interrupted(self._received) from None
         finally:
             work.close()
-        if (
-            self._received is not None
-        ):  # the work ended despite the signal, for example because the guest got the same Ctrl-C
+        if self._received is not None:
+            # The work ended despite the signal, for example because the guest got the same Ctrl-C.
             raise Interrupted(self._received)
         return value
 
@@ -105,10 +104,8 @@ class Interrupts:
 
         self._in_write = True
         try:
-            if (
-                self._received is not None
-            ):  # start no write: it could block the loop, which could then not cancel the task
-                raise CancelledError
+            if self._received is not None:
+                raise CancelledError  # a write that blocks would keep the loop from cancelling the task
             yield
         finally:
             self._in_write = False
@@ -135,7 +132,7 @@ class Interrupts:
 
 
 def _check_spare_files() -> None:
-    # With too few free descriptors, Monty's runtime panics and prints to stderr.
+    # With too few free descriptors, Monty's runtime would panic and print to stderr.
     from paddock.errors import HostError
 
     opened: list[int] = []

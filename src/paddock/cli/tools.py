@@ -48,12 +48,12 @@ app = typer.Typer(
 )
 ServerOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Only this server; the others are not connected. Repeatable."),
+    typer.Option(metavar="NAME", help="Connect to this server only. Repeatable."),
 ]
 ToolArgument = Annotated[
     str,
     typer.Argument(
-        metavar="TOOL", show_default=False, help="Its name: shop.orders, or orders if only one server has it."
+        metavar="TOOL", show_default=False, help="The tool's name: shop.orders, or orders if only one server has it."
     ),
 ]
 
@@ -65,7 +65,7 @@ def list_(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """List every server with its state and tools. Exit status 1 if one cannot be reached."""
+    """List every server with its state and tools. Exit status 1 if a server cannot be reached."""
     session = _Session(config, mcp_config, server=server or [])
     tools, servers = session.list_tools(server or ())
     documents = []
@@ -92,10 +92,10 @@ def search(
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only tools with this tag. Repeatable.")] = None,
     server: ServerOption = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="At most this many.")] = 10,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show at most this many.")] = 10,
     detail: Annotated[
         Literal["brief", "detailed", "full"],
-        typer.Option(help="A line each, typed stubs, or stubs and JSON Schemas."),
+        typer.Option(help="brief: a line each; detailed: typed stubs; full: stubs and JSON Schemas."),
     ] = "brief",
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
@@ -151,9 +151,11 @@ def show(
 def stubs(
     tools: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TOOL", show_default=False, help="Which ones. Default: every tool."),
+        typer.Argument(metavar="TOOL", show_default=False, help="The tools to declare. Default: all tools."),
     ] = None,
-    language: Annotated[Literal["python", "typescript"], typer.Option(help="For .pyi, or for .d.ts.")] = "python",
+    language: Annotated[
+        Literal["python", "typescript"], typer.Option(help="python writes a .pyi, typescript a .d.ts.")
+    ] = "python",
     output: Annotated[str | None, typer.Option(metavar="FILE", help="Write to this file. Default: stdout.")] = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
@@ -257,7 +259,7 @@ class _Session:
                     await asyncio.wait({task})
 
     def list_tools(self, servers: Iterable[str] = (), *, names: Iterable[str] = ()) -> tuple[tuple[Tool, ...], Servers]:
-        """Return the tools and states of the given servers, or of the servers in `names`, else of all servers."""
+        """Return the tools and states of `servers` and of the servers that tool `names` begin with, or else of all."""
         from paddock.tools.catalogue import servers_of
 
         async def find(paddock: Paddock, show: Callable[[str], None]) -> tuple[tuple[Tool, ...], Servers]:
@@ -268,7 +270,7 @@ class _Session:
         return self.run(find)
 
     def warn_of_missing(self, servers: Servers) -> None:
-        """Name on stderr the servers whose tools are missing."""
+        """Warn on stderr of each server whose tools are missing."""
         for name, health in servers.items():
             if health.state != "ready":
                 why = " ".join(_failure(health, self.config.tools.connect_seconds))
@@ -276,7 +278,7 @@ class _Session:
 
 
 def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
-    """Return the tools with these names. An unknown one is an error that suggests another, or names a dead server."""
+    """Return the tools with these names. Raises UnknownTool, or exits if the server in an unknown name is not ready."""
     from paddock.tools.catalogue import Catalogue, servers_of
 
     catalogue, found = Catalogue(every, servers=servers), []
@@ -313,7 +315,10 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
     for line in () if is_ready else _failure(health, connect_seconds):
         out.line(f"  {line}")
     if health.is_paddock:
-        out.line("  Scripts cannot call its tools: they run code, which would escape the limits of the run.", "yellow")
+        out.line(
+            "  Scripts cannot call its tools: code that they run would escape the limits of the calling script.",
+            "yellow",
+        )
     for warning in health.warnings:
         out.line(f"  Warning: {one_line(warning)}", "yellow")
     names = [_name(tool) for tool in tools]
@@ -364,7 +369,7 @@ def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decisio
 
 def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
     """Show an error envelope for a person."""
-    first, *rest = lines(envelope["summary"]) or ["it failed"]
+    first, *rest = lines(envelope["summary"]) or ["the call failed"]
     err.spans((f"Error: {one_line(envelope['tool'])}: {first}", "red"), (f" ({envelope['error_code']})", "dim"))
     for line in rest:
         err.line(f"  {line}")

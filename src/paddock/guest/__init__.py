@@ -1,4 +1,4 @@
 """Programs that run in the sandbox. The host never imports them.
 
-They import only the standard library, `_quickjs`, and `paddock.jail.wire`.
+They import only each other, the standard library, `_quickjs` and `paddock.jail.wire`.
 """

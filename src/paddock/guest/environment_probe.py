@@ -1,7 +1,7 @@
 """Imports an environment's preloads and reports, as JSON, which folders its interpreter reads.
 
 `environment_probe.py REPORT MODULE…`, run by the environment's interpreter after installation. The report goes to a
-file, because an imported package may print. If a preload cannot be imported, it exits with one line on stderr.
+file, because an imported package may print. If a preload cannot be imported, the program exits with one line on stderr.
 """
 
 import importlib
@@ -38,7 +38,7 @@ def import_extensions() -> None:
     folder = Path(sysconfig.get_config_var("DESTSHARED") or ".")
     for name in sorted({path.name.partition(".")[0] for path in folder.glob("*.so")}):
         if not name.startswith(("_test", "xx", "_xx", "_ctypes_test")):
-            # The shared library that it links to is missing on this machine, so no guest can use it either.
+            # An extension module whose shared library is missing on this machine is of no use to guests either.
             with suppress(ImportError):
                 importlib.import_module(name)
 

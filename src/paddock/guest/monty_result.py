@@ -1,4 +1,4 @@
-# Monty runs this in the sandbox when a script's value is not plain JSON: it converts all other types to JSON.
+# Monty runs this file in the sandbox when a script's value is not plain JSON. It converts other types to JSON.
 # It uses only features that Monty has: no inheritance, no generators, no methods as values.
 import datetime
 import json

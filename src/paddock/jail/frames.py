@@ -78,6 +78,9 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     traceback: str = ""
     exit_code: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
     output_json: str | None = None
+    warnings: list[str] = []
+    near: list[str] = []
+    keys: list[str] = []
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):

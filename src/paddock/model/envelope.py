@@ -1,7 +1,7 @@
 """The error envelope, version 1: the form in which scripts and callers receive a failed tool call.
 
-`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. Each row of
-that list is built by one function here, which sets its kind, code and `retryable`.
+`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. One function here builds each
+row of that list, and sets its kind, code and `retryable`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _DEFAULT_HINTS = {
     "AUTH_PERMISSION": [_SERVER_CREDENTIALS],
 }
 """What to do next, by error code, for an envelope that is built without hints."""
+_OTHER_MODULE = "Use a module that is available, or a tool. `except ImportError` catches a missing module."
 TEXT_CHARACTERS = 256 * 1024
 """A longer text from a script or an upstream is not parsed as an envelope."""
 _DEPTH = 100
@@ -135,7 +136,7 @@ def input_required(tool: str, summary: str) -> dict[str, Any]:
 def session_required(tool: str) -> dict[str, Any]:
     """Context was set outside a script, over a connection without a session that could remember it."""
     summary = "This connection has no session, so a value that is set here would be lost before the next call."
-    hint = f"Call {tool} inside the script, before the calls that need it. It applies to that run."
+    hint = f"Call {tool} inside the script, before the calls that need the value. It applies to that run."
     return envelope("precondition_failed", tool, summary, "SESSION_REQUIRED", hints=[hint])
 
 
@@ -180,14 +181,16 @@ def policy_denied(tool: str, summary: str, *, needs_approval: bool, hints: Seque
     return envelope("policy_denied", tool, summary, code, hints=hints)
 
 
-def script_failed(tool: str, exception: str, message: str, line: int | None = None) -> dict[str, Any]:
+def script_failed(
+    tool: str, exception: str, message: str, line: int | None = None, *, hint: str = ""
+) -> dict[str, Any]:
     """A script ended with an exception, a syntax error or a limit. `execute` returns this."""
     blocked = exception in ("ModuleNotFoundError", "ImportError")
     code = "SANDBOX_MODULE_BLOCKED" if blocked else "SANDBOX_RUNTIME_ERROR"
     place = "" if line is None else f"line {line}"
     detail = {"path": place, "issue": message, "received_type": exception}
-    hints = ["Use a module that is available, or a tool. `except ImportError` catches a missing module."]
-    return envelope("sandbox_runtime", tool, message, code, details=[detail], hints=hints if blocked else ())
+    hint = hint or (_OTHER_MODULE if blocked else "")
+    return envelope("sandbox_runtime", tool, message, code, details=[detail], hints=[hint] if hint else ())
 
 
 def call_limit_exceeded(tool: str, limit: int) -> dict[str, Any]:
@@ -301,21 +304,21 @@ class Code(NamedTuple):
 CODES = (
     Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "correct each item of details"),
     Code("SCHEMA_*", "mcp_input_validation", False, "correct the item of details"),
-    Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
+    Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave out these arguments: the server adds them"),
     Code("TOOL_NOT_FOUND", "tool_not_found", False, "use a name from hints, or search"),
-    Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),
-    Code("INPUT_REQUIRED", "precondition_failed", False, "do without it"),
-    Code("SESSION_REQUIRED", "precondition_failed", False, "set it inside the script"),
+    Code("<FIELD>_REQUIRED", "precondition_failed", False, "set the field, then call again"),
+    Code("INPUT_REQUIRED", "precondition_failed", False, "do without the tool"),
+    Code("SESSION_REQUIRED", "precondition_failed", False, "set the field inside the script"),
     Code("UPSTREAM_HTTP_<status>", "upstream_http", "5xx, 408", "read the summary"),
     Code("UPSTREAM_TIMEOUT", "upstream_http", True, "check before repeating a write"),
-    Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or continue without it"),
+    Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or continue without the tool"),
     Code("UPSTREAM_HTTP_429", "rate_limited", True, "wait"),
     Code("RATE_LIMITED", "rate_limited", True, "wait, call less often"),
     Code("AUTH_AUTHENTICATION", "auth_error", False, "tell the user"),
     Code("AUTH_PERMISSION", "auth_error", False, "tell the user"),
-    Code("POLICY_DENIED", "policy_denied", False, "do without it"),
+    Code("POLICY_DENIED", "policy_denied", False, "do without the tool"),
     Code("APPROVAL_REQUIRED", "policy_denied", False, "tell the user what you would call and why"),
-    Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another one, or a tool"),
+    Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another module, or a tool"),
     Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
     Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "request more in one call"),
     Code("INTERNAL_ERROR", "internal_error", False, "read the summary; do not repeat blindly"),

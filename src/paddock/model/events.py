@@ -100,6 +100,11 @@ class Finished:
     cpu_seconds: float | None = None
     memory_bytes: int | None = None
     limit: str = ""  # which limit was reached, if the verdict alone does not say
+    warnings: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    """Names that the script may have meant instead of the one that the error is about."""
+    keys: tuple[str, ...] = ()
+    """The keys of the object in which the script looked for a missing one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ class Verdict(StrEnum):
 
     OK = "ok"
     RAISED = "raised"  # an uncaught exception
-    REJECTED = "rejected"  # syntax or a static check: nothing ran
+    REJECTED = "rejected"  # a syntax error or a failed static check: nothing ran
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out_of_memory"
     OUTPUT_LIMIT = "output_limit"
-    CRASHED = "crashed"  # a signal or a hard exit
+    CRASHED = "crashed"  # a signal, or an exit before the script returned
     DENIED = "denied"  # the policy denied a call, and the script did not catch the failure
     CANCELLED = "cancelled"
     LOST = "lost"  # the host failed
@@ -39,6 +39,8 @@ class RunError:
     column: int | None = None
     traceback: str = ""
     envelope: Mapping[str, Any] | None = None
+    hint: str = ""
+    """What to change in the script, in a sentence; empty if nothing better is known than the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,12 @@ class Call:
     arguments: Mapping[str, Any]
     status: str
     milliseconds: float
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the run used. None if the engine does not measure it."""
+    """What the run used. A value is None if the engine does not measure it."""
 
     wall_seconds: float
     cpu_seconds: float | None = None
@@ -79,6 +82,8 @@ class RunResult:
     logs: tuple[Mapping[str, str], ...] = ()
     outputs: tuple[Mapping[str, Any], ...] = ()
     error: RunError | None = None
+    warnings: tuple[str, ...] = ()
+    """What the script probably did not intend, such as a call that nobody awaited. Each is a sentence for a model."""
     exit_code: int | None = None
     signal: int | None = None
     calls: tuple[Call, ...] = ()
@@ -120,12 +125,13 @@ class RunResult:
             "logs": [dict(log) for log in self.logs],
             "outputs": [dict(item) for item in self.outputs],
             "error": None if self.error is None else asdict(self.error),
+            "warnings": list(self.warnings),
             "exit_code": self.exit_code,
             "signal": self.signal,
             "language": self.language,
             "engine": self.engine,
             "engine_reason": self.engine_reason,
-            "calls": [asdict(call) for call in self.calls],
+            "calls": [{**asdict(call), "warnings": list(call.warnings)} for call in self.calls],
             "artifacts": [asdict(artifact) for artifact in self.artifacts],
             "network": [dict(item) for item in self.network],
             "available_functions": list(self.available_functions),

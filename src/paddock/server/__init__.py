@@ -1,1 +1,1 @@
-"""The MCP server, over stdio and over HTTP. `mcp.py` is the way in; `services.py` is what it stands on."""
+"""The MCP server, over stdio and over HTTP. `mcp.py` answers requests; `services.py` holds what its tools share."""

@@ -1,6 +1,6 @@
-"""The tools `read_artifact`, `write_artifact` and `list_artifacts`, as functions that return JSON values.
+"""The tools `read_artifact`, `write_artifact` and `list_artifacts`, and artifacts as MCP resources.
 
-A failure is a value too: `success` is false, `error` says what is wrong and `hint` what to do next.
+The tools return JSON objects. If `success` is false, `error` says what is wrong and `hint` what to do next.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from paddock.store.artifacts import ArtifactScope
 
 BASE64_BYTES = 64 * 1024
-"""A larger binary is not returned as base64."""
+"""The largest binary artifact that is returned as base64."""
 DEFAULT_LIMITS = {"characters": 20_000, "lines": 500, "matches": 50}
 MAX_LINES = 10_000
 MAX_MATCHES = 200
@@ -57,7 +57,7 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
     is_regex: bool = False,
     context_lines: int = 2,
 ) -> Answer:
-    """Return a page of an artifact's text, or matches in it, or a small binary as base64."""
+    """Return a page of an artifact's text, or the matches in its text, or a small binary as base64."""
     artifact = await scope.find(ref)
     if artifact is None:
         return await _not_found(scope, ref)
@@ -84,10 +84,10 @@ async def write_artifact(
     file_type: str = "",
     mode: Literal["create", "replace", "append"] = "create",
 ) -> Answer:
-    """Write text or bytes to a new artifact, in place of an artifact's content, or at its end."""
+    """Write text or bytes: create an artifact, replace the content of an existing one, or append to it."""
     try:
         data = await asyncio.to_thread(_bytes, content, base64)
-        # A name refers only to an artifact of this session, so that no other session's is changed by accident.
+        # A name finds only artifacts of this session, so that none of another session is changed by accident.
         existing = None if mode == "create" else await scope.find(filename, in_session_only=True)
         if existing is None and mode != "create" and scope.is_reference(filename):
             return await _not_found(scope, filename)
@@ -217,9 +217,9 @@ _READ = object_schema(
         "offset": _number("In `unit`.", 0),
         "limit": _number("In `unit`, or in matches.", 1),
         "unit": {"enum": ["characters", "lines"], "default": "characters"},
-        "search": {**_TEXT, "description": "Lines with these words, in any case."},
+        "search": {**_TEXT, "description": "Text to find, in any case."},
         "smartGrepQuery": {**_TEXT, "deprecated": True},  # another name for `search` that some agents use
-        "is_regex": {"type": "boolean", "description": "search is RE2."},
+        "is_regex": {"type": "boolean", "description": "search is RE2 syntax."},
         "context_lines": _number("", 0, MAX_CONTEXT, 2),
     },
     ["ref"],
@@ -229,7 +229,7 @@ _WRITE = object_schema(
         "filename": _TEXT,
         "content": _TEXT,
         "base64": {**_TEXT, "description": "Instead of content."},
-        "file_type": {**_TEXT, "description": "csv, json, … or a mime type; else by name."},
+        "file_type": {**_TEXT, "description": "csv, json, … or a MIME type; else by name."},
         "mode": {
             "enum": ["create", "replace", "append"],
             "default": "create",
@@ -241,8 +241,8 @@ _WRITE = object_schema(
 _LIST = object_schema(
     {
         "session_only": {"type": "boolean"},
-        "filename": {**_TEXT, "description": "As *.csv."},
-        "mime_type": {**_TEXT, "description": "As text/*."},
+        "filename": {**_TEXT, "description": "Such as *.csv."},
+        "mime_type": {**_TEXT, "description": "Such as text/*."},
         "limit": _number("", 1, MAX_LISTED, 50),
         "cursor": {**_TEXT, "description": "From the previous page."},
     }
@@ -267,7 +267,7 @@ def list_artifact_tools(services: Services) -> list[ServerTool]:
         output_schema, name = {"type": "object"}, function.__name__
         return builtin_tool(name, title, description, schema, call, output_schema=output_schema, hints=hints)
 
-    read = "Read a stored file: a page of its text, or matching lines. Search a large one first; continue at `next`."
+    read = "Read a page of a stored file, or its matching lines. Search a large file first; pass `next` to continue."
     return [
         tool(read_artifact, "Read an artifact", read, _READ, READS),
         tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),
@@ -276,7 +276,7 @@ def list_artifact_tools(services: Services) -> list[ServerTool]:
 
 
 async def list_resources(services: Services, caller: Caller, cursor: str | None) -> tuple[list[Resource], str | None]:
-    """One page of the caller's artifacts, newest first, and the cursor of the next page."""
+    """Return one page of the caller's artifacts, newest first, and the cursor of the next page if there is one."""
     listing = await services.artifacts.of(caller.owner).list(limit=RESOURCES_PAGE, cursor=cursor)
     artifacts = [stored.artifact for stored in listing.artifacts]
     resources = [
@@ -296,9 +296,9 @@ def resource_template(services: Services) -> ResourceTemplate:
 
 
 async def read_resource(services: Services, caller: Caller, uri: str) -> Contents | None:
-    """One whole artifact, or None if the caller has no such artifact.
+    """Return one whole artifact, or None if the caller has no such artifact.
 
-    A resource is sent in one message, so a large artifact raises BadArtifact before it is read.
+    Raises BadArtifact if the artifact is too large, because a resource is sent in one message.
     """
     scope = services.artifacts.of(caller.owner)
     stored = await scope.find(uri) if scope.is_reference(uri) else None
@@ -308,12 +308,12 @@ async def read_resource(services: Services, caller: Caller, uri: str) -> Content
     if stored.artifact.size <= limit:
         content = b"".join([piece async for piece in scope.stream(stored)])
         contents = await asyncio.to_thread(_to_contents, uri, stored.artifact.mime_type, content)
-        # Escaping enlarges the content, and an event must not exceed the client's limit.
+        # Escaping enlarges the content, and the client does not accept a larger event.
         if caller.max_bytes is None or await asyncio.to_thread(event_bytes, contents) <= caller.max_bytes:
             return contents
     raise BadArtifact(
-        f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a resource at most "
-        f"{limit} bytes here, or fewer if some must be escaped; page or search it with the tool read_artifact"
+        f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a resource may have at most "
+        f"{limit} here, or fewer if some must be escaped; page or search it with the tool read_artifact"
     )
 
 

@@ -1,4 +1,4 @@
-"""The server's built-in tools: access to detached runs, and discovery of the tools that scripts can call."""
+"""Built-in tools of the server: get and cancel detached runs, and discover the tools that scripts can call."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "The result of a detached run; before its end `running` with its output so far, or `queued`. Poll seldom.",
+            "Get a detached run's result; until it ends, `running` with its output so far, or `queued`. Poll rarely.",
             schema,
             get_run,
         ),
@@ -62,7 +62,7 @@ def run_tools(services: Services) -> list[ServerTool]:
             "End a detached run. Its output so far is kept.",
             schema,
             cancel_run,
-            hints=Hints(idempotent=True),  # clients take it for destructive if that is left out
+            hints=Hints(idempotent=True),  # a tool counts as destructive unless its hint says otherwise
         ),
     ]
 
@@ -77,7 +77,7 @@ async def _show_run(services: Services, caller: Caller, tool: str, run_id: str) 
 
 
 async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
-    """A stored run in the format of `run_code`. Before it ends: its state and its output so far."""
+    """Return a stored run in the format of `run_code`. Before the run ends, return its state and its output so far."""
     values = await asyncio.to_thread(run.to_dict)
     result = values["result"]
     if result is None:
@@ -91,7 +91,7 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
 
 
 def state_of(position: int | None) -> dict[str, Any]:
-    """The state of a run without a verdict, by its position in the queue."""
+    """Return the state of a run that has not ended, by its position in the queue."""
     return {"verdict": RUNNING} if position is None else {"verdict": QUEUED, "position": position}
 
 
@@ -101,7 +101,7 @@ def is_failure(summary: dict[str, Any]) -> bool:
 
 
 def discovery_tools(services: Services) -> list[ServerTool]:
-    """`search`, `get_schema` and `tags`: find tools without listing all of them in the model's context."""
+    """`search`, `get_schema` and `tags`, which find tools so that not all of them need to be in the model's context."""
 
     async def search(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
@@ -135,7 +135,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
     detail = {
         "enum": list(_DETAILS),
         "default": "brief",
-        "description": "A line each, typed stubs, or also JSON Schemas.",
+        "description": "A line each, stubs, or stubs and JSON Schemas.",
     }
     limit = {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": DEFAULT_RESULTS}
     names = {**_STRINGS, "minItems": 1, "maxItems": MAX_SCHEMAS}
@@ -143,21 +143,21 @@ def discovery_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "search",
             "Search tools",
-            "Find tools for scripts by what they do, best first; an empty query lists them.",
+            "Find tools for scripts by what they do, best first; an empty query lists all.",
             object_schema({"query": {"type": "string"}, "tags": _STRINGS, "detail": detail, "limit": limit}, ["query"]),
             search,
         ),
         builtin_tool(
             "get_schema",
             "Get schemas",
-            "Typed stubs by name; with `full` also JSON Schemas.",
+            "Get typed stubs by name; with `full` also JSON Schemas.",
             object_schema({"tools": names, "detail": {"enum": list(_DETAILS), "default": "detailed"}}, ["tools"]),
             get_schema,
         ),
         builtin_tool(
             "tags",
             "List tags",
-            "How many tools each server and tag has; with `full` their names.",
+            "Count the tools of each server and tag; `full` names them.",
             object_schema({"detail": {"enum": ["brief", "full"], "default": "brief"}}),
             tags,
         ),
@@ -165,7 +165,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
 
 
 def contract_tool() -> ServerTool:
-    """`get_envelope_contract`: what an error envelope means."""
+    """`get_envelope_contract`, which describes error envelopes."""
 
     async def get_envelope_contract(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         return json_result(contract())
@@ -173,7 +173,7 @@ def contract_tool() -> ServerTool:
     return builtin_tool(
         "get_envelope_contract",
         "Get the envelope's contract",
-        "What the envelope of a failed call contains: its fields, every code.",
+        "Describe the error envelope of a failed call: its fields and every code.",
         object_schema({}),
         get_envelope_contract,
         is_compact=False,
@@ -184,12 +184,12 @@ async def _describe(matches: Sequence[tools.Tool], all_tools: Sequence[tools.Too
     if detail == "brief":
         return describe.brief(matches)
     write = describe.detailed if detail == "detailed" else describe.full
-    # In a thread, because rendering many schemas takes a while.
+    # Rendering many schemas takes a while, so it happens in a thread.
     return await asyncio.to_thread(write, matches, among=all_tools) if matches else ""
 
 
 def _text(services: Services, text: str) -> CallToolResult:
-    """The text, and which servers are missing from it."""
+    """Return `text`, followed by the servers that are not connected: their tools are missing from it."""
     absent = [name for name, health in services.paddock.upstreams().items() if health.state != "ready"]
     return to_result(FaceResponse(f"{text}\n\nNot connected now: {', '.join(absent)}." if absent else text))
 

@@ -1,4 +1,4 @@
-"""Definitions as tools: a call is a run, which is stored and reports its progress.
+"""Turns definitions into tools. A call of such a tool is a run, which is stored and reports its progress.
 
 arguments -> Face.parse -> FaceRequest -> Paddock.follow -> RunResult -> Face.render -> result
 """
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 STILL_RUNNING_SECONDS = 10.0
 """How often a silent run is reported as still running: clients give up on a call that reports nothing."""
 MAX_PENDING_REPORTS = 100
-"""A script may report more than a client can read; older reports are dropped."""
+"""A script may report progress faster than its client reads. Beyond this number, the oldest reports are dropped."""
 WATCH_SECONDS = 1.0
 """How often the store is checked for definitions that another process saved."""
 CLIENT_CANCELLED = "the client cancelled the call or disconnected"
@@ -91,12 +91,12 @@ class _CodeTool:
             place = self._services.queue.place(run_id, caller.key, partial(_memory_bytes, caller, request))
             return await self._call(run_id, place, caller, request)
         except Overloaded as refusal:
-            hints = ["Nothing was run. Wait as long, then call again, with fewer calls at once."]
+            hints = ["Nothing was run. Wait that long, then call again, with fewer calls at once."]
             seconds = refusal.retry_after_seconds
             return self.refuse(envelope.rate_limited(self._definition.name, str(refusal), seconds, hints=hints))
 
     async def _call(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> CallToolResult:
-        """Store the run and start it, and wait for its result unless it is detached."""
+        """Store the run and start it. Wait for its result unless it is detached."""
         try:
             if request.connections:
                 connections = session_tools.check_connections(self._services, request.connections)
@@ -141,7 +141,7 @@ class _CodeTool:
         """
         key, digest = request.idempotency_key, ""
         if request.detach or key is not None:
-            # Read again when the run starts: a run that waits does not hold its files.
+            # These files are not kept, so that a waiting run does not hold them. They are read again when it starts.
             complete = await add_files(self._services, caller, request)
             if request.detach:
                 await self._services.paddock.validate(complete.code, **complete.options)
@@ -162,9 +162,9 @@ class _CodeTool:
         return None if earlier is None else await summarize_stored(self._services, caller, earlier)
 
     async def _run(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> RunResult:
-        """Wait for the run's turn and run it to its end. Stores how it ended, even if it was cancelled.
+        """Wait for the run's turn, run it to its end, and store its result, even if it was cancelled.
 
-        If the server ends the run, its caller gets a result too.
+        If the server ends the run, the caller gets that result too.
         """
         services = self._services
         calls_context = caller.context.for_run(request.connections)
@@ -201,27 +201,27 @@ class _CodeTool:
 
 
 def _memory_bytes(caller: Caller, request: FaceRequest) -> int:
-    """How much memory the request takes while it waits, with the attached files that are read for it."""
+    """Estimate how much memory the request needs, including the attached files that are read when it starts."""
     attached = caller.session.files.values() if caller.session is not None and request.session_files else ()
     files = request.options.get("files") or ()
     size = len(request.code) + sum(each.size for each in attached) + sum(len(each.content) for each in files)
     size += 0 if request.detach else caller.body_bytes
     objects: list[Any] = [request.options.get("inputs")]
-    while objects:  # a level of the JSON value at a time; as text it would be up to twenty times smaller
+    while objects:  # one level of the value at a time; the JSON text may be twenty times smaller than these objects
         size += sum(map(getsizeof, objects))
         objects = list({id(each): each for each in gc.get_referents(*objects)}.values())
     return size
 
 
 async def _ignore(done: float, total: float | None, message: str) -> None:
-    """Discards progress: nobody listens to a detached run."""
+    """Discard progress, because nobody listens to a detached run."""
 
 
 class ProgressReporter:
     """Passes the output of one run to the store, and its progress to the caller, in order and without delaying the run.
 
-    A run that reports no progress costs a timer and no task. What the run has printed and created is kept for a run
-    that is ended before it has a result.
+    A run that reports no progress costs a timer and no task. Output and artifacts are also kept here, for the result of
+    a run that is ended early.
     """
 
     def __init__(self, report: Report, on_output: Callable[[str, str], None], place: Place | None = None) -> None:
@@ -247,7 +247,7 @@ class ProgressReporter:
             self._send(event)
 
     def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:
-        """The result of a run that ended without one, with what it has printed and created."""
+        """Return a result for a run that was ended early, with what it has printed and created."""
         return unfinished_result(
             context,
             language,
@@ -297,7 +297,7 @@ class ProgressReporter:
 
 
 class SavedTools:
-    """The tools of definitions that users saved: all of them, or those named."""
+    """The tools of saved definitions: all of them, or those with the given names."""
 
     def __init__(self, services: Services, names: SavedNames) -> None:
         self._services, self._names = services, names
@@ -305,13 +305,16 @@ class SavedTools:
         self._versions: dict[str, int] = {}
 
     async def current(self) -> list[tuple[Definition, ServerTool]]:
-        """The definitions as they are in the store now, each with its tool."""
+        """Return the definitions as they are in the store now, each with its tool."""
         if self._names:
             await self._refresh()
         return self._tools
 
     async def watch(self, changed: Callable[[], Awaitable[None]]) -> None:
-        """Call `changed` whenever the store's current definitions change. Never returns; a failing store is retried."""
+        """Call `changed` whenever a definition that is offered changes in the store. A failing store is retried.
+
+        Runs until it is cancelled, or returns at once if no saved definition is offered.
+        """
         known_versions: dict[str, int] | None = None
         is_failing = False
         while self._names:
@@ -319,7 +322,7 @@ class SavedTools:
                 versions = await self._current_versions()
             except StoreError as problem:
                 if not is_failing:
-                    self._services.log_fault("saved definitions are not watched for now", problem)
+                    self._services.log_fault("saved definitions cannot be watched now", problem)
                 is_failing = True
             else:
                 is_failing = False
@@ -340,7 +343,7 @@ class SavedTools:
                 each for each in await self._services.store.definitions.list(LOCAL) if self._is_offered(each.name)
             ]
         except StoreError as problem:
-            self._services.log_fault("saved definitions are not offered", problem)
+            self._services.log_fault("saved definitions could not be read", problem)
             return
         self._versions = {each.name: each.version for each in stored}
         self._tools = []

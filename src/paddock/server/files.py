@@ -1,6 +1,6 @@
-"""Files that are attached to a session: the tools to attach and detach one, and the files that a run gets.
+"""Files that are attached to a session: the tools that attach and detach them, and the files that a run gets.
 
-An attached file is an artifact: its bytes are read again for each run, and it stays an artifact when it is detached.
+An attached file is an artifact. Its bytes are read again for each run, and it remains an artifact when it is detached.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def file_tools(services: Services) -> list[ServerTool]:
             "attach_file",
             "Attach a file",
             "Attach a file: scripts find it in `files` until it is detached. It is stored as an artifact whose id is "
-            "its element_id. Pass content for text, base64 for other bytes, or artifact for an existing one.",
+            "its element_id. Pass content for text, base64 for other bytes, or artifact for an existing artifact.",
             object_schema(
                 {
-                    "file_name": {**text, "description": "Its name."},
-                    "content": {**text, "description": "Its content, if that is text."},
-                    "base64": {**text, "description": "Its content in base64, if it is not."},
-                    "file_type": {**text, "description": "csv, json, … or a MIME type; default: by the name."},
-                    "artifact": {**text, "description": "Instead: the id, URL or file name of an artifact."},
+                    "file_name": {**text, "description": "The name of a new file."},
+                    "content": {**text, "description": "The content of a text file."},
+                    "base64": {**text, "description": "The content of any other file, in base64."},
+                    "file_type": {**text, "description": "csv, json, … or a MIME type; default: by file_name."},
+                    "artifact": {**text, "description": "Instead of a new file: an artifact's id, URL or file name."},
                 }
             ),
             partial(_attach, services),
@@ -58,7 +58,12 @@ def file_tools(services: Services) -> list[ServerTool]:
             "Detach a file",
             "Detach a file: scripts no longer find it. It remains stored as an artifact.",
             object_schema(
-                {"element_id": {**text, "description": "As attach_file returned it, or the file's name."}},
+                {
+                    "element_id": {
+                        **text,
+                        "description": "The element_id that attach_file returned, or the file's name.",
+                    }
+                },
                 ["element_id"],
             ),
             _detach,

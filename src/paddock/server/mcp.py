@@ -1,7 +1,7 @@
 """Paddock as an MCP server: each definition is a tool, and a call of it is a run.
 
-Wrong arguments and failed scripts are results, which a model can read; a protocol error would reach only its client.
-A call that is cancelled, or whose client disconnects, ends its run.
+Invalid arguments and failed scripts are answered with results, which the model reads. A protocol error would reach only
+the client. If a call is cancelled or its client disconnects, its run ends.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 NAME = "paddock"
 """The server's name. Another Paddock recognises it and does not let its scripts call this server."""
 MAX_SUBSCRIBERS = 10_000
-"""Connections that are told about changes; beyond this the oldest ones are dropped."""
+"""How many connections are notified of changes. Beyond this, the one that asked longest ago is dropped."""
 NOTIFY_SECONDS = 5.0
 """How long to wait for a client that does not read its notifications."""
 log = logging.getLogger(__name__)
@@ -78,10 +78,10 @@ def make_server(
     saved: SavedNames = (),
     more: Sequence[ServerTool] = (),
 ) -> Server[Any]:
-    """A server that runs code with `services`. It starts nothing by itself, and offers `run_code` by default.
+    """Return a server that runs code with `services`. It starts nothing by itself, and offers `run_code` by default.
 
-    `saved` names definitions in the store that are offered too, in their current version. `more` are further tools of
-    the program that embeds the server.
+    `saved` names the definitions in the store that are offered too, in their current versions. `more` are additional
+    tools of the program that embeds the server.
     """
     chosen = [shipped(SHIPPED[0])] if definitions is None else definitions
     handlers = _Handlers(services, chosen, saved, more)
@@ -118,7 +118,7 @@ class _Server(Server[Any]):
 class _Subscribers:
     """Clients that are notified when the lists change.
 
-    In older protocol versions a client is notified after it has requested a list; in newer ones it subscribes.
+    In older protocol versions, every client that has requested a list is notified; in newer ones, a client subscribes.
     """
 
     def __init__(self) -> None:
@@ -165,7 +165,7 @@ class _Handlers:
         self._definitions = tuple(definitions)
         self._saved = SavedTools(services, saved)
         self.subscribers = _Subscribers()
-        self._connections = 0
+        self._open_lifespans = 0
         self._watch_task: asyncio.Task[None] | None = None
         self._discovery = builtin_tools.discovery_tools(services)
         self._contract = builtin_tools.contract_tool()
@@ -185,16 +185,16 @@ class _Handlers:
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[object]:
         """Watch saved definitions while clients are connected. Over HTTP all clients share one lifespan."""
-        self._connections += 1
+        self._open_lifespans += 1
         if self._watch_task is None:
             self._watch_task = asyncio.create_task(self._saved.watch(self.subscribers.notify))
-        connection = object()
+        lifespan_context = object()
         try:
-            yield connection
+            yield lifespan_context
         finally:
-            self.subscribers.forget(connection)
-            self._connections -= 1
-            if not self._connections and self._watch_task is not None:
+            self.subscribers.forget(lifespan_context)
+            self._open_lifespans -= 1
+            if not self._open_lifespans and self._watch_task is not None:
                 watch_task, self._watch_task = self._watch_task, None
                 watch_task.cancel()
                 await asyncio.wait([watch_task])
@@ -210,7 +210,7 @@ class _Handlers:
         }
 
     def _companions(self, definitions: Sequence[Definition]) -> list[ServerTool]:
-        """The companion tools of these definitions, if they apply."""
+        """The companion tools that these definitions ask for, as far as there is something to use them for."""
         groups = {group for each in definitions for group in each.companions}
         tools: list[ServerTool] = []
         if "discovery" in groups or ("discovery_if_tools" in groups and self._services.has_tools):
@@ -303,13 +303,13 @@ class _Handlers:
         name = _session_name(context)
         token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
         session = None if name is None else self._services.sessions.get(name, token)
-        # Each token has its own runs and artifacts; those of the server's token are the owner's.
+        # Each token has its own runs and artifacts. Without a token, or with the server's own, they are the owner's.
         is_owner = not token or bool(self._services.config.server.token)
         principal = LOCAL if is_owner else token_principal(token)
         http = received(context.request)
         if http is None:
             return Caller(principal, session, report)
-        # Any result may become an event: the SDK starts a stream after 15 s, or at the first report.
+        # Any result may be sent as an event: the SDK starts a stream after 15 s, or at the first report.
         return Caller(principal, session, report, EVENT_BYTES, http.caller, http.body_bytes, http.memory)
 
 
@@ -330,7 +330,7 @@ def _unknown_tool(name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:
 
 
 async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:
-    """The result of `work`. If the client disconnects meanwhile, `work` is cancelled."""
+    """Return the result of `work`. If the client disconnects first, cancel `work`."""
     if disconnected is None:
         return await work
     task, disconnect = asyncio.ensure_future(work), asyncio.ensure_future(disconnected.wait())
@@ -347,10 +347,10 @@ async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[
 
 
 def _session_name(context: Context) -> str | None:
-    """The name of the client's session: over HTTP the one in its header, over stdio the connection."""
+    """The name of the client's session: the header `Mcp-Session-Id` over HTTP, CONNECTION over stdio; None without."""
     if context.request is None:
         return CONNECTION
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return None  # these versions have no sessions, so such a header has no meaning
+        return None  # these versions have no sessions, so the header has no meaning
     name: str | None = context.request.headers.get("mcp-session-id")
     return name

@@ -30,7 +30,7 @@ PROMPT = "code_execution"
 
 
 def list_prompts(definitions: Sequence[Definition]) -> list[Prompt]:
-    """The one prompt, if there is a tool that it explains."""
+    """Return the one prompt, if there is a tool that it explains."""
     if not _with_inputs_face(definitions):
         return []
     argument = PromptArgument(name="definition", description="Explain only this code tool.", required=False)
@@ -41,7 +41,7 @@ def list_prompts(definitions: Sequence[Definition]) -> list[Prompt]:
 async def get_prompt(
     services: Services, caller: Caller, definitions: Sequence[Definition], arguments: Mapping[str, str]
 ) -> GetPromptResult:
-    """The prompt for this caller now. Raises RequestError for a definition that does not exist."""
+    """Return the prompt with the caller's attached files. Raises RequestError for a definition that does not exist."""
     from paddock.definitions.prompt import linked_stubs, render_prompt  # Jinja takes a while to import
 
     candidates = {each.name: each for each in _with_inputs_face(definitions)}
@@ -55,7 +55,7 @@ async def get_prompt(
 
 
 def list_stubs(definitions: Sequence[Definition]) -> list[Resource]:
-    """The stubs of each definition that links tools."""
+    """Return one resource for each definition that links tools: the stubs of these tools."""
     return [
         Resource(
             uri=f"{STUBS_URL}{each.name}",
@@ -69,7 +69,7 @@ def list_stubs(definitions: Sequence[Definition]) -> list[Resource]:
 
 
 async def read_stubs(services: Services, definitions: Sequence[Definition], uri: str) -> TextResourceContents | None:
-    """The stubs at `uri`, or None if there is no such resource."""
+    """Return the stubs at `uri`, or None if no stubs have that URI."""
     from paddock.definitions.prompt import linked_stubs
 
     definition = next((each for each in definitions if f"{STUBS_URL}{each.name}" == uri and each.tools != ()), None)

@@ -1,4 +1,4 @@
-"""Whether a server can keep what it does: the store and artifacts can be written, and their disks have room."""
+"""Checks whether a server is ready: the store and artifacts can be written, and their disks have room."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 FREE_BYTES = 64 * 1024 * 1024
-"""With less room on a disk, a server is not ready."""
+"""A server is not ready if one of its disks has less free space than this."""
 log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """The checks behind `/readyz`. Each problem is logged once until it is gone."""
+    """The checks behind `/readyz`. A problem is logged once, and again if it comes back."""
 
     def __init__(self, services: Services) -> None:
         self._services, self._store, self._objects = services, services.store, services.artifacts.objects
         self._data = Path(services.config.data_directory)
-        self._data_id = file_id(self._data)  # None: it will be made with the first environment
+        self._data_id = file_id(
+            self._data
+        )  # None if the directory does not exist yet: building an environment makes it
         self._logged: list[str] = []
         self._lock = asyncio.Lock()
 
     async def problems(self) -> list[str]:
-        """Why this server is not ready; empty if it is."""
+        """Return the reasons why this server is not ready; empty if it is ready."""
         async with self._lock:
             others = [*await asyncio.to_thread(self._check_disks), *await self._check_artifacts()]
             for each in others:

@@ -1,7 +1,7 @@
 """Tools that show and set the session's context, which the server adds to tool calls.
 
-Clients and scripts call them by the same names. Without a session (newer protocol versions over HTTP), a value that a
-script sets applies only to its run.
+Clients and scripts call these tools by the same names. Without a session (newer protocol versions over HTTP), a value
+that a script sets applies only to its run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SET = {"set": {"type": "object"}, "state_scope": _STATE["state_scope"]}
 
 @dataclass(frozen=True, slots=True)
 class SessionTool:
-    """A tool of this group. `act` gets the context to change, and its session if there is one."""
+    """A tool of this group. `act` gets the context to change, its session if there is one, and the arguments."""
 
     tool: Tool
     act: Callable[[Context, Session | None, Mapping[str, Any]], dict[str, Any]]
@@ -66,7 +66,7 @@ def is_offered(services: Services, companions: Collection[str]) -> bool:
 
 
 def list_session_tools(injection: Injection | None) -> list[SessionTool]:
-    """`get_session_state`, and a setter for everything that the configuration lets clients set."""
+    """Return `get_session_state`, and setters for everything that the configuration lets clients set."""
     if injection is None:
         return [_GET_STATE]
     tools = [
@@ -83,7 +83,7 @@ def list_session_tools(injection: Injection | None) -> list[SessionTool]:
 
 
 def server_tool(session_tool: SessionTool) -> ServerTool:
-    """The tool as clients call it."""
+    """Return the tool as clients call it."""
     spec = session_tool.tool
 
     async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
@@ -104,7 +104,7 @@ def server_tool(session_tool: SessionTool) -> ServerTool:
 
 
 def check_connections(services: Services, selections: Mapping[str, str]) -> dict[str, str]:
-    """Connection ids by server. Raises RequestError for a server or an id that does not exist."""
+    """Return the selected connection ids by server. Raises RequestError for a server or an id that does not exist."""
     injection = services.paddock.injection
     known = {} if injection is None else injection.connections
     checked: dict[str, str] = {}
@@ -129,12 +129,12 @@ def session_state(session: Session | None) -> dict[str, Any]:
 def _field_description(field: Field) -> str:
     servers = "all servers" if EVERY_SERVER in field.servers else ", ".join(field.servers)
     return (
-        f"{field.description.strip()} Added to every later call of tools of {servers}; never pass it to them.".strip()
+        f"{field.description.strip()} Added to every later call of tools of {servers}; do not pass it yourself.".strip()
     )
 
 
 def _setter(name: str, description: str, fields: Mapping[str, Field]) -> SessionTool:
-    """A tool that sets these fields, by the name of the parameter."""
+    """Return a tool that sets these fields. Its parameters have the names of the mapping's keys."""
 
     def act(context: Context, session: Session | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
         context.values.update({fields[parameter].name: value for parameter, value in arguments.items()})
@@ -175,7 +175,7 @@ def _setter_spec(name: str, description: str, properties: Mapping[str, Any]) -> 
 def _value_schema(field: Field) -> dict[str, Any]:
     if field.values:
         return {"type": "string", "enum": list(field.values)}
-    # No control characters; in a header only ASCII.
+    # Control characters are not allowed; a header may contain only ASCII.
     allowed = f"^{HEADER_VALUE}$" if field.header else "^[^\\x00-\\x1f\\x7f]+$"
     return {"type": "string", "minLength": 1, "maxLength": TEXT_CHARACTERS, "pattern": allowed}
 
@@ -190,8 +190,8 @@ _GET_STATE = SessionTool(
     Tool(
         "",
         "get_session_state",
-        'Tells whether context that you set is kept. Set it again before the next call if state_scope is "request" or '
-        "state_reason is not null. Changes nothing; scripts can call it too.",
+        "Tell whether the context that you set is kept. Set it again before the next call if state_scope is "
+        '"request" or state_reason is not null. Changes nothing; scripts can call it too.',
         object_schema({}),
         object_schema(_STATE, list(_STATE)),
         Hints(read_only=True, idempotent=True, open_world=False),

@@ -16,9 +16,9 @@ from paddock.model.artifacts import Artifact, Owner
 from paddock.model.request import LOCAL, Context
 
 IDLE_SECONDS = 86_400.0
-"""A session without calls is forgotten after this. The SDK ends one over HTTP after half an hour without a request."""
+"""A session is forgotten after this long without a call. Over HTTP the SDK ends it after half an hour already."""
 CONNECTION = "connection"
-"""The name of the one session over stdio, which lasts as long as the process."""
+"""The name of the only session over stdio, which lasts as long as the process."""
 TOKEN_SWAPPED = "token_swapped"  # noqa: S105  a reason, not a token
 Report = Callable[[float, float | None, str], Awaitable[None]]
 
@@ -28,14 +28,14 @@ class Session:
     """The state of one client between its calls."""
 
     id: str = field(default_factory=lambda: f"s_{secrets.token_urlsafe(16)}")
-    files: dict[str, Artifact] = field(default_factory=dict)  # attached ones, by id
+    files: dict[str, Artifact] = field(default_factory=dict)  # the attached files, by artifact id
     token_digest: bytes = b""  # of the bearer token
-    state_reason: str | None = None  # why earlier state of the client is gone
+    state_reason: str | None = None  # why the client's earlier state is gone
     context: Context = field(default_factory=Context)
-    stored: dict[str, Any] | None = None  # the state that the store has
+    stored: dict[str, Any] | None = None  # the state as it was last written to the store
 
     def state(self) -> dict[str, Any]:
-        """The session's content as JSON values."""
+        """The part of the session that is stored, as JSON values."""
         context = self.context
         return {"context": dict(context.values), "connections": dict(context.connections), "files": list(self.files)}
 
@@ -48,9 +48,9 @@ class Caller:
     session: Session | None
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
-    key: str = LOCAL  # who shares the places for runs with whom
-    body_bytes: int = 0  # of the request, which stays in memory until it is answered
-    memory: AbstractContextManager[None] = field(default_factory=nullcontext)  # entered while the request is held
+    key: str = LOCAL  # identifies the caller in the run queue
+    body_bytes: int = 0  # size of the request's body, which stays in memory until the request is answered
+    memory: AbstractContextManager[None] = field(default_factory=nullcontext)  # counts while it is entered
 
     @property
     def owner(self) -> Owner:
@@ -63,14 +63,14 @@ class Caller:
 
 
 def token_principal(authorization: str) -> str:
-    """The principal of a caller without an account who sends this `Authorization` value."""
+    """Return the principal of a caller without an account who sends this `Authorization` header."""
     return f"token-{hashlib.sha256(authorization.encode(errors='replace')).hexdigest()[:32]}"
 
 
 class Sessions:
     """The sessions of connected clients, by the name that their transport gives them.
 
-    Transports do not say when a session ends, so one that is idle for a day is forgotten.
+    Transports do not say when a session ends, so a session that is idle for a day is forgotten.
     """
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
@@ -79,7 +79,7 @@ class Sessions:
         self._idle_seconds, self._now = idle_seconds, now
 
     def get(self, name: str, token: str = "") -> Session:
-        """The session of that name, created on first use.
+        """Return the session of that name. It is created on first use.
 
         Another token means another tenant, who gets a new session. Runs in progress keep the session they began with.
         """

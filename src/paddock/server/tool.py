@@ -1,4 +1,4 @@
-"""The server's tools, their results, and the truncation of results that are too large for a client."""
+"""The server's tools, their results, and the shortening of results that are too large for a client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
-from paddock.definitions.faces import FaceResponse, envelope_response
+from paddock.definitions.faces import FaceResponse, envelope_response, warning_lines
 from paddock.model.artifacts import Artifact
 from paddock.model.tools import Hints
 from paddock.server.services import PREVIEW_CHARACTERS, Services
@@ -21,11 +21,13 @@ from paddock.server.sessions import Caller
 from paddock.tools.schema import Validator, compile_schema
 
 EVENT_BYTES = 1_000_000
-"""The official SDK's client closes its connection at an event of more than 1 MiB."""
+"""Maximum size of an event. The official SDK's client closes its connection if an event has more than 1 MiB."""
 SAFE_CHARACTERS = 30_000
-"""A result of at most this length fits into an event, however its text is escaped: 24 bytes for an emoji, at most."""
+"""A text of at most this length always fits into an event: an escaped character has at most 24 bytes."""
 TEXT_BYTES = 100_000
+"""How much text is kept of a result that is too large and has no structured content."""
 PART_BYTES = 10_000
+"""How much is kept of each part of a result that is too large and has structured content."""
 _ANY_VALUE = ("output", "result")
 """Parts of a result that may have any type, so that an artifact can replace them."""
 _UNLISTED_BOUNDS = ("minimum", "exclusiveMinimum", "minItems", "maxLength")
@@ -39,6 +41,8 @@ def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> C
     if text is None and values is not None:
         text = json.dumps(values, ensure_ascii=False)
     content: list[ContentBlock] = [] if text is None else [TextContent(text=text)]
+    if response.warnings:
+        content.append(TextContent(text=warning_lines(response.warnings)))
     content += [
         ResourceLink(uri=each.url, name=each.filename, mime_type=each.mime_type, size=each.size) for each in artifacts
     ]
@@ -47,12 +51,12 @@ def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> C
 
 
 def json_result(values: Mapping[str, Any], *, is_error: bool = False) -> CallToolResult:
-    """An object, and the same as text: older clients show the text to the model, newer ones the object."""
+    """Return `values` as an object and as text: older clients show the text to the model, newer ones the object."""
     return to_result(FaceResponse(structured=dict(values), is_error=is_error))
 
 
 def envelope_result(envelope: Mapping[str, Any]) -> CallToolResult:
-    """A failed call, as an error envelope."""
+    """Return the result of a failed call, which contains this error envelope."""
     return to_result(envelope_response(envelope))
 
 
@@ -65,14 +69,14 @@ class ServerTool:
     refuse: Callable[[Mapping[str, Any]], CallToolResult] = envelope_result
     """Renders the envelope for invalid arguments."""
     is_compact: bool = False
-    """Whether the listed schema leaves out bounds to save tokens. They are checked all the same."""
+    """Whether `listing` leaves out bounds and deprecated properties, to save tokens. Calls are checked all the same."""
 
     @cached_property
     def validator(self) -> Validator:
         return compile_schema(self.tool.input_schema)
 
     def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Valid arguments, with 2 for each 2.0 where the schema wants an integer. In JSON they are the same."""
+        """Return valid arguments with an int for each float where the schema wants an integer: 2.0 is one in JSON."""
         properties = self.tool.input_schema.get("properties", {})
         return {
             name: int(value)
@@ -103,7 +107,7 @@ def builtin_tool(
     hints: Hints = READS,
     is_compact: bool = True,
 ) -> ServerTool:
-    """A built-in tool. It reaches nothing outside the server. A hint that is None is left out."""
+    """Return a built-in tool, which reaches nothing outside the server. A hint that is None is left out."""
     tool = Tool(
         name=name,
         title=title,
@@ -135,9 +139,9 @@ def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def truncate_response(services: Services, caller: Caller, tool: Tool, result: CallToolResult) -> CallToolResult:
-    """`result`, shortened if it is too large for the caller's client.
+    """Return `result`, shortened if it is too large for the caller's client.
 
-    Over HTTP a result may be one event, and clients refuse events that are too large. The whole result is then
+    Over HTTP a result may be one event, and clients refuse events that are too large. In that case the whole result is
     stored as an artifact, and the client gets the beginning of each part.
     """
     limit = caller.max_bytes
@@ -163,12 +167,12 @@ async def truncate_response(services: Services, caller: Caller, tool: Tool, resu
 
 
 def event_bytes(result: BaseModel) -> int:
-    """The size of `result` in an event, where the SDK escapes everything that is not ASCII."""
+    """Return the size of `result` in an event, where the SDK escapes every character that is not ASCII."""
     return len(json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 def _cut(name: str, value: Any, artifact: Artifact | None) -> Any:
-    """The beginning of one part. It keeps its type, unless the part may have any type."""
+    """Return the beginning of the part `name`. It has the type of `value`, unless that part may have any type."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(_beginning(text, PART_BYTES)) == len(text):
         return value
@@ -195,13 +199,13 @@ def _replacement(text: str, artifact: Artifact | None) -> dict[str, Any]:
 
 
 def _cut_text(text: str, artifact: Artifact | None, max_bytes: int) -> str:
-    where = "could not be stored" if artifact is None else f"is the artifact {artifact.id}; read_artifact pages it"
+    where = "could not be stored" if artifact is None else f"is in the artifact {artifact.id}: use read_artifact"
     beginning = _beginning(text, max_bytes)
-    return f"{beginning}\n[CUT: {len(text) - len(beginning)} characters more; the whole answer {where}]"
+    return f"{beginning}\n[CUT: {len(text) - len(beginning)} more characters; the whole answer {where}]"
 
 
 def _beginning(text: str, max_bytes: int) -> str:
-    """A beginning of `text` with at most `max_bytes` of JSON."""
+    """Return a beginning of `text` that has at most `max_bytes` as JSON."""
     beginning = text[:max_bytes]
     while len(json.dumps(beginning)) - 2 > max_bytes:
         beginning = beginning[: len(beginning) * 3 // 4]

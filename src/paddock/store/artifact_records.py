@@ -1,7 +1,7 @@
 """SQL statements about artifacts and the objects that hold their bytes. Each runs in the caller's transaction.
 
-An object is recorded before its bytes are written until after they are deleted, so that a crash never leaves an
-unknown object. In between it belongs to one artifact, or waits for deletion.
+An object has a record from before its bytes are written until after they are deleted, so a crash never leaves an
+unrecorded object. Meanwhile the object belongs to one artifact, or is due for deletion.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ UPLOAD_SECONDS = 86_400.0
 READERS_SECONDS = 3600.0
 """How long readers of replaced bytes have to finish."""
 FAILED_SECONDS = 60.0
+"""How long the object of a failed write is kept."""
 BATCH = 500
 
 

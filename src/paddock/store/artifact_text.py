@@ -19,13 +19,15 @@ from paddock.errors import BadArtifact
 Unit = Literal["characters", "lines"]
 PAGE_CHARACTERS = 100_000
 FOUND_CHARACTERS = 100_000
+"""A search stops when its matches and their context have this many characters."""
 SEARCH_SECONDS = 20.0
 THREADS = 2
 SLICE_BYTES = 512 * 1024
 """How much is decoded at once. A character may need four times the memory of its bytes."""
 LANDMARK_BYTES = 4 * 1024 * 1024
-"""The distance between positions of a text that are remembered, so that a later read can start there."""
+"""The distance between two landmarks: positions in a text that are remembered, so that a later read can start there."""
 LANDMARK_TEXTS = 256
+"""For how many texts landmarks are remembered."""
 PATTERN_CHARACTERS = 1000
 PATTERN_BYTES = 8 * 1024 * 1024
 PATTERN_INSTRUCTIONS = 10_000
@@ -65,7 +67,7 @@ class Page:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it ends within a line, so that only a character offset says where the next page begins."""
+        """Whether the page ends within a line, so that only a character offset says where the next page begins."""
         return not self.is_last and bool(self.text) and not self.text.endswith("\n")
 
 
@@ -177,7 +179,7 @@ class TextReader:
 
 
 class Pager:
-    """Collects one page. A page of lines that would be too long has fewer lines; a single line is cut."""
+    """Collects one page. If its lines are too long together, it has fewer lines; if one line is too long, it is cut."""
 
     def __init__(self, unit: Unit, offset: int, limit: int, *, start: Position) -> None:
         self._unit: Unit = unit
@@ -217,7 +219,7 @@ class Pager:
 
 
 class Search:
-    """Collects matches up to a limit or a deadline. Searches stretches of whole lines; long lines in several parts."""
+    """Collects matches up to a limit or a deadline. Searches stretches of the text: whole lines, or parts of a line."""
 
     def __init__(self, query: Query, *, start: Position, deadline: float) -> None:
         self._pattern = compile_pattern(query.search, is_regex=query.is_regex)
@@ -228,8 +230,8 @@ class Search:
         self._has_begun = False
         self._previous = ""  # the character before `_buffer`; decides whether a line or a word begins there
         self._buffer = ""
-        self._recent: deque[str] = deque(maxlen=query.context_lines)  # whole lines just before `_at`, cut
-        self._line_head = ""  # the beginning of a long line of which a part was searched
+        self._recent: deque[str] = deque(maxlen=query.context_lines)  # the last lines before `_at`, each cut
+        self._line_head = ""  # the beginning of the line at `_at`, if part of that line was searched already
         self._shown_line = -1  # the last line that a match shows
         self.is_stopped = False
         self.matches: list[Match] = []
@@ -254,7 +256,7 @@ class Search:
         self._previous = text[-1:] or self._previous
 
     def _search(self, text: str, *, is_last: bool) -> bool:
-        """Search the buffer and `text`. An end that is shorter than a stretch stays in the buffer."""
+        """Search the buffer and `text`. Returns whether to stop. A rest shorter than a stretch stays in the buffer."""
         text, begin = self._buffer + text, 0
         while begin < len(text) and (is_last or len(text) - begin >= STRETCH_CHARACTERS):
             if self.is_stopped or time.monotonic() > self._deadline:
@@ -273,7 +275,10 @@ class Search:
         return False
 
     def _search_stretch(self, text: str, accepted: int, *, is_part: bool) -> bool:
-        """Search whole lines, or with `is_part` part of one line. Returns whether there are enough matches."""
+        """Search whole lines, or with `is_part` part of one line. Returns whether there are enough matches.
+
+        The next stretch begins after `accepted` characters, so it also finds the matches that begin there.
+        """
         lead = self._previous.encode()
         data = lead + text.encode().replace(b"\r\n", b"\n")
         end = len(data) - len(text[-1].encode()) if is_part else len(data)

@@ -1,7 +1,7 @@
 """Stored artifacts: records in the database, bytes in objects.
 
-Bytes are written first, under a new key; then one transaction updates the record to reference them. So every record has
-its bytes, and a reader sees either all old or all new bytes. `sweep` deletes objects that no record references.
+Bytes are written first, under a new key; then one transaction updates the record to refer to them. So every record has
+its bytes, and a reader sees either all old or all new bytes. `sweep` deletes objects that no artifact uses.
 
     scope = stored.of(Owner("ann", session="s1"))
     artifact = await scope.create("report.csv", "text/csv", b"a,b")
@@ -63,7 +63,7 @@ class StoredArtifact:
     created_at: float
     expires_at: float | None
     parts: tuple[Part, ...] = ()
-    """Empty in a list."""
+    """Empty for the artifacts of a `Listing`."""
 
     @property
     def version(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which artifacts to list. Patterns have `*` and `?`, and ignore case."""
+    """Which artifacts to list. `filename` and `mime_type` are patterns with `*` and `?`, which ignore case."""
 
     session_only: bool = False
     filename: str = ""
@@ -101,7 +101,7 @@ NO_FILTERS = Filters()
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of artifacts, newest first. `cursor` gets the next page; None on the last page."""
+    """One page of artifacts, newest first. Pass `cursor` to get the next page; it is None on the last page."""
 
     artifacts: tuple[StoredArtifact, ...]
     cursor: str | None
@@ -127,7 +127,7 @@ class StoredArtifacts:
 
     @classmethod
     def from_config(cls, config: Config, store: Store, *, base_url: str = "") -> StoredArtifacts:
-        """Create it from settings. `base_url` is used if `artifacts.base_url` is not set."""
+        """Create the artifacts that `config` describes. `base_url` is used if `artifacts.base_url` is not set."""
         settings = config.artifacts
         quota = Quota(settings.artifact_bytes, settings.principal_bytes, settings.principal_count)
         return cls(
@@ -135,11 +135,11 @@ class StoredArtifacts:
         )
 
     def of(self, owner: Owner, run_id: str | None = None) -> ArtifactScope:
-        """Return the artifacts that `owner` sees. New ones are recorded as created by the run."""
+        """Return the artifacts that `owner` sees. New artifacts are recorded as created by the run `run_id`."""
         return ArtifactScope(self, owner, run_id)
 
     async def sweep(self) -> int:
-        """Remove expired artifacts, and delete objects that no record references. Returns how many it deleted."""
+        """Remove expired artifacts, and delete objects that no artifact uses. Returns how many objects it deleted."""
         from paddock.store import artifact_records as records
 
         write = self.store.writer.write
@@ -194,7 +194,7 @@ class StoredArtifacts:
             yield Part(key, size)
         except BaseException:
             now = self.clock()
-            with suppress(StoreError):  # otherwise `sweep` deletes it a day later
+            with suppress(StoreError):  # if this fails, `sweep` deletes the object a day later
                 self.store.writer.put_nowait(lambda connection: records.delete_soon(connection, key, now))
             raise
 
@@ -217,7 +217,7 @@ class ArtifactScope:
         return Artifact(artifact_id, filename, mime_type, part.size, stored.url_of(artifact_id))
 
     async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
-        """Return an artifact with its bytes, for a script. BadArtifact if it is too large for a script."""
+        """Return an artifact with its bytes, for a script. Raises BadArtifact if it is too large for a script."""
         stored = await self.find(ref)
         if stored is None:
             return None
@@ -229,9 +229,9 @@ class ArtifactScope:
         return stored.artifact, b"".join([chunk async for chunk in self.stream(stored)])
 
     async def find(self, ref: str, *, in_session_only: bool = False) -> StoredArtifact | None:
-        """Find the artifact with this id or URL, else the newest of this name: of the session, else of the principal.
+        """Find the artifact with this id or URL, else the newest with this name: of the session, else of the principal.
 
-        With `in_session_only` a name finds only artifacts of the session; an id finds any.
+        With `in_session_only`, a name finds only artifacts of the session; an id or URL finds any of the principal.
         """
         stored = self._stored
 
@@ -272,7 +272,7 @@ class ArtifactScope:
         return self._stored.objects.read_parts(found.parts, start, end)
 
     async def list(self, filters: Filters = NO_FILTERS, *, limit: int = 50, cursor: str | None = None) -> Listing:
-        """List artifacts, newest first. `cursor` is that of the previous page."""
+        """List artifacts, newest first. `cursor` is the one that the previous page returned."""
         before, limit = _parse_cursor(cursor), max(1, min(limit, LIST_LIMIT))
         if not f"{filters.filename}{filters.mime_type}".isprintable() or len(filters.filename) > NAME_CHARACTERS:
             raise BadArtifact(f"a pattern has at most {NAME_CHARACTERS} characters, and no control characters")
@@ -282,17 +282,17 @@ class ArtifactScope:
         return Listing(page, next_cursor)
 
     async def is_text(self, found: StoredArtifact) -> bool:
-        """Whether it can be paged and searched, by its type and its first bytes."""
+        """Whether the artifact can be paged and searched, judging by its type and its first bytes."""
         head = b"".join([piece async for piece in self.stream(found, 0, HEAD_BYTES)])
         return looks_like_text(found.artifact.mime_type, head)
 
     async def page(self, found: StoredArtifact, unit: Unit, offset: int, limit: int) -> Page:
-        """Read a page of its text."""
+        """Read a page of the artifact's text."""
         async with self._text(found, unit, offset, limit) as (start, chunks):
             return await self._stored.texts.page(found.version, chunks, start, unit, offset, limit)
 
     async def search(self, found: StoredArtifact, query: Query) -> Search:
-        """Search its text."""
+        """Search the artifact's text."""
         async with self._text(found, query.unit, query.offset, query.limit) as (start, chunks):
             return await self._stored.texts.search(found.version, chunks, start, query)
 
@@ -300,7 +300,7 @@ class ArtifactScope:
     async def _text(
         self, found: StoredArtifact, unit: Unit, offset: int, limit: int
     ) -> AsyncIterator[tuple[Position, AsyncIterator[bytes]]]:
-        """Open the text at the last known position before `offset`."""
+        """Open the artifact's text at the last known position before `offset`. Raises BadArtifact if it is binary."""
         if offset < 0 or limit < 1:
             raise BadArtifact(f"an offset is at least 0 and a limit at least 1, not {offset} and {limit}")
         if not await self.is_text(found):
@@ -347,7 +347,10 @@ class ArtifactScope:
         }
 
     async def _max_bytes(self, content: Content, present: int = 0) -> int | None:
-        """Return how many bytes of a stream fit. Checks `bytes` now; the transaction checks the quota again."""
+        """Return how many bytes of a stream fit; None if there is no limit. The transaction checks the quota again.
+
+        If `content` is `bytes`, check its size against the limit of one artifact at once and return None.
+        """
         quota = self._stored.quota
         if isinstance(content, bytes):
             quota.check_size(present + len(content))
@@ -362,7 +365,10 @@ class _ConcurrentAppend(Exception):
 
 
 def _small_parts(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
-    """Return the last parts to merge: each is not larger than the bytes after it, so many appends leave few parts."""
+    """Return the last parts that are merged with `size` appended bytes.
+
+    Each is no larger than all bytes after it, so that many appends leave few parts.
+    """
     first = len(parts)
     while first and parts[first - 1].size <= size and size + parts[first - 1].size <= MERGED_BYTES:
         first -= 1

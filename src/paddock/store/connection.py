@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import sqlalchemy
 
 BUSY_SECONDS = 5.0
-"""How long another process may lock the database before that is an error."""
+"""How long to wait for another process's lock on the database before it is an error."""
 WAL_BYTES = 64 * 1024 * 1024
 """SQLite truncates the write-ahead log to this size after a checkpoint."""
 
@@ -43,7 +43,7 @@ def make_file(path: Path) -> None:
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
-    """What tells the file or folder at `path` from another one of that name; None if there is none."""
+    """Return what identifies the file or folder at `path`, even if another one takes its name; None if none exists."""
     try:
         status = path.stat()
     except OSError:
@@ -65,7 +65,7 @@ def connect(path: Path, *, is_reader: bool = False, busy_seconds: float = BUSY_S
 
     @event.listens_for(engine, "begin")
     def _begin(connection: sqlalchemy.Connection) -> None:
-        connection.exec_driver_sql(begin)  # the driver starts no transaction by itself, and savepoints need one
+        connection.exec_driver_sql(begin)  # the driver begins no transaction by itself, and savepoints need one
 
     return engine.connect()
 
@@ -116,11 +116,11 @@ def _open(path: Path, *, is_reader: bool, busy_seconds: float) -> sqlite3.Connec
     raw = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
     try:
         raw.execute("PRAGMA foreign_keys = ON")
-        raw.execute("PRAGMA trusted_schema = OFF")  # a foreign file must not call functions
+        raw.execute("PRAGMA trusted_schema = OFF")  # the schema of a file from elsewhere must not call functions
         if is_reader:
             raw.execute("PRAGMA query_only = ON")
         else:
-            raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # applies to a new file: retention frees pages
+            raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # for retention; takes effect only in a new file
             _enable_wal(raw, busy_seconds)
             raw.execute("PRAGMA secure_delete = FAST")  # overwrites deleted content in pages that are written anyway
             raw.execute("PRAGMA synchronous = NORMAL")

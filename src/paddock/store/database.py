@@ -1,6 +1,6 @@
 """The store: runs, the journal of their calls, records of artifacts, definitions and sessions, in one SQLite file.
 
-The file is opened and SQLAlchemy imported on first use, in the store's threads.
+The store opens the file and imports SQLAlchemy on first use, in its own threads.
 
     async with Store("paddock.db") as store:
         await store.runs.list("local")
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 VERSION = "0002"
-"""The newest version of the schema, because asking Alembic for it takes 0.3 s. A test compares the two."""
+"""The newest version of the schema. It is a constant because asking Alembic takes 0.3 s; a test compares the two."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -79,12 +79,12 @@ class Store:
         return self._is_migrated and file_id(self.path) == self._file_id and self.writer.problem is None
 
     async def probe(self) -> None:
-        """Write to the disk, and change nothing. StoreError: that failed."""
+        """Write to the disk without changing anything. Raises StoreError if that fails."""
         await self.writer.write(lambda connection: connection.exec_driver_sql("PRAGMA user_version = 0"), synced=True)
 
     async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
         """Run `work` in one snapshot, off the event loop, and return its result. It sees all writes queued before."""
-        with suppress(StoreError):  # a reader may see what is stored even if nothing can be written
+        with suppress(StoreError):  # what is stored can be read even if nothing can be written
             await self.writer.flush()
         if not self._is_migrated:
             await self.start()

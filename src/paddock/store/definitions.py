@@ -79,7 +79,7 @@ def peek_versions(path: Path, principal: str) -> dict[str, int] | None:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.1)) as connection:
             return dict(connection.execute(query, [principal]).fetchall())
-    except sqlite3.Error:  # busy, or of another version
+    except sqlite3.Error:  # the file is busy, or has another version
         return None
 
 

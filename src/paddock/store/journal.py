@@ -1,4 +1,4 @@
-"""The journal of tool calls in the database. An intent is on disk before a call that may change something is made."""
+"""The journal of tool calls in the database. Before a call that may change something, its intent is on disk."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
 
 ANSWER_CHARACTERS = 1024 * 1024
-"""A longer answer is not stored."""
+"""The length of the longest answer that is stored."""
 RUN_CHARACTERS = 64 * 1024 * 1024
-"""Limit for all answers of one run. Further answers are not stored."""
+"""Limit for all answers of one run together. Further answers are not stored."""
 BATCH_CHARACTERS = 256 * 1024
 COUNTED_RUNS = 1000
+"""For how many recent runs the stored answers are counted."""
 Calls = list[tuple[Intent, Outcome | None]]
 
 
@@ -29,7 +30,7 @@ class StoredJournal:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._characters: OrderedDict[str, int] = OrderedDict()  # stored answers of each recent run
+        self._characters: OrderedDict[str, int] = OrderedDict()  # length of the stored answers of each recent run
         self._batch: _Batch | None = None
 
     async def intend(self, intent: Intent) -> None:
@@ -104,7 +105,7 @@ class _Batch:
             else:
                 key = (row["run_id"], row["number"])
                 self._intents[key] = row
-                self._outcomes.pop(key, None)  # it belongs to an earlier call with the same number
+                self._outcomes.pop(key, None)  # such an outcome belongs to an earlier call with the same number
             return True
 
     def write(self, connection: sqlalchemy.Connection) -> None:
@@ -150,7 +151,7 @@ def _insert(connection: sqlalchemy.Connection, rows: list[dict[str, Any]]) -> No
 
 
 def parse_stored(text: str) -> dict[str, Any]:
-    """Return the JSON object of a column. StoreError: something other than Paddock wrote it."""
+    """Return the JSON object that a column contains. Raises StoreError if it contains anything else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

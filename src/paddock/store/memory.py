@@ -1,4 +1,4 @@
-"""Artifacts in memory, for a Paddock without a store. When it is full, it drops the oldest."""
+"""Artifacts in memory, for a Paddock without a store. When the memory is full, the oldest artifacts are dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def new_artifact_id() -> str:
 
 
 class MemoryArtifacts:
-    """Keeps the newest artifacts up to a total size. May be used from several threads."""
+    """Keeps the newest artifacts, up to a total size and number. May be used from several threads."""
 
     def __init__(self, total_bytes: int = ARTIFACT_BYTES, total_count: int = ARTIFACT_COUNT) -> None:
         self._total_bytes, self._total_count = total_bytes, total_count

@@ -1,6 +1,6 @@
 """The bytes of artifacts: objects in a folder or a bucket that are written once, read in ranges, and deleted.
 
-Keys are random: nothing that a caller or a script chose gets into one.
+A key contains nothing that a caller or a script chose.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 RANGE_BYTES = 4 * 1024 * 1024
 """Size of one read: a compromise between requests to a bucket and memory."""
 PART_BYTES = 8 * 1024 * 1024
+"""Size of one part of an upload."""
 PARTS_AT_ONCE = 2
 STAGED_SUFFIX = "#"
-"""The first character of the suffix that obstore gives to a file while it writes it."""
+"""The first character of the suffix that obstore gives to the name of a file while it writes the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Objects:
     """Objects in one folder or bucket, by key. Opened on first use."""
 
     def __init__(self, url: str, folder: str | Path) -> None:
-        """Use the bucket, folder or memory that `url` names, or `folder` if it is empty."""
+        """Use the bucket, folder or memory that `url` names, or `folder` if `url` is empty."""
         self._url = url
         scheme, _, path = url.partition("://")
         local = Path(unquote(path)) if scheme == "file" else Path(folder)
@@ -69,7 +70,7 @@ class Objects:
             raise _store_error("written", problem) from None
 
     async def probe(self) -> None:
-        """Write and delete a small object. StoreError: that failed."""
+        """Write and delete a small object. Raises StoreError if that fails."""
         key = f"probe/{secrets.token_hex(8)}"
         await self.put(key, b"paddock")
         await self.delete(key)
@@ -93,7 +94,7 @@ class Objects:
             yield piece.to_bytes()
 
     async def read_parts(self, parts: Sequence[Part], start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
-        """Stream the bytes of several objects, one after the other."""
+        """Stream the bytes from `start` to `end` of several objects, as if they were one."""
         first = 0
         for part in parts:
             last = first + part.size if end is None else min(end, first + part.size)

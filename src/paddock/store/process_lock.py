@@ -16,7 +16,7 @@ class ProcessLock:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid is there for people who look into the folder
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"  # the pid helps people who look into the folder
         self._fd: int | None = None
 
     def hold(self) -> str:
@@ -43,7 +43,7 @@ class ProcessLock:
         return False
 
     def release(self) -> None:
-        """Release the lock when this process owns no runs any more."""
+        """Release the lock. Call this only when no run of this process is in progress."""
         if self._fd is not None:
             (self._folder / self.name).unlink(missing_ok=True)
             os.close(self._fd)
@@ -51,7 +51,7 @@ class ProcessLock:
 
 
 def _lock(path: Path, flags: int) -> int | None:
-    """Open and lock the file. Returns None if it was removed meanwhile: others would not see the lock."""
+    """Open and lock the file. Returns None if the file was removed meanwhile: nobody would see the lock."""
     fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Runs in the database: written when they begin and when they end, without making the run wait."""
+"""Runs in the database. A run is written when it begins and when it ends, and usually does not wait for that."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _log = logging.getLogger("paddock.store")
 
 
 class Everyone(Enum):
-    """Used instead of a principal to mean all of them. For the owner of the file, never for a server's callers."""
+    """Used instead of a principal to mean all principals. For the owner of the file, never for a server's callers."""
 
     EVERYONE = "everyone"
 
@@ -57,7 +57,7 @@ class Redactor(Protocol):
     def redact(self, value: Any) -> Any: ...
 
     def redact_json(self, text: str) -> str:
-        """Do the same for JSON text. Returns an empty string if it cannot be read."""
+        """Remove secrets from JSON text. Returns an empty string if it cannot be parsed."""
         ...
 
 
@@ -88,8 +88,8 @@ class RunSummary:
     engine: str | None
     started_at: float
     ended_at: float | None
-    verdict: str | None  # None while it runs
-    beginning: str  # of its code
+    verdict: str | None  # None while the run is in progress
+    beginning: str  # the first characters of the code
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as JSON values."""
@@ -155,13 +155,13 @@ class StoredRuns:
     async def begin(self, run: NewRun) -> StoredRun | None:
         """Write that `run` begins. Waits for the write if the run has an idempotency key, or the store may not work.
 
-        If the principal already has a run with that key, returns it and writes nothing. Raises RequestError if that run
-        was for another request.
+        If the principal already has a run with that key, returns that run and writes nothing. Raises RequestError if
+        that run was for another request.
         """
         if run.idempotency_key is not None and not 0 < len(run.idempotency_key) <= KEY_CHARACTERS:
             raise RequestError(f"an idempotency_key has 1 to {KEY_CHARACTERS} characters")
         if run.idempotency_key is not None and stored_text(run.idempotency_key) != run.idempotency_key:
-            raise RequestError("the idempotency_key is not Unicode: it has half of a surrogate pair")
+            raise RequestError("the idempotency_key is not valid Unicode: it contains a lone surrogate")
         now = time.time()
 
         def work(connection: sqlalchemy.Connection) -> str | None:
@@ -177,7 +177,7 @@ class StoredRuns:
     async def _begin_once(self, run_id: str, work: Callable[[sqlalchemy.Connection], str | None]) -> str | None:
         try:
             return await self._store.writer.write(work)
-        except BaseException:  # nobody will finish this run, although it may still be written
+        except BaseException:  # this run will not start, but it may still be written: remove it again
             with suppress(StoreError):
                 self._store.writer.put_nowait(lambda connection: _forget(connection, run_id))
             raise
@@ -206,7 +206,7 @@ class StoredRuns:
         await self._store.writer.put(work, size_bytes=size)
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
-        """Return a run with its calls and its output so far."""
+        """Return a run with its calls and its output so far; None if the principal has no such run."""
         self._write_output(run_id)
         return await self._read(lambda connection: _get(connection, principal, stored_text(run_id)))
 
@@ -226,7 +226,7 @@ class StoredRuns:
         return await self._read(lambda connection: _list(connection, principal, limit, before, filters))
 
     async def request_cancel(self, principal: str, run_id: str) -> None:
-        """Ask the process that owns a run to end it."""
+        """Record the request that the process that owns a run should end it."""
 
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.tables import runs, sa

@@ -1,12 +1,12 @@
 """The only thread that writes, with one connection and group commit.
 
-All work in the queue when the thread wakes becomes one transaction, with a savepoint for each item, so that a failed
-item is rolled back alone. If the whole transaction fails, its work is called again. So work must only use its
-connection, and must neither commit nor roll back.
+All work that is queued when the thread wakes becomes one transaction. Each item has a savepoint, so that a failed item
+is rolled back alone. If the whole transaction fails, its work is done again. So work must have no effect other than on
+its connection, and must neither commit nor roll back.
 
 Background work, which nobody waits for, is collected for 50 ms, so that the thread does not compete with the run that
-queued it. While the database is locked or full, it stays in memory and is tried again. The queue is bounded. Work that
-still cannot be written when the store closes is lost, and the log says how much.
+queued it. While the database is locked or full, background work stays in memory and is tried again. The queue is
+bounded. Work that still cannot be written when the store closes is lost, and the log says how much.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ BATCH_ITEMS = 1000
 GATHER_SECONDS = 0.05
 """How long background work is collected, unless it fills a batch."""
 WAIT_SECONDS = 30.0
-"""After this time a caller gets an error, for example if a disk hangs. The work may still be done later."""
+"""How long a caller waits before it gets an error, for example if a disk hangs. The work may still be done later."""
 RETRY_SECONDS = 1.0
+"""How long to wait after a failed transaction before background work is tried again."""
 _log = logging.getLogger("paddock.store")
 
 
@@ -74,9 +75,9 @@ class Writer:
         self._connection: sqlalchemy.Connection | None = None
         self._is_synced = False
         self.problem: StoreError | None = None
-        """Why the last transaction failed; None once one has succeeded."""
+        """Why the last transaction failed; None if it succeeded."""
         self.is_logged = False
-        """Whether the log has this problem."""
+        """Whether `problem` was logged."""
         self.lost = 0
         """How many items of background work were lost."""
 
@@ -94,7 +95,7 @@ class Writer:
             ) from None
 
     def submit(self, work: Work[T], *, synced: bool = False) -> Future[T]:
-        """`write` for code without an event loop."""
+        """Do what `write` does, for code without an event loop."""
         done: Future[T] = Future()
         done.set_running_or_notify_cancel()  # a caller that stops waiting does not cancel the work
         self._append(_Item(work, done, is_synced=synced))
@@ -103,8 +104,8 @@ class Writer:
     def put_nowait(self, work: Work[object], *, size_bytes: int = 0) -> None:
         """Queue `work`, which holds `size_bytes` of memory. Raises StoreError when the queue is full."""
         if not self._append(_Item(work, size_bytes=size_bytes)):
-            why = f": {self.problem}" if self.problem else ", which writes too slowly"
-            raise StoreError(f"the write queue of the store {self._name} is full{why}")
+            why = self.problem or "entries arrive faster than they can be written"
+            raise StoreError(f"the write queue of the store {self._name} is full: {why}")
 
     async def put(self, work: Work[object], *, size_bytes: int = 0) -> None:
         """Queue `work` and return at once. When the queue is full, wait until the work is written instead."""
@@ -112,7 +113,7 @@ class Writer:
             await self.write(work)
 
     async def flush(self) -> None:
-        """Wait until everything queued so far is committed. Raises StoreError if it cannot be."""
+        """Wait until everything queued so far is committed. Raises StoreError if that fails."""
         with self._wake:
             is_idle = not self._queue and not self._is_busy
         if not is_idle:
@@ -209,14 +210,17 @@ class Writer:
             return [_attempt(connection, item.work) for item in batch]
 
     def _fail(self, batch: list[_Item], problem: StoreError) -> None:
-        """Report `problem` to all callers that wait, and keep background work for another try on a new connection."""
+        """Raise `problem` in all callers that wait, and keep background work for another try on a new connection."""
         self.problem = problem
         self._disconnect()
         with self._wake:
-            items = [*batch, *self._queue]  # items queued meanwhile would otherwise wait behind a full batch
+            items = [
+                *batch,
+                *self._queue,
+            ]  # callers of items queued meanwhile are told too, rather than wait for a retry
             self._queue = deque(item for item in items if item.done is None)
             self._awaited_count = 0
-        if self._queue and not self.is_logged:  # log it once, until a write succeeds
+        if self._queue and not self.is_logged:  # a problem is logged once until a write succeeds
             self.is_logged = True
             _log.warning("%s; unwritten entries wait in memory", problem)
         for item in items:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Limit for the arguments of all calls of a run, which stay in the host's memory until the run ends."""
 ARGUMENT_DEPTH = 100
+TOO_MANY = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 _DENIED = '"error_kind": "policy_denied"'
 
@@ -78,7 +79,11 @@ class Broker:
         """Answer `call`. Whatever a tool or a script does, this never raises."""
         if call.id > self._call_limit:
             return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
-        arguments = self._arguments(call)
+        from paddock.tools.size import run_by_size
+
+        text = call.arguments_json
+        self._bytes_left -= len(text)
+        arguments = TOO_MANY if self._bytes_left < 0 else await run_by_size(text, _parse, text)
         started = time.perf_counter()
         name = call.tool if call.tool in self._scope.session_tools else self._scope.links.get(call.tool, call.tool)
         answer = await self._answer(call, name, arguments)
@@ -115,29 +120,12 @@ class Broker:
         """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
         return hash(text) in self._denials
 
-    def _arguments(self, call: ToolCall) -> dict[str, Any] | str:
-        """The arguments, or why they cannot be used. They must have a JSON form, to be shown in the result."""
-        text = call.arguments_json
-        self._bytes_left -= len(text)
-        if self._bytes_left < 0:
-            return f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
-        try:
-            arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
-        except ValueError as problem:
-            return f"The arguments are not JSON: {problem}."
-        except RecursionError:
-            return TOO_DEEP
-        if not isinstance(arguments, dict):
-            return f"The arguments must be a JSON object with the names of the tool's parameters, not {text[:40]}."
-        may_be_deep = text.count("{") + text.count("[") > ARGUMENT_DEPTH
-        return TOO_DEEP if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
-
     async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | str) -> Answer:
         if isinstance(arguments, str):
             hint = "Pass less data, or less nested data, in one object."
             failure = envelope.invalid_arguments(name, arguments, hints=[hint])
-            return await self._refuse(self._entry(call.id, {}), name, None, failure)
-        entry = self._entry(call.id, arguments)
+            return await self._refuse(await self._entry(call.id, {}), name, None, failure)
+        entry = await self._entry(call.id, arguments)
         session_tool = self._scope.session_tools.get(name)  # no policy applies to it
         tool = await self._scope.find(name) if session_tool is None else session_tool.tool
         if tool is None:
@@ -148,10 +136,11 @@ class Broker:
         notes: list[dict[str, Any]] = []
         if session_tool is None and self._rules.repairs:
             from paddock.tools.repair import repair
+            from paddock.tools.size import run_by_size
 
-            arguments, notes = repair(arguments, tool.input_schema)
+            repaired, notes = await run_by_size(arguments, repair, entry.arguments, tool.input_schema)
             if notes:
-                entry, self._repaired[call.id] = self._entry(call.id, arguments), arguments
+                entry, self._repaired[call.id] = await self._entry(call.id, repaired), repaired
         problem = await self._problem(tool, entry.arguments)
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
@@ -160,6 +149,8 @@ class Broker:
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """An envelope if the arguments include one that only the host may pass, or violate the schema; else None."""
+        from paddock.tools.size import run_by_size
+
         injection = self._toolbox.injection
         if tool.server:
             from paddock.tools.context import forbidden_arguments
@@ -167,7 +158,8 @@ class Broker:
             added = injection.names(tool.server) if injection is not None else ()
             if names := forbidden_arguments(arguments, tool.input_schema, added):
                 return envelope.context_not_allowed(tool.full_name, names)
-        problem = (await self._toolbox.validator(tool)).problems(dict(arguments), tool.full_name)
+        problems = (await self._toolbox.validator(tool)).problems
+        problem = await run_by_size(arguments, problems, dict(arguments), tool.full_name)
         if problem is None and tool.server and injection is not None:
             problem = injection.missing(tool, self._scope.context)
         return problem
@@ -205,15 +197,21 @@ class Broker:
         intent = Intent(self._run_id, entry.number, name, entry.text, is_read_only, time.time())
         return await _try_journal(self._journal.intend(intent))
 
-    def _entry(self, number: int, arguments: Mapping[str, Any]) -> _Entry:
+    async def _entry(self, number: int, arguments: Mapping[str, Any]) -> _Entry:
         """The journal entry of a call, without secrets.
 
         Passwords that the script passes are secrets too, because a tool or an error may repeat them.
         """
         from paddock.tools.secrets import named_secrets, redact_secrets
+        from paddock.tools.size import run_by_size
 
-        secrets = (*self._toolbox.secrets, *named_secrets(arguments))
-        return _Entry(number, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
+        known = self._toolbox.secrets
+
+        def entry() -> _Entry:
+            secrets = (*known, *named_secrets(arguments))
+            return _Entry(number, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
+
+        return await run_by_size(arguments, entry)
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
@@ -272,6 +270,20 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
     name = type(problem).__name__
     failure = envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name)
     return _failure(envelope.with_meta(failure, normalized=notes))
+
+
+def _parse(text: str) -> dict[str, Any] | str:
+    """The arguments, or why they cannot be used. They must have a JSON form, to be shown in the result."""
+    try:
+        arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except ValueError as problem:
+        return f"The arguments are not JSON: {problem}."
+    except RecursionError:
+        return TOO_DEEP
+    if not isinstance(arguments, dict):
+        return f"The arguments must be a JSON object with the names of the tool's parameters, not {text[:40]}."
+    may_be_deep = text.count("{") + text.count("[") > ARGUMENT_DEPTH
+    return TOO_DEEP if may_be_deep and is_deeper(arguments, ARGUMENT_DEPTH) else arguments
 
 
 def _finite(text: str) -> float:

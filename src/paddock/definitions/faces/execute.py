@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    envelope_response,
+    object_schema,
+)
 from paddock.model import envelope
 from paddock.model.json_depth import is_deeper
 from paddock.model.limits import MB
 from paddock.model.result import RunError, RunResult, Verdict
 
 OVERFLOW_BYTES = 1 * MB
-"""Also the limit for each output stream in the response."""
+"""A larger value becomes an artifact. Also the limit for each output stream in the response."""
 SUMMARY_CHARACTERS = 4000
+PRINTED_CHARACTERS = 16 * 1024
+PRINTED_ONLY = "[The script printed this and returned nothing. `return` gives a value.]"
 STRUCTURED_DEPTH = 100
 """A value nested more deeply is sent only as text, because not every JSON encoder on the way supports more."""
 
@@ -35,32 +47,45 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
     """The value, or the envelope of what went wrong."""
-    meta = _meta(result)
-    if result.verdict is not Verdict.OK:
-        return FaceResponse(_failure(definition.name, result), is_error=True, meta=meta)
+    response = _value(result, overflow) if result.verdict is Verdict.OK else _failure(definition.name, result)
+    return replace(response, meta=_meta(result), warnings=result.warnings)
+
+
+def _value(result: RunResult, overflow: Overflow | None) -> FaceResponse:
     if overflow is not None:
-        return FaceResponse(structured=overflow.to_dict(), meta=meta)
+        return FaceResponse(structured=overflow.to_dict())
     value = result.output
+    if value is None and result.stdout.strip():
+        return FaceResponse(f"{_cut_middle(result.stdout)}\n{PRINTED_ONLY}")
     if value is None or isinstance(value, str):
-        return FaceResponse(value, meta=meta)
+        return FaceResponse(value)
     if is_deeper(value, STRUCTURED_DEPTH):
-        return FaceResponse(result.output_json, meta=meta)
+        return FaceResponse(result.output_json)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return FaceResponse(text, value if isinstance(value, dict) else None, meta=meta)
+    return FaceResponse(text, value if isinstance(value, dict) else None)
 
 
-def _failure(tool: str, result: RunResult) -> str:
+def _cut_middle(text: str) -> str:
+    """The text without its final newlines. The middle of a long text is left out; `_meta` has more of it."""
+    text = text.rstrip("\n")
+    if len(text) <= PRINTED_CHARACTERS:
+        return text
+    half = PRINTED_CHARACTERS // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters are left out …]\n{text[-half:]}"
+
+
+def _failure(tool: str, result: RunResult) -> FaceResponse:
     error = result.error or RunError("RuntimeError", "the script failed, and no reason was reported")
     if error.envelope is not None:
-        return error.message  # the tool's own envelope, as the script received it
+        return FaceResponse(error.message, is_error=True)  # the tool's own envelope, as the script received it
     message = error.message
     if len(message) > SUMMARY_CHARACTERS:
         message = f"{message[:SUMMARY_CHARACTERS]}… ({len(message)} characters)"
     if result.verdict in (Verdict.LOST, Verdict.CANCELLED):
         failure = envelope.internal_error(tool, f"{error.type}: {message}")
     else:
-        failure = envelope.script_failed(tool, error.type, message or error.type, error.line)
-    return json.dumps(failure, ensure_ascii=False)
+        failure = envelope.script_failed(tool, error.type, message or error.type, error.line, hint=error.hint)
+    return envelope_response(failure)
 
 
 def _meta(result: RunResult) -> dict[str, Any]:

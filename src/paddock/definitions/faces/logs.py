@@ -28,7 +28,7 @@ _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schemas for the model, with the limits of this installation."""
     default = definition.effective_limits(host.config).wall_seconds
     longest = min(definition.caps["wall_seconds"], host.config.caps.wall_seconds)
     shortest = min(MIN_SECONDS, longest)
@@ -87,16 +87,18 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
     else:
         response["result"] = result.output
     response["executionTime"] = round(result.usage.wall_seconds * 1000, 3)
-    if result.logs:
-        response["logs"] = [f"{_PREFIXES.get(line['level'], '')}{line['text']}" for line in result.logs]
+    logs = [f"{_PREFIXES.get(line['level'], '')}{line['text']}" for line in result.logs]
+    if logs or result.warnings:
+        response["logs"] = [*logs, *(f"{_PREFIXES['warn']}{warning}" for warning in result.warnings)]
     if artifacts:
         response["createdArtifacts"] = [artifact_fields(each) for each in artifacts]
     return FaceResponse(structured=response, is_error=result.error is not None)
 
 
 def _error(error: RunError, verdict: Verdict, limits: Limits) -> dict[str, Any]:
-    """What a model reads about a failure, with the envelope of a failed call."""
-    message, more = error.message, {}
+    """The failure as the model reads it, with the envelope if a tool call failed."""
+    message = error.message
+    more: dict[str, Any] = {}
     if verdict in _LIMIT_MESSAGES:
         message = _LIMIT_MESSAGES[verdict].format(
             milliseconds=limits.wall_seconds * 1000,
@@ -106,6 +108,8 @@ def _error(error: RunError, verdict: Verdict, limits: Limits) -> dict[str, Any]:
     elif error.envelope is not None:
         message = f"{error.envelope['tool']}: {error.envelope['summary']}"
         more = {"envelope": error.envelope}
+    if error.hint:
+        more["hint"] = error.hint
     return {"name": error.type, "message": message, "line": error.line, **more}
 
 
@@ -125,6 +129,7 @@ _ERROR = {
     "name": _TEXT,
     "message": _TEXT,
     "line": {"type": ["integer", "null"]},
+    "hint": {**_TEXT, "description": "What to change."},
     "envelope": {"type": "object", "description": "The error envelope of a failed call."},
 }
 _OUTPUT_SCHEMA: dict[str, Any] = {

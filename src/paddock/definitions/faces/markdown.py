@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    object_schema,
+    warning_lines,
+)
 from paddock.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
@@ -16,7 +25,7 @@ from paddock.model.result import RunResult, Verdict
 LANGUAGES: Mapping[str, tuple[str, str]] = {"python": ("python", "cpython"), "node": ("javascript", "node")}
 """The language and engine of a run, by the caller's name for the language."""
 _CALLER_NAMES = {engine: name for name, (_, engine) in LANGUAGES.items()}
-_SPACES = "".join(map(chr, range(0x2000, 0x200B)))  # of all widths
+_SPACES = "".join(map(chr, range(0x2000, 0x200B)))  # Unicode's spaces of all widths
 WHITE_SPACE = f" \t\n\v\f\r\xa0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufeff"
 """Characters that JavaScript's trimEnd() removes: the original tool strips them from the end of each stream."""
 
@@ -59,7 +68,7 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
             "N/A" if result.exit_code is None else str(result.exit_code),
             round(result.usage.wall_seconds * 1000),
             stdout,
-            "\n".join(part for part in (stderr, _reason(result, request.limits)) if part),
+            "\n".join(part for part in (stderr, _reason(result, request.limits), *_advice(result)) if part),
             timed_out=_timed_out(result, request.limits),
         )
     )
@@ -75,6 +84,7 @@ def render_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
 
 
 def _not_written(reason: str) -> FaceResponse:
+    """The original tool's message for source that it cannot write to a file."""
     return FaceResponse(f"ERROR: Could not write temp file.\n{reason}", is_error=True)
 
 
@@ -96,6 +106,11 @@ def _reason(result: RunResult, limits: Limits) -> str:
     if result.verdict is Verdict.LOST and result.error is not None:
         return f"{result.error.type}: {result.error.message}"
     return ""
+
+
+def _advice(result: RunResult) -> tuple[str, str]:
+    hint = "" if result.error is None else result.error.hint
+    return f"Hint: {hint}" if hint else "", warning_lines(result.warnings)
 
 
 def _timed_out(result: RunResult, limits: Limits) -> str | None:

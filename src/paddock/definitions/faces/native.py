@@ -19,12 +19,15 @@ _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
     "`.envelope`."
 )
-_FIELDS = ("stdout", "stderr", "truncated", "error", "exit_code", "signal", "artifacts", "engine", "engine_reason")
+_FIELDS = (
+    *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
+    *("artifacts", "engine", "engine_reason"),
+)
 _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schemas for the model, with the limits of this installation."""
     javascript = _JAVASCRIPT if "javascript" in _languages(host.engines) else ""
     description = host.format_description(definition, javascript=javascript, max_seconds=host.config.caps.wall_seconds)
     return ToolSpec(description, _input_schema(host), _OUTPUT_SCHEMA, is_compact=True)
@@ -59,8 +62,17 @@ def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str,
     # The calls are the only record of what an unfinished run did.
     names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
+    if fields["error"] is not None:
+        fields["error"] = _without_repetition(fields["error"])
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
+    """The error without empty fields. The envelope of a failed call, which is also the message, is shown once."""
+    envelope = error.get("envelope")
+    repeated = {"message": envelope["summary"], "traceback": ""} if envelope else {}
+    return {name: value for name, value in {**error, **repeated}.items() if value not in (None, "")}
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:
@@ -73,7 +85,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         "files": {
             "type": "array",
             "items": object_schema(file, ["file_name"]),
-            "description": "Each with content or base64.",
+            "description": "Each needs content or base64.",
         },
         "timeout": {
             "type": "number",
@@ -82,7 +94,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
             "default": _without_point(host.config.limits.wall_seconds),
             "description": "Seconds.",
         },
-        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run."},
+        "detach": {"type": "boolean", "description": "Return a run_id at once; get_run returns the result."},
         "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
     }
     return object_schema(properties, ["code"])

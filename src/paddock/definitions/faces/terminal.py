@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    ToolSpec,
+    object_schema,
+    warning_lines,
+)
 from paddock.model.limits import MB, Limits
 from paddock.model.result import RunResult, Verdict
 
@@ -20,7 +29,7 @@ TIMED_OUT = "Execution timed out"
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schema for the model, with the limits of this installation."""
     limits, max_seconds = definition.effective_limits(host.config), _max_seconds(definition, host.config)
     packages = f", with {', '.join(host.packages())}" if host.packages() else ""
     text = host.format_description(definition, packages=packages, max_seconds=max_seconds)
@@ -28,7 +37,11 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     properties = {
         "code": {"type": "string", "description": "The program."},
         "timeout": {**seconds, "description": "Time limit in seconds; ignored by lint."},
-        "lint": {"type": "boolean", "default": False, "description": "Check it with Ruff instead of running it."},
+        "lint": {
+            "type": "boolean",
+            "default": False,
+            "description": "Check the program with Ruff instead of running it.",
+        },
     }
     return ToolSpec(text, object_schema(properties, ["code"]))
 
@@ -77,6 +90,10 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
     if error is not None and error.type == "MemoryError" and not says_memory:
         reached = f"the limit of {limits.memory_bytes / MB:g} MB was reached"
         yield f"MemoryError: {reached if result.verdict is Verdict.OUT_OF_MEMORY else error.message}"
+    if error is not None and error.hint:
+        yield f"Hint: {error.hint}"
+    if result.warnings:
+        yield warning_lines(result.warnings)
     code = result.exit_code or (-result.signal if result.signal else 0)
     if code:
         yield f"Exit code: {code}"

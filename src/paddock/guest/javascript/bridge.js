@@ -43,6 +43,7 @@
     ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
   }
 
+  // Adds the envelope of a failed call to its error.
   function fail(error, name, body) {
     const envelope = JSONParse(body);
     defineHidden(error, 'message', name + ': ' + (typeof envelope?.summary === 'string' ? envelope.summary : body));
@@ -75,19 +76,19 @@
     });
   }
 
-  const bare = (name) => (StringPrototypeStartsWith(name, '/') ? StringPrototypeSlice(name, 1) : name);
+  const withoutSlash = (name) => (StringPrototypeStartsWith(name, '/') ? StringPrototypeSlice(name, 1) : name);
 
   // `callTool(server, tool, arguments)`, or with the full name `callTool('server.tool', arguments)`.
   function callTool(server, tool, args) {
     if (typeof server === 'string' && typeof tool === 'string') {
-      const path = bare(server);
-      let name = bare(tool);
+      const path = withoutSlash(server);
+      let name = withoutSlash(tool);
       if (path !== '' && (StringPrototypeStartsWith(name, path + '.') || StringPrototypeStartsWith(name, path + '/'))) {
         name = StringPrototypeSlice(name, path.length + 1);
       }
       return callByName(path === '' ? name : path + '.' + name, args);
     }
-    if (typeof server === 'string' && args === undefined) return callByName(bare(server), tool);
+    if (typeof server === 'string' && args === undefined) return callByName(withoutSlash(server), tool);
     return new Promise(() => {
       throw new TypeError('callTool takes a server, the name of its tool and one object of arguments');
     });

@@ -1,4 +1,4 @@
-"""The control socket while a script runs. While a send blocks, it reads, so that two full buffers do not deadlock."""
+"""The control socket while a script runs. It is read while a send blocks, so that two full buffers do not deadlock."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Channel:
         control.setblocking(True)
 
     def send(self, kind: int, number: int, header: bytes, body: bytes, announced_bytes: int | None = None) -> None:
+        """Send a frame. The prefix announces `announced_bytes` instead of the length of the body, if that is given."""
         body_bytes = len(body) if announced_bytes is None else announced_bytes
         data = memoryview(wire.PREFIX.pack(kind, number, len(header), body_bytes) + header + body)
         while data:

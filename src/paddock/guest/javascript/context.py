@@ -13,7 +13,6 @@ import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript import files
 from paddock.guest.javascript.native import Native, clear_error
-from paddock.guest.python.limits import HEADROOM_BYTES
 
 FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)  # how text is passed between JavaScript and Python
@@ -55,7 +54,7 @@ class Context:
     def limit(self, memory_bytes: int | None) -> None:
         """Limit the script's memory, not counting what the prelude uses."""
         if memory_bytes is not None:
-            self._context.set_memory_limit(self._prelude_bytes + memory_bytes + HEADROOM_BYTES)
+            self._context.set_memory_limit(self._prelude_bytes + memory_bytes)
 
     def begin(self, tools: list[str], files: list[Any], output_bytes: int, seed: int) -> None:
         """Define the script's tools and files, and seed its random numbers."""
@@ -67,7 +66,7 @@ class Context:
         self._functions["input"](name, text)
 
     def compile(self, code: str) -> bool:
-        """Compile the script; a SyntaxError is emitted as its RESULT."""
+        """Compile the script. Returns whether that worked; a SyntaxError is emitted as the RESULT."""
         wrapped = self._functions["wrapped"](code)
         if self._native.evaluate(_bytes(wrapped[1:], int(wrapped[0])), FILE_NAME, self._functions["hold"]):
             return True
@@ -126,8 +125,8 @@ class Context:
         get = context.eval("(handles, name) => handles[name]")
         return {name: get(made, name) for name in _HANDLES}
 
-    # An exception raised here would stay pending in the thread and surface elsewhere, so the problem is returned as
-    # text.
+    # JavaScript calls the next two methods. An exception in them would stay pending in the thread and surface
+    # elsewhere, so the problem is returned as text.
     def _emit_frame(self, kind: int, number: int, header: str, body: str, form: int) -> str | None:
         try:
             return self._emit(kind, number, header, _bytes(body, form))
@@ -153,6 +152,7 @@ def _stack_bytes() -> int:
 
 
 def _bytes(body: str | None, form: int) -> bytes:
+    """The bytes of a string that JavaScript passed in this form."""
     if body is None:  # QuickJS had no memory for the string
         raise MemoryError
     if form == BASE64:

@@ -49,6 +49,7 @@ def _decode(content: bytes, encoding: str) -> str:
 
 
 def _content(requested: str) -> bytes:
+    """The content of an attached or temporary file. Raises PermissionError for any other path."""
     if "\0" in requested:
         raise ValueError("a path must not contain null bytes")
     files = os.environ.get(FILES_VARIABLE, FILES)

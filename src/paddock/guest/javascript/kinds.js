@@ -1,5 +1,4 @@
-// Finds the built-in kind of a value: by the built-in prototype that it inherits from, then verified with a brand
-// check.
+// Finds the built-in kind of a value from the prototype that it inherits from, and verifies it with a brand check.
 (function (primordials) {
   'use strict';
   const {
@@ -10,6 +9,7 @@
     WeakSetPrototypeHas,
   } = primordials;
   const brands = new Map();
+  // `verify` throws if a value only inherits from the prototype.
   const brand = (prototype, kind, verify) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, verify });
   const boxed = (kind) => (value) => typeof primordials[kind + 'PrototypeValueOf'](value);
   const isIterator = (value) => { if (typeof value.next !== 'function') throw value; };
@@ -34,7 +34,7 @@
   brand(primordials.IteratorPrototype, 'Iterator', isIterator);
   brand(primordials.AsyncIteratorPrototype, 'AsyncIterator', isIterator);
 
-  // 'Object' is every other object that is not a function.
+  // The kind of an object that is not a function; 'Object' if it has no other kind.
   function kindOf(value) {
     if (ArrayIsArray(value)) return 'Array';
     for (let at = ObjectGetPrototypeOf(value); at !== null; at = ObjectGetPrototypeOf(at)) {

@@ -93,7 +93,7 @@ class Native:
         return ctypes.c_uint64.from_buffer(words, matches[0] * ctypes.sizeof(ctypes.c_uint64))
 
     def evaluate(self, code: bytes, file_name: str, callback: _quickjs.Object) -> bool:
-        """Evaluate an expression without calls, and call `callback` with its value or its SyntaxError.
+        """Evaluate an expression that calls no function, and call `callback` with its value or its SyntaxError.
 
         `callback` must not call Python. Returns whether the expression compiled.
         """
@@ -139,6 +139,7 @@ def _xorshift(word: int) -> int:
 
 
 def _refuse_module(context: int, name: bytes, _: int) -> None:
+    """The module loader: throws a TypeError in JavaScript."""
     message = f"import('{name.decode(errors='replace')[:200]}') is not possible: scripts have no modules here"
     _throw_type_error(context, message.replace("%", "%%").encode())
 

@@ -13,7 +13,7 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
-  const TOO_LARGE = '{"status":"too_large"}'; // Python announces its length
+  const TOO_LARGE = '{"status":"too_large"}'; // Python then announces a length and sends no text
   const OUT_OF_MEMORY = 'out of memory';
   const now = performance.now.bind(performance);
   const failures = parts.failures(primordials);
@@ -23,6 +23,7 @@
   let outputBytes = Infinity; // limit of the result
   let held; // a compiled script or an error, held here because Python cannot hold it
 
+  // Calls `call` with the body as a string that can be passed to Python, and the form of that string.
   function encodeFor(call, body) {
     if (typeof body !== 'string') return call(Uint8ArrayPrototypeToBase64(body), BASE64);
     const text = StringPrototypeToWellFormed(body); // also flattens a rope, which cannot be passed to Python
@@ -56,7 +57,7 @@
       if (answer[0] === '!') throw errors.make(JSONParse(payload));
       return encoding === null ? Uint8ArrayFromBase64(payload) : payload;
     },
-    arm() {},
+    arm() {}, // Python asks for the next timer itself
     now,
     raised,
   };

@@ -23,6 +23,7 @@
     StringPrototypeIndexOf, StringPrototypeSlice, SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength,
     Uint8Array, textOf, uncurry,
   } = primordials;
+  // These return null if the text does not match.
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
   const isInteger = uncurry(RegExp.prototype.exec).bind(undefined, /^-?[0-9]+$/);
   const dateToJSON = Date.prototype.toJSON;

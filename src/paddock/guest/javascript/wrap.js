@@ -13,7 +13,7 @@
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
     '||=', '??=']);
-  const LINES = 4;
+  const LINES = 4; // how many lines are searched first for the last statement
   const MAX_COMPILED = 4 << 20; // characters, per script
   // Punctuation that a line may start with without continuing the previous expression.
   const STARTS = new Set(['{', '!', '~', '++', '--', '#', '@']);
@@ -37,6 +37,7 @@
   // After these words a slash starts a regular expression; after any other word it is a division.
   const BEFORE_VALUE = new Set(['return', 'typeof', 'instanceof', 'in', 'of', 'new', 'delete', 'void', 'throw', 'case',
     'do', 'else', 'await', 'yield', 'default', 'extends']);
+  // After the brackets that follow one of these words, a slash starts a regular expression.
   const HEADS = new Set(['if', 'while', 'for', 'with']);
   const MAX_NESTED = 30000; // nested brackets: deeper than any of the parsers can go
 
@@ -55,6 +56,7 @@
 
     const stop = (surplus = -1, deep = -1) => ({ pieces: null, surplus, deep });
 
+    // The end of what `pattern` matches at the current position; -1 if it does not match.
     const end = (pattern) => {
       pattern.lastIndex = at;
       return pattern.test(source) ? pattern.lastIndex : -1;
@@ -93,6 +95,8 @@
       return back > 0 && !'{};)'.includes(source[back - 1]) && source.slice(back - 2, back) !== '=>';
     }
 
+    // The next three functions return the position after what they skip; -1 if the source is not valid.
+    // A template is skipped up to its end or its next `${`.
     function template() {
       at++;
       const found = end(TEMPLATE);
@@ -117,6 +121,7 @@
       return code - first === 2 || code - first === 1 ? at + 1 : -1; // ( and ), [ and ], { and }
     }
 
+    // Character codes: 34 ", 39 ', 40 (, 41 ), 47 /, 59 ;, 91 [, 93 ], 96 `, 123 {, 125 }
     while (true) {
       const isOutside = open.length === 0;
       const pattern = isOutside ? OUTSIDE : INSIDE;
@@ -248,6 +253,7 @@
     }
   }
 
+  // The span from the token `list[index]` on; undefined if it is an assignment, a declaration or no expression.
   function returnable(source, list, index) {
     const isAssignment = list.slice(index).some(({ text, type }) => type === 'punctuator' && ASSIGNMENTS.has(text));
     if (isAssignment || isDeclaration(list, index)) return undefined;

@@ -22,11 +22,11 @@
   const stacks = parts.stacks(require, primordials, failures);
   const wrap = parts.wrap(primordials);
   let isCheck = false; // the script is compiled and not run
-  let hasStarted = false;
-  let isProgram = false;
+  let hasStarted = false; // STARTED was sent
+  let isProgram = false; // the script is run as a program, not for its value
   let isOver = false;
-  let isReady = false;
-  let hasConsole = false;
+  let isReady = false; // READY was sent
+  let hasConsole = false; // the script's console sends frames
   let outputBytes = 1024 * 1024; // limit of a result, and of a line of the console
   const streams = { __proto__: null }; // streams of `process` that were created
   let source = '';
@@ -141,6 +141,7 @@
     end('exited', number === 0 ? {} : { type: 'SystemExit', message: `${number}` }, number);
   }
 
+  // Reports every way in which the process can end by itself.
   function catchAll() {
     const hidden = (key, value) => Object.defineProperty(process, key, {
       __proto__: null, value, writable: true, configurable: true, enumerable: false,
@@ -206,6 +207,7 @@
     globalThis[key] = value;
   }
 
+  // Defines the script's globals.
   function fill(start, inputs, code) {
     outputBytes = start.limits?.output_bytes ?? outputBytes;
     logs.limit(outputBytes);
@@ -317,7 +319,7 @@
   const closed = parts.closed(require, self, { __proto__: null, cut: logs.cut, emit, failed, files, realPath });
   const console = logs.console();
   catchAll();
-  // Not now, because `node -e` defines its globals again after this text has run.
+  // `serve` must run later, because `node -e` defines its globals again after this text has run.
   if (how === 'hurry') setImmediate(serve);
   else rehearse(serve);
 })

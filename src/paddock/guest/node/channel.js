@@ -24,7 +24,7 @@
   const MAX_BODY_BYTES = { __proto__: null, 17: 8 << 20, 19: 16 << 20 };
   const READ_BYTES = 64 * 1024;
   const PAUSE_MILLISECONDS = 1;
-  const clock = new Int32Array(new SharedArrayBuffer(4));
+  const clock = new Int32Array(new SharedArrayBuffer(4)); // Atomics.wait sleeps on it
   const incoming = new Uint8Array(READ_BYTES);
 
   let pipe = null;
@@ -134,7 +134,7 @@
     const maxBytes = MAX_BODY_BYTES[kind];
     if (bodyBytes > maxBytes) {
       throw new RangeError(kind === 19
-        ? `an artifact has at most ${maxBytes >> 20} MB, and this one has ${bodyBytes} bytes`
+        ? `an artifact may have at most ${maxBytes >> 20} MB; this one has ${bodyBytes} bytes`
         : `too large to send: ${bodyBytes} bytes, and at most ${maxBytes >> 20} MB are allowed`);
     }
     const data = new Uint8Array(PREFIX + headerBytes + bodyBytes);

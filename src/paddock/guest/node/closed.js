@@ -11,7 +11,7 @@
     encode(text) { return new Uint8Array(super.encode(text)); }
   }`;
 
-  // From the web globals a script can get to Node's own Function, and code that it creates could use all of Node.
+  // From the web globals a script can get to Node's own Function, and code that this creates could use all of Node.
   function refuseCode() {
     const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
     for (const prototype of kinds.map(Object.getPrototypeOf)) {

@@ -85,6 +85,7 @@ def warm_up() -> None:
 
 
 def _compile_ahead() -> bytes:
+    """Run the rehearsal script in Node. Returns the code that V8 compiled; empty if that failed."""
     host_end, node_end = socket.socketpair()
     source_reader, source_writer = os.pipe()
     with host_end, node_end:
@@ -121,7 +122,7 @@ def serve_typescript(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 def _become_node(control: socket.socket, how: str) -> NoReturn:
     _move_descriptor(control.fileno(), CONTROL)
-    _move_descriptor(_unnamed_file(_pack_source(_compiled)), SOURCE)
+    _move_descriptor(_open_source(), SOURCE)
     # The host may lower this further when it knows the script.
     limits.set_limit(resource.RLIMIT_NPROC, MAX_TASKS + int(os.environ.get(limits.TASKS, "0")))
     command = _command(how)
@@ -141,8 +142,8 @@ def _pack_source(compiled: bytes) -> bytes:
     return struct.pack("<I", len(_text)) + _text + compiled
 
 
-def _unnamed_file(data: bytes) -> int:
-    """A descriptor to read `data` from: an unnamed file, or a socket if no file can be created here."""
+def _open_source() -> int:
+    """A descriptor to read the runtime from: an unnamed file, with the compiled code, or else a socket without it."""
     try:
         file = os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError:
@@ -150,7 +151,7 @@ def _unnamed_file(data: bytes) -> int:
         with writer:
             writer.sendall(_pack_source(b""))
         return reader.detach()
-    os.write(file, data)
+    os.write(file, _pack_source(_compiled))
     os.lseek(file, 0, os.SEEK_SET)
     return file
 

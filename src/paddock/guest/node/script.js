@@ -76,12 +76,12 @@
       const main = context === null ? script.runInThisContext() : script.runInContext(context);
       then(main(), (value) => {
         outcome = { value };
-        if (isOver) setImmediate(() => ended(value));
+        if (hasReported) setImmediate(() => ended(value));
       }, failed);
     });
-    let isOver = false;
+    let hasReported = false; // Node has reported the rejections of the script's first turn
     setImmediate(() => {
-      isOver = true;
+      hasReported = true;
       if (outcome !== null) ended(outcome.value);
     });
   }

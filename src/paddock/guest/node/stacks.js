@@ -15,7 +15,7 @@
 
   const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));
 
-  // V8 may report the start of a statement, which is the `return` that wrap.js inserted.
+  // The position in the author's source. V8 may report the start of a statement: the `return` that wrap.js inserted.
   function place(line, column) {
     const isMoved = line === inserted.line && column > inserted.column;
     return original(line, isMoved ? MathMax(inserted.column + 1, column - inserted.by) : column);
@@ -31,6 +31,7 @@
 
   const isMain = (name) => name === 'main.js' || name === 'main.mjs';
 
+  // The file name and position of a call site; null if it is in Node or in the runtime.
   function locate(site) {
     const name = displayName(site.getFileName() ?? site.getEvalOrigin());
     if (name === null || site.getFileName() === null) return null;

@@ -1,7 +1,7 @@
 """The script's side of the control socket: any number of concurrent requests, each waiting for its answer.
 
-Every event loop that waits for an answer reads the socket; a script may have several, one after the other or in
-threads. While a send blocks, it reads: if both ends only wrote, both would block forever.
+Every event loop that waits for an answer reads the socket. A script may have several loops, one after the other or in
+threads. While a send blocks, the socket is read: if both ends only wrote, both would block forever.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Channel:
         self._socket = control
         self._owner = getpid()
 
-    def open(self) -> None:
-        """Make the socket non-blocking."""
+    def set_nonblocking(self) -> None:
+        """Make the socket non-blocking, for requests of a running script."""
         self._socket.setblocking(False)
 
     async def request(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:

@@ -20,7 +20,7 @@ SHOWN_ENTRIES = 20
 RUNTIME_FOLDER = str(Path(__file__).parent)
 _encode = json.JSONEncoder().encode
 _class_name = type.__dict__["__name__"].__get__  # a metaclass may define its own `__name__`
-_lines: list[str] = []
+_lines: list[str] = []  # of the script
 
 
 def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:

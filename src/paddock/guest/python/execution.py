@@ -49,7 +49,7 @@ def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_scri
                 text = runner.run(_run_async(script, names, depth))
         else:
             limits.allow_recursion(depth + EXEC_DEPTH)
-            _exec(*(script.code, names))  # whether a plain call counts as a frame depends on specialisation
+            _exec(*(script.code, names))  # a plain call takes one frame more or less, depending on specialisation
             text = "null" if is_script else values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
     except SystemExit as error:
         return _describe_exit(error)

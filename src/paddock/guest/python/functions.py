@@ -32,7 +32,7 @@ def make_functions(channel: Channel) -> Functions:
     async def call_tool(
         name: str, params: Mapping[str, Any] | None = None, arguments: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call a tool with one dict of arguments. A failure is a RuntimeError whose text is its envelope."""
+        """Call a tool with one dict of arguments. A failed call raises RuntimeError with the envelope as its text."""
         params_or_arguments = arguments if params is None else params
         if not isinstance(name, str) or not (params_or_arguments is None or isinstance(params_or_arguments, dict)):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
@@ -62,7 +62,7 @@ def make_functions(channel: Channel) -> Functions:
         body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
         if len(body) > wire.ARTIFACT_BYTES:
             max_mb = wire.ARTIFACT_BYTES // 2**20
-            return _failure(f"an artifact has at most {max_mb} MB, and this one has {len(body)} bytes")
+            return _failure(f"an artifact may have at most {max_mb} MB; this one has {len(body)} bytes")
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         result: dict[str, Any] = _decode(answer.header.decode())
@@ -112,4 +112,5 @@ def _artifact_problem(filename: object, content: object, file_type: object) -> s
 
 
 def _clean(text: str) -> str:
+    """The text with lone surrogates replaced."""
     return text.encode("utf-8", streams.REPLACE).decode()

@@ -96,7 +96,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
         _write_file(received.code)
     namespace.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
     control.sendall(_STARTED)
-    _channel.open()
+    _channel.set_nonblocking()
     return execution.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
 
 
@@ -115,4 +115,4 @@ def _write_file(code: str) -> None:
         with open(errors.FILE_NAME, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
             file.write(code)
     except OSError:
-        pass  # not writable; tracebacks and `inspect` have the lines anyway
+        pass  # the folder is not writable; tracebacks and `inspect` have the lines anyway

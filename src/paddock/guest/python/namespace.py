@@ -75,7 +75,7 @@ def replace_import(refused: Sequence[str], recursion: int | None) -> None:
     if not refused and not is_low:
         return
     names, min_recursion = frozenset(refused), limits.DEFAULT_RECURSION + (recursion or 0) if is_low else 0
-    real_import, real_module = builtins.__import__, importlib.import_module
+    real_import, real_import_module = builtins.__import__, importlib.import_module
 
     def script_import(
         name: str,
@@ -93,7 +93,7 @@ def replace_import(refused: Sequence[str], recursion: int | None) -> None:
         if _is_script(None):
             _check(name, (), names)
         with _recursion_limit(min_recursion):
-            return real_module(name, package)
+            return real_import_module(name, package)
 
     builtins.__import__ = script_import
     importlib.import_module = import_module
@@ -110,12 +110,14 @@ def _recursion_limit(minimum: int) -> Iterator[None]:
 
 
 def _is_script(names: Mapping[str, object] | None) -> bool:
+    """Whether the code that imports, whose globals are `names`, is the script itself."""
     if names is None:
         names = sys._getframe(2).f_globals  # noqa: SLF001 (the caller of __import__ or import_module)
     return names.get("__name__") == "__main__"
 
 
 def _check(name: str, fromlist: Sequence[str], refused: frozenset[str]) -> None:
+    """Raise ModuleNotFoundError if an import names a refused module or a module inside one."""
     wanted = [name, *(f"{name}.{part}" for part in fromlist)]
     for path in wanted:
         parts = path.split(".")

@@ -58,7 +58,7 @@ def store_result(tree: ast.Module, *, may_return: bool) -> None:
     start = _first_movable(body)
     end = body[-1]
     inside = _rewrite_block(body[start:], None)
-    if not _is_assignment(end):
+    if not _stores_value(end):
         # A `return` whose `finally` raised has stored a value, which no longer counts.
         inside.append(_assign("value", ast.Constant(None), end))
     inside.append(_at(ast.Break(), end))
@@ -133,8 +133,8 @@ def _has_return(body: list[ast.stmt]) -> bool:
     return any(isinstance(node, ast.Return) for block in statement_lists(body) for node in block)
 
 
-def _is_assignment(node: ast.stmt) -> bool:
-    """Whether this is the last expression, already rewritten."""
+def _stores_value(node: ast.stmt) -> bool:
+    """Whether `node` is the last expression, which was rewritten to an assignment."""
     if not isinstance(node, ast.Assign) or not isinstance(target := node.targets[0], ast.Attribute):
         return False
     return isinstance(target.value, ast.Name) and target.value.id == NAME

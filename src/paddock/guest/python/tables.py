@@ -62,7 +62,7 @@ def _time(value: Any) -> Any:
 
 def _records(frame: Any) -> Any:
     """A list of records. The index becomes a column unless it is the default index."""
-    if hasattr(frame, "to_dicts"):
+    if hasattr(frame, "to_dicts"):  # polars
         return list(frame.to_dicts())
     if not _is_default_index(frame.index):
         frame = frame.reset_index(allow_duplicates=True)
@@ -72,7 +72,7 @@ def _records(frame: Any) -> Any:
 
 def _series(series: Any) -> Any:
     """A list if the series has the default index, else an object."""
-    if hasattr(series, "to_list") and not hasattr(series, "index"):
+    if hasattr(series, "to_list") and not hasattr(series, "index"):  # polars
         return list(series.to_list())
     if _is_default_index(series.index):
         return list(series)

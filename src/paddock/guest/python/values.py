@@ -69,6 +69,7 @@ def without_surrogates(text: str) -> str:
 
 
 def _write(value: Any, write: Callable[[str], object], open_ids: set[int]) -> None:
+    """Pass the JSON text of `value` to `write`, in parts. `open_ids` are the ids of the values that contain it."""
     if value is None:
         write("null")
     elif isinstance(value, str):
@@ -117,6 +118,7 @@ def _float(value: float) -> str:
 
 
 def _key(key: object) -> str:
+    """The text of a key in a JSON object."""
     if isinstance(key, str):
         return key
     if isinstance(key, float):
