@@ -191,7 +191,7 @@ def test_frames_and_walls_import_the_standard_library_and_each_other() -> None:
 
 def test_every_public_name_can_be_imported() -> None:
     assert [name for name in paddock.__all__ if getattr(paddock, name) is None] == []
-    assert sorted(paddock._HOMES) == sorted(paddock.__all__)
+    assert sorted(paddock._MODULE_OF) == sorted(paddock.__all__)
     assert dir(paddock) == sorted([*paddock.__all__, "__version__"])
 
 

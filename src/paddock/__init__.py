@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # importing `typing` for it takes 9 ms, in which Ctrl-C shows a traceback
+TYPE_CHECKING = False  # importing `typing` takes 9 ms, during which Ctrl-C would show a traceback
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -60,7 +60,7 @@ _NAMES = {
     "run": "Paddock",
     "tools.upstream": "Health",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Answer",
@@ -114,12 +114,12 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
+    module = _MODULE_OF.get(name)
+    if module is None:
         raise AttributeError(f"module 'paddock' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"paddock.{home}"), name)
+    value = getattr(import_module(f"paddock.{module}"), name)
     globals()[name] = value
     return value
 

@@ -90,7 +90,7 @@ class RunArtifacts:
         return tuple(artifact for artifact in artifacts if artifact is not None)
 
     async def answer(self, call: ArtifactCall) -> tuple[ArtifactAnswer, Artifact | None]:
-        """The answer to `call`, and the artifact if it created one."""
+        """The answer to `call`, and the artifact if the call created one."""
         if call.action == "read":
             return await self._read(call.name), None
         problem = self._problem(call)
@@ -131,7 +131,7 @@ class RunArtifacts:
 
     def _problem(self, call: ArtifactCall) -> str | None:
         if len(call.content) > ARTIFACT_BYTES:
-            return f"an artifact has at most {ARTIFACT_BYTES // MB} MB, and this one has {len(call.content)} bytes"
+            return f"an artifact may have at most {ARTIFACT_BYTES // MB} MB; this one has {len(call.content)} bytes"
         if len(call.content) > self._bytes_left or len(self._created) >= RUN_COUNT:
             return f"one run may create {RUN_COUNT} artifacts of {RUN_BYTES // MB} MB in total; create fewer"
         return name_problem(call.name)

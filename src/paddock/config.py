@@ -113,7 +113,7 @@ class ServerConfig:
     token: str = field(default="", repr=False)
     origins: tuple[str, ...] = ()
     body_seconds: float = 30.0
-    arriving_bytes: int = 128 * 1024 * 1024
+    request_bytes: int = 512 * 1024 * 1024
     max_runs: int = field(default_factory=lambda: GuestsConfig().max_guests)
     max_waiting: int = 256
     waiting_bytes: int = 256 * 1024 * 1024
@@ -226,7 +226,7 @@ def _nest(keys: list[str], text: str) -> dict[str, Any]:
 
 
 def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, above: tuple[str, ...]) -> _Settings:
-    """A copy of `settings` with `values` applied key by key. Each must have the type of the setting it replaces."""
+    """A copy of `settings` with `values` applied key by key. A value must have the type of the setting it replaces."""
     known = {f.name: f for f in fields(settings)}  # type: ignore[arg-type]
     changes: dict[str, Any] = {}
     for name, value in values.items():
@@ -269,7 +269,7 @@ def _tables(
 
 
 def _raw(value: Any, current: Any, origin: str, where: str) -> Any:
-    """A list, or a table of tables merged into `current`. Environment variables contain it as JSON."""
+    """The new value of a raw setting: a list, or a table of tables merged into `current`. Text is parsed as JSON."""
     kind, expected = (Mapping, "a table") if isinstance(current, Mapping) else (list, "a list")
     parsed = _decode(value)
     if not isinstance(parsed, kind):
@@ -292,7 +292,7 @@ class TableWithOrigin(dict[str, Any]):
 
 
 def _strings(value: Any, origin: str, where: str) -> tuple[str, ...]:
-    """A list of strings. Environment variables contain it as JSON."""
+    """`value`, which must be a list of strings, as a tuple. Text is parsed as JSON."""
     parsed = _decode(value)
     if not isinstance(parsed, list) or not all(isinstance(item, str) for item in parsed):
         raise ConfigError(f'{origin}: {where!r} must be a list of strings, such as ["a", "b"], not {value!r}')
@@ -300,7 +300,7 @@ def _strings(value: Any, origin: str, where: str) -> tuple[str, ...]:
 
 
 def _decode(value: Any) -> Any:
-    """Decode the JSON text of an environment variable, None if it is not JSON. Other values are returned unchanged."""
+    """The value of the JSON text of an environment variable, or None if it is not JSON. Other values stay unchanged."""
     import json
 
     try:

@@ -184,7 +184,7 @@ def _rule_options(names: Collection[str], *, is_program: bool) -> list[str]:
 
 
 def _ruff(code: str, rules: list[str]) -> list[bytes] | None:
-    """The lines of Ruff's report, each a JSON object, cut off at `REPORT_BYTES`. None: the source made Ruff crash."""
+    """The lines of Ruff's report, each a JSON object, up to `REPORT_BYTES`; None if the source made Ruff crash."""
     options = "--isolated --no-cache --quiet --output-format json-lines --stdin-filename main.py"
     target = f"--target-version=py3{sys.version_info.minor}"
     arguments = ["exec_jailed", ruff_binary(), "check", *options.split(), target, *rules, "-"]
@@ -242,7 +242,7 @@ def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:
-    # Both programs read all of their input before they write, so there is no deadlock.
+    # Ruff and the compiler read all of their input before they write, so there is no deadlock.
     if process.stdin is None or process.stdout is None:
         raise LintUnavailable("a process for lint was started without pipes")
     with process.stdout as report:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from io import StringIO
 
 from paddock.hints import hint_for
@@ -25,18 +25,25 @@ LOG_LINES = 10_000
 
 
 def new_run_id() -> str:
-    """An id that cannot be guessed."""
+    """A random id that cannot be guessed."""
     return f"r_{urlsafe_b64encode(os.urandom(12)).decode()}"
 
 
 class RunRecord:
     """Collects events until the run has a verdict, then makes the result."""
 
-    def __init__(self, plan: Plan, context: RunContext | None = None, functions: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        context: RunContext | None = None,
+        functions: tuple[str, ...] | None = None,
+        packages: Collection[str] = (),
+    ) -> None:
         self._plan = plan
         self.functions = plan.tools if functions is None else functions
         """Names under which the script could call its tools."""
         self._context = context
+        self._packages = packages  # that Python scripts can import
         self.run_id = new_run_id() if context is None else context.run_id
         self._started: float | None = None
         self._wall_seconds = 0.0
@@ -144,6 +151,7 @@ class RunRecord:
         return Output(event.stream, text) if text else None
 
     def _within_limits(self, finished: Finished) -> Finished:
+        """`finished`, or `output_limit` if its value is larger than `output_bytes`."""
         if finished.verdict is Verdict.OUTPUT_LIMIT:
             self._truncated.append("output")  # the engine saw the announced size and did not read the value
             return finished
@@ -186,7 +194,7 @@ class RunRecord:
             column=finished.column,
             traceback=finished.traceback,
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
-            hint=hint_for(finished, self._plan),
+            hint=hint_for(finished, self._plan, self._packages, len(self.calls)),
         )
 
 

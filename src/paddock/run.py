@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How many times a run is started at most, if the host loses it before it has had any visible effect."""
+"""How often a run is started at most. It is started again only if the host lost it before it had a visible effect."""
 _END: Any = object()
 """Marks the end of a stream."""
 
@@ -78,6 +78,7 @@ class Paddock:
         self._local_tools = by_name(tools)
         self._mcp_config = mcp_config
         self._toolbox, self._rules = make_toolbox(self._config, self._local_tools, mcp_config)
+        self._packages = self._config.environments[self._config.cpython.environment].import_names()
         self._journal: Journal = journal or NoJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
@@ -169,7 +170,7 @@ class Paddock:
         return result
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
-        """Decide what the script may call, how it is run, and by which engine: None if no engine can run it."""
+        """Decide what the script may call and how it is run. The engine is None if no engine can run it."""
         self._check_loop()
         engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
@@ -178,7 +179,7 @@ class Paddock:
             scope.context = context.context or scope.context
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
-            problem = await engines.unavailable("cpython")
+            problem = await engines.why_unavailable("cpython")
         plan = make_plan(request, self._config, engines.factories, scope.links, cpython_problem=problem)
         if plan.engine == "cpython" and plan.mode == "expression":
             plan = replace(plan, sends_outline=_needs_preparation(plan, scope))
@@ -188,7 +189,7 @@ class Paddock:
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
         """Make one attempt at the run and return its record."""
-        record = RunRecord(plan, context, scope.functions)
+        record = RunRecord(plan, context, scope.functions, self._packages)
         if engine is None:
             return record
         # With an outline, preparation waits until the guest has sent it (`_listen`).
@@ -242,7 +243,7 @@ class Paddock:
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
-        """Link the tools that the script names, then check its types. Returns the reason if it must not run.
+        """Link the tools that the script names, then check its types. Returns a rejection if the script must not run.
 
         The time that MCP servers take to connect does not count towards the script's time limit. The time of the type
         check counts if the script has sent an outline.

@@ -152,7 +152,7 @@ return [large, most.size]
 """,
     )
     result = await rig.run(code, limits=BIG)
-    error = f"an artifact has at most 16 MB, and this one has {ARTIFACT_BYTES + 1} bytes"
+    error = f"an artifact may have at most 16 MB; this one has {ARTIFACT_BYTES + 1} bytes"
     assert result.output == [{"success": False, "error": error}, ARTIFACT_BYTES]
 
 

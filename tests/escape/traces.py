@@ -57,7 +57,7 @@ def pool_of(paddock: Paddock) -> Pool:
 
 def pools_of(paddock: Paddock) -> list[Pool]:
     """All that have been started: an engine for JavaScript may have a second one."""
-    engines = [engine for engine in paddock._engines._started.values() if isinstance(engine, JailedEngine)]
+    engines = [engine for engine in paddock._engines._loaded.values() if isinstance(engine, JailedEngine)]
     jails = [jail for engine in engines for jail in vars(engine).values() if isinstance(jail, Jail)]
     return [jail._pool for jail in jails if jail._pool is not None]
 

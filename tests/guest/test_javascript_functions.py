@@ -161,7 +161,7 @@ return [text, bytes.content instanceof Uint8Array, bytes, await codeExec.readArt
         ("createArtifact('a', 'x', 5)", "the type of an artifact is a MIME type, such as text/csv"),
         (
             "createArtifact('a', 'é'.repeat(9e6))",
-            "an artifact has at most 16 MB, and this one has 18000000 bytes",
+            "an artifact may have at most 16 MB; this one has 18000000 bytes",
         ),
         ("readArtifact()", "readArtifact takes the id or the name of an artifact"),
     ],

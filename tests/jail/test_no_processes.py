@@ -74,6 +74,6 @@ async def test_who_breaks_out_of_the_light_javascript_engine_starts_nothing(prof
     engine = QuickJSEngine(settings)
     engine._jail._runtime = "paddock.guest.python.main:serve"
     async with Paddock(settings) as paddock:
-        paddock._engines._started["cpython"] = engine
+        paddock._engines._loaded["cpython"] = engine
         result = await paddock.run(TRIES, engine="cpython")
     assert (result.verdict, result.output) == (Verdict.OK, ["EPERM"] * 4 + ["done"]), result.to_json()

@@ -243,7 +243,7 @@ async def test_lint_says_if_there_are_no_findings(services: Services, code: str)
 async def test_lint_never_runs_the_code_and_starts_no_guest() -> None:
     async with open_services() as services:
         assert await told(services, "print('ran')\nraise SystemExit(9)", lint=True) == "No issues found!"
-        assert services.paddock._engines._started == {}
+        assert services.paddock._engines._loaded == {}
 
 
 async def test_lint_is_not_bound_by_the_timeout(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:

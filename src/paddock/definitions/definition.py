@@ -30,8 +30,8 @@ FACES = ("native", "execute", "markdown", "terminal", "logs", "inputs")
 COMPANIONS = ("discovery", "discovery_if_tools", "session")
 """Groups of tools that a definition can bring along.
 
-`discovery` finds tools for scripts; `discovery_if_tools` does so, but is left out if there are no tools; `session`
-shows and sets the session's context.
+`discovery` finds tools that scripts can call. `discovery_if_tools` is the same group, left out if there are no such
+tools. `session` shows and sets the session's context.
 """
 
 
@@ -49,11 +49,11 @@ class Definition:
     name: str
     title: str
     face: str
-    description: str  # in shipped definitions with fields in braces, which the face fills in
+    description: str  # a shipped one has fields in braces, which the face fills in
     language: str | None = None  # None: the caller chooses
     engine: str | None = None
     mode: str = "expression"
-    code: str | None = None  # runs if the caller passes none
+    code: str | None = None  # runs if the caller passes no code
     inputs: Mapping[str, Any] = field(default_factory=dict)  # defaults; the caller's inputs override them key by key
     tools: tuple[str, ...] | None = None  # patterns of full names; None: all tools
     includes_files: bool = True
@@ -61,7 +61,7 @@ class Definition:
     type_check: bool = False
     refused_modules: tuple[str, ...] = ()
     companions: tuple[str, ...] = ()  # names from COMPANIONS
-    limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured ones
+    limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured limits
     caps: Mapping[str, float | int] = field(default_factory=dict)  # the highest limits that a caller may ask for
 
     def effective_limits(self, config: Config) -> Limits:
@@ -70,7 +70,7 @@ class Definition:
         return resolve(own, config.limits, config.caps)
 
     def run_options(self, config: Config, wall_seconds: float | None = None) -> RunOptions:
-        """The options of this tool's runs. `wall_seconds` replaces the time limit."""
+        """The options of this tool's runs. `wall_seconds`, if given, replaces the time limit."""
         limits = self.effective_limits(config)
         return {
             "language": self.language or "python",

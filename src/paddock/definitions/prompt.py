@@ -47,8 +47,8 @@ async def code_execution_prompt(
 
         await code_execution_prompt(paddock, {"totals": ["shop.*"]})
 
-    `linked` maps each tool's name to the names or patterns of the tools that it may call, None meaning all; by default
-    there is one tool, `code_execution`, which may call everything. `template` replaces the shipped template.
+    `linked` maps the name of each code tool to the names or patterns of the tools that its scripts may call; None means
+    all tools. The default is one code tool, `code_execution`, with all tools. `template` replaces the shipped template.
     """
     links = {"code_execution": None} if linked is None else linked
     stubs = {name: await paddock.tool_stubs(tools, whole=False) for name, tools in links.items()}
@@ -56,7 +56,7 @@ async def code_execution_prompt(
 
 
 async def linked_stubs(paddock: Paddock, definition: Definition) -> str:
-    """Typed declarations of the tools that a definition links, or a comment that names a missing tool."""
+    """Typed declarations of the tools that a definition links. If one is missing, a comment that says so."""
     language = "python" if definition.language in ("python", None) else "typescript"
     try:
         return await paddock.tool_stubs(definition.tools, language=language, whole=False)
@@ -145,7 +145,7 @@ def _with_small_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 def _check_numbers(arguments: list[Any]) -> None:
     for each in arguments:
         if isinstance(each, int | float) and abs(each) > MAX_NUMBER:
-            raise TemplateRuntimeError(f"a number may be at most {MAX_NUMBER} there, not {each:g}")
+            raise TemplateRuntimeError(f"a number may be at most {MAX_NUMBER} here, not {each:g}")
 
 
 def _entry(file: File | Mapping[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Parses and validates the definitions that users save. A shipped definition supplies values that they leave out."""
+"""Parses and validates the definitions that users save. A shipped definition supplies the values they leave out."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ async def validate(
 
 
 async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ...]:
-    """Compile the code in a guest, with the types of its linked tools, if they are known. Returns warnings."""
+    """Compile the code in a guest, and check it against the types of its linked tools. Returns warnings."""
     tools, missing, is_certain = definition.tools or (), None, True
     try:
         await paddock.tool_stubs(tools, whole=False)
     except UnknownTool as problem:
-        # Evaluated before the check: a server may become ready while the code is checked.
+        # Whether all servers are ready is tested now, because one may become ready while the code is checked.
         tools, missing, is_certain = (), problem, _all_ready(definition, paddock)
     try:
         error = await _code_error(definition, paddock, tools)

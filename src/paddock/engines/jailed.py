@@ -69,7 +69,7 @@ CALLS_AHEAD = 1000
 ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
 NEAR_LIMIT = 0.5
-"""Share of the memory limit that must have been in use for a MemoryError to count as `out_of_memory`."""
+"""Share of a limit that must have been used for the guest's own sign of it to count: a MemoryError, or SIGXCPU."""
 WARNINGS, WARNING_CHARACTERS = 20, 500
 NAMES, NAME_CHARACTERS = 20, 100
 """How much a guest may tell about its script's mistakes. The rest is cut."""
@@ -152,7 +152,7 @@ class JailedExecution:
         self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
         self._text_decoders: dict[Stream, codecs.IncrementalDecoder] = {}
         self._calls_made = 0
-        self._calls: dict[int, int] = {}  # the guest's ids of unanswered calls, by ours
+        self._calls: dict[int, int] = {}  # unanswered calls: the guest's id by the host's id
         self._artifacts = 0  # unanswered artifact requests
         self._progress_count = 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
@@ -244,7 +244,7 @@ class JailedExecution:
         return True
 
     def _messages(self) -> Iterator[Message]:
-        """The messages that have arrived, up to the point where the guest has to be paused."""
+        """The messages that have arrived, up to the one after which the host must pause."""
         if not self._is_paused():
             for message in self._decoder.messages():
                 yield message
@@ -290,7 +290,7 @@ class JailedExecution:
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
         if isinstance(message, CallFrame | ArtifactFrame) and not self._has_started:
-            raise WireError("a call before STARTED")  # a script that is rejected or only checked may call nothing
+            raise WireError("a call before STARTED")  # a script that does not run must not call anything
         if isinstance(message, CallFrame):
             self._calls_made += 1
             self._calls[self._calls_made] = message.id
@@ -351,6 +351,11 @@ class JailedExecution:
         is_near = (self._guest.usage()[1] or 0) >= self._plan.limits.memory_bytes * NEAR_LIMIT
         return is_near or self._guest.resource_limit.was_out_of_memory()
 
+    def _was_out_of_time(self) -> bool:
+        """Whether SIGXCPU is due to the limit. A script can send itself that signal at any time."""
+        used = self._report.cpu_seconds if self._report is not None else 0.0
+        return max(used, self._guest.usage()[0] or 0.0) >= self._plan.limits.cpu_seconds * NEAR_LIMIT
+
     def _has_ended(self) -> bool:
         try:
             self._report = self._guest.report()
@@ -359,7 +364,7 @@ class JailedExecution:
         return self._report is not None
 
     def _finished_without_result(self) -> Finished:
-        """How the guest ended if it sent no RESULT."""
+        """How the run ended, for a guest that ended without a RESULT."""
         if self._report is None:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
@@ -371,10 +376,10 @@ class JailedExecution:
         if code >= 0:
             message = f"the script ended its process with exit code {code} before it returned"
             return Finished(Verdict.CRASHED, None, "Crashed", message, exit_code=code)
-        if -code == signal.SIGXCPU:
+        if -code == signal.SIGXCPU and self._was_out_of_time():
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
-        if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor a compiler does that
+        if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor the compiler sends SIGKILL here
             killed = "something on this host killed the script's process before the script began; run it again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=killed)
         if not self._has_started:

@@ -1,7 +1,7 @@
 """The light Python engine: pydantic-monty's pool of workers, a fresh session for each run.
 
-Monty has part of Python's syntax, 25 modules of the standard library and its own wording of errors. None of the modules
-reaches a network, so `refused_modules` has no effect here.
+Monty supports part of Python's syntax and 25 modules of the standard library; the wording of its errors is its own.
+None of the modules can reach a network, so `refused_modules` has no effect here.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class MontyEngine:
         return self._workers.is_started
 
     async def start(self) -> None:
-        """Does nothing: workers start with the first run."""
+        """Do nothing: workers start with the first run."""
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
@@ -153,7 +153,7 @@ class MontyExecution:
                 return
 
     def go(self, tools: Collection[str]) -> None:
-        """Does nothing: Monty yields no outline."""
+        """Do nothing: Monty yields no outline."""
 
     def answer(self, call_id: int, answer: Answer) -> None:
         self._settle("call", call_id, answer)
@@ -209,7 +209,7 @@ class MontyExecution:
         return list(instrument(self._plan.code))
 
     async def _prepare(self) -> None:
-        """Define the inputs, and the tool functions if the script names one. Text is the fastest way to pass inputs."""
+        """Define the inputs, passed as JSON text because that is fastest, and the functions if the script names one."""
         code = self._plan.code
         texts = {f"__paddock_{name}": text for name, text in self._plan.inputs_json.items()}
         parts = ["from json import loads as __paddock_loads"] if texts else []
@@ -305,7 +305,7 @@ class MontyExecution:
             future.set_result(answer)
 
     def _print(self, stream: Stream, text: str) -> None:
-        """Called in one of Monty's threads. Output far beyond the limit is dropped, so that the queue is bounded."""
+        """Queue output; Monty calls this in a thread. To bound the queue, output far beyond the limit is dropped."""
         if self._output_left[stream] > 0:
             self._output_left[stream] -= len(text)
             with suppress(RuntimeError):  # the loop is closed
@@ -389,7 +389,7 @@ def _cut(text: str) -> str:
 
 
 def _cpu_seconds(pid: int | None) -> float | None:
-    """The CPU time of all threads of a process so far; None if the kernel does not report it."""
+    """The CPU time of all threads of a process so far, or None if the kernel does not report it."""
     if pid is None or sys.platform != "linux":
         return None
     try:

@@ -59,7 +59,7 @@ def instrument(code: str) -> Iterator[InstrumentedScript]:
     code = code.replace("\r\n", "\n").replace("\r", "\n")
     returns, last = _scan(code)
     if last is not None:
-        yield _instrument(code, [*returns, last])  # the last statement may be no expression
+        yield _instrument(code, [*returns, last])  # does not parse if the last statement is not an expression
     if returns:
         yield _instrument(code, returns)
     yield _instrument(code, [])

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 0.2
 """How long Monty may take to stop by itself after a script's time is up. Then its worker is killed."""
 SETTLE_SECONDS = 0.05
+"""How long the process waits at exit for the threads of Monty's runtime."""
 OWN_BYTES = 512 * 1024 * 1024
-"""What a worker may take beyond the highest memory limit of a script. Monty enforces that limit itself."""
+"""Memory that a worker may use beyond the highest limit of a script. Monty enforces the script's limit itself."""
 CLOSED = "Paddock was closed before the script began"
 WORKER_DIED = "the light engine's worker died before the script began"
 
@@ -129,7 +130,7 @@ class _Lease:
 
 
 async def _await_to_end(awaitable: Awaitable[Any]) -> None:
-    """Await something that must not be interrupted. If this task is cancelled meanwhile, raise that afterwards."""
+    """Await something that must not be interrupted. If the caller is cancelled, raise CancelledError afterwards."""
     task = asyncio.ensure_future(awaitable)
     is_cancelled = False
     while not task.done():

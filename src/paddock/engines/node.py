@@ -30,7 +30,7 @@ MB = 1024 * 1024
 THREADS = 16
 """Threads of Node itself, which the kernel counts as processes."""
 FEWEST_PROCESSES = 4
-"""How many processes a script on Node may have without a control group, however low its memory limit is."""
+"""How many processes a script on Node may always have without a control group, however low its memory limit."""
 REPORT_START = "<--- Last few GCs --->"
 """The first line that V8 prints on stderr when its heap is full, before it aborts the process."""
 REPORT_CHARACTERS = 64 * 1024
@@ -87,17 +87,17 @@ class NodeExecution(JailedExecution):
         super().__init__(guest, plan, may_fork=may_fork)
         self._tmp_bytes = tmp_bytes
         self._report_text = ""  # V8's report, or output that starts like it
-        self._report_is_output = False  # the text turned out to be the script's output
+        self._report_is_output = False  # whether the held-back text turned out to be the script's output
 
     def _set_limits(self, limits: Limits) -> None:
-        is_watched = not self._guest.resource_limit.counts_sockets
-        if is_watched:  # bytes in sockets must be within the memory limit: see `narrow`
+        has_no_cgroup = not self._guest.resource_limit.counts_sockets
+        if has_no_cgroup:  # limit the bytes that can wait in sockets: see `narrow`
             affordable = limits.memory_bytes // (NODE_OPEN_FILES * socket_bytes())
             limits = replace(limits, processes=min(limits.processes, max(FEWEST_PROCESSES, affordable)))
         tasks = max(1, limits.processes) + THREADS
         super()._set_limits(replace(limits, processes=tasks))
         # Without a control group, limit threads by uid. A confined guest shares the host's uid, so that fails there.
-        if self._may_fork and is_watched:
+        if self._may_fork and has_no_cgroup:
             with suppress(OSError):  # the guest has died, or has another uid and keeps the limit it set itself
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
         if limits.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp limits every file

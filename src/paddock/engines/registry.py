@@ -37,25 +37,25 @@ class Engines:
     def __init__(self, config: Config, factories: Mapping[str, Factory] | None = None) -> None:
         self._config = config
         self.factories = available() if factories is None else factories
-        self._started: dict[str, Engine] = {}
+        self._loaded: dict[str, Engine] = {}
         self._starts: dict[str, asyncio.Task[None]] = {}
-        self._refused: dict[str, tuple[float, str]] = {}
+        self._refused: dict[str, tuple[float, str]] = {}  # time and reason of a failed start
         self._is_closed = False
 
     @property
     def is_used(self) -> bool:
         """Whether any engine was loaded."""
-        return bool(self._started)
+        return bool(self._loaded)
 
     def get(self, name: str) -> Engine:
         """The engine of this name, loaded on first use."""
         if self._is_closed:
             raise EngineCrashed("Paddock was closed before the script began")
-        if name not in self._started:
-            self._started[name] = load(self.factories[name])(self._config)
-        return self._started[name]
+        if name not in self._loaded:
+            self._loaded[name] = load(self.factories[name])(self._config)
+        return self._loaded[name]
 
-    async def unavailable(self, name: str) -> str | None:
+    async def why_unavailable(self, name: str) -> str | None:
         """Why this engine cannot run on this host, or None if it can. Starts the engine on first use.
 
         A start continues if its caller is cancelled, because others may be waiting for it.
@@ -82,7 +82,7 @@ class Engines:
     async def close(self) -> None:
         """Close every engine. A run that has not opened its engine yet fails."""
         self._is_closed = True
-        for engine in self._started.values():
+        for engine in self._loaded.values():
             await engine.close()
         await asyncio.gather(*self._starts.values(), return_exceptions=True)
 
@@ -105,7 +105,7 @@ def jail_problem() -> str | None:
 
 
 def load(factory: Factory) -> Callable[[Config], Engine]:
-    """The engine's class. A string `module:name` is imported."""
+    """The function or class that makes the engine. A string `module:name` is imported."""
     if not isinstance(factory, str):
         return factory
     module, _, name = factory.partition(":")

@@ -43,7 +43,7 @@ CHECK_SECONDS = 10.0
 REPORT_CHARACTERS = 256 * 1024
 SHOWN_FINDINGS = 50
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
-_COROUTINE = "CoroutineType[Any, Any, "  # the type of a call that is not awaited
+_COROUTINE = "CoroutineType[Any, Any, "  # how the type of a call without `await` begins
 _TOO_LONG = "the type check took too long or too much memory: run a shorter script, or run it without the check"
 SHOWN_CHARACTERS = 2000
 """The longest text of one finding. A script can give a type or a name of any length."""
@@ -53,7 +53,7 @@ class TypeChecker:
     """Checks scripts for every Python engine, in its own jailed workers, which start on first use."""
 
     def __init__(self, config: Config) -> None:
-        # As many workers as guests: with fewer, a few scripts that take long to check would delay all others.
+        # As many workers as guests: with fewer, some scripts that take long to check would delay all others.
         self._workers = WorkerPool(config, 1, config.cpython.max_guests)
 
     async def check(self, plan: Plan, outline: Outline | None, stubs: Stubs | None) -> Finished | None:
@@ -244,7 +244,7 @@ class _Changes:
 
     stored_keys: frozenset[str]
     spreads: list[tuple[int, int]]
-    """For a binary search: the first line of each, in order, with the greatest last line up to there."""
+    """First line of each such dict, in order, and the greatest last line so far: for a binary search."""
 
     @classmethod
     def of(cls, outline: Outline) -> _Changes:

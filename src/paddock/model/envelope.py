@@ -1,7 +1,7 @@
 """The error envelope, version 1: the form in which scripts and callers receive a failed tool call.
 
-`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. Each row of
-that list is built by one function here, which sets its kind, code and `retryable`.
+`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. One function here builds each
+row of that list, and sets its kind, code and `retryable`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def input_required(tool: str, summary: str) -> dict[str, Any]:
 def session_required(tool: str) -> dict[str, Any]:
     """Context was set outside a script, over a connection without a session that could remember it."""
     summary = "This connection has no session, so a value that is set here would be lost before the next call."
-    hint = f"Call {tool} inside the script, before the calls that need it. It applies to that run."
+    hint = f"Call {tool} inside the script, before the calls that need the value. It applies to that run."
     return envelope("precondition_failed", tool, summary, "SESSION_REQUIRED", hints=[hint])
 
 
@@ -304,21 +304,21 @@ class Code(NamedTuple):
 CODES = (
     Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "correct each item of details"),
     Code("SCHEMA_*", "mcp_input_validation", False, "correct the item of details"),
-    Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave them out: the server adds them"),
+    Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave out these arguments: the server adds them"),
     Code("TOOL_NOT_FOUND", "tool_not_found", False, "use a name from hints, or search"),
-    Code("<FIELD>_REQUIRED", "precondition_failed", False, "set it, call again"),
-    Code("INPUT_REQUIRED", "precondition_failed", False, "do without it"),
-    Code("SESSION_REQUIRED", "precondition_failed", False, "set it inside the script"),
+    Code("<FIELD>_REQUIRED", "precondition_failed", False, "set the field, then call again"),
+    Code("INPUT_REQUIRED", "precondition_failed", False, "do without the tool"),
+    Code("SESSION_REQUIRED", "precondition_failed", False, "set the field inside the script"),
     Code("UPSTREAM_HTTP_<status>", "upstream_http", "5xx, 408", "read the summary"),
     Code("UPSTREAM_TIMEOUT", "upstream_http", True, "check before repeating a write"),
-    Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or continue without it"),
+    Code("UPSTREAM_NETWORK", "upstream_http", True, "try later, or continue without the tool"),
     Code("UPSTREAM_HTTP_429", "rate_limited", True, "wait"),
     Code("RATE_LIMITED", "rate_limited", True, "wait, call less often"),
     Code("AUTH_AUTHENTICATION", "auth_error", False, "tell the user"),
     Code("AUTH_PERMISSION", "auth_error", False, "tell the user"),
-    Code("POLICY_DENIED", "policy_denied", False, "do without it"),
+    Code("POLICY_DENIED", "policy_denied", False, "do without the tool"),
     Code("APPROVAL_REQUIRED", "policy_denied", False, "tell the user what you would call and why"),
-    Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another one, or a tool"),
+    Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another module, or a tool"),
     Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
     Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "request more in one call"),
     Code("INTERNAL_ERROR", "internal_error", False, "read the summary; do not repeat blindly"),

@@ -1,8 +1,7 @@
 """The journal: the ordered record of a run's tool calls, written before and after each one.
 
-A call that may change something is made only after its intent is stored, so that after a crash the
-journal names everything that may have taken effect.
-Callers remove secrets first.
+A call that may change something is made only after its intent is stored, so that after a crash the journal names
+everything that may have taken effect. Callers remove secrets from what they store.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Journal(Protocol):
 
 
 class NoJournal:
-    """Stores nothing, for a Paddock whose calls nobody reads after the run."""
+    """A journal that stores nothing: the default of the library."""
 
     async def intend(self, intent: Intent) -> None: ...
 

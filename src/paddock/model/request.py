@@ -48,7 +48,7 @@ def make_request(code: str, options: RunOptions) -> Request:
 
 
 def make_tool_call(tool: object, arguments: object) -> ToolCall:
-    """Build the call of `call_tool(tool, arguments)`. `BadInput` for arguments that are not JSON."""
+    """Build the call of `call_tool(tool, arguments)`. Raises `BadInput` for arguments that are not JSON."""
     import json
 
     if not isinstance(tool, str):
@@ -71,7 +71,7 @@ class Request:
     inputs: Mapping[str, Any] | None = None  # each key is a variable of the script
     files: Iterable[File] = ()
     tools: Iterable[str] | None = None  # names or patterns of tools that the script may call; None: all
-    limits: Limits | Mapping[str, object] | None = None  # override the configured ones
+    limits: Limits | Mapping[str, object] | None = None  # override the configured limits
     # Reject type errors before anything runs; "tools": only type errors in tool calls.
     type_check: bool | Literal["tools"] = False
     mode: str = "expression"  # a script that returns a value; "script": a program with an exit code
@@ -84,7 +84,7 @@ class Request:
 class Context:
     """Values that the server holds for a session and adds to tool calls. Scripts can neither read nor pass them.
 
-    May change while runs are active.
+    A context may change while runs use it.
     """
 
     values: dict[str, str] = field(default_factory=dict)  # by field name
@@ -92,7 +92,7 @@ class Context:
     chosen: Mapping[str, str] = field(default_factory=dict)  # connections of this run, which override the session's
 
     def for_run(self, chosen: Mapping[str, str]) -> Context:
-        """This context with other connections, for one run."""
+        """This context for one run, with the connections that the run chose."""
         return Context(self.values, self.connections, chosen)
 
     def connection(self, server: str) -> str | None:
@@ -104,8 +104,10 @@ class RunContext:
     """What a server adds to a run: its id, its definition and session, and the artifacts and tools of the session."""
 
     run_id: str
-    artifacts: Artifacts | None = None  # None: the Paddock's own
+    artifacts: Artifacts | None = None  # None: the store of the Paddock
     definition: str | None = None
     session: str | None = None
-    tools: Mapping[str, RunTool] = field(default_factory=dict)  # the session's; they hide others of the same name
-    context: Context | None = None  # values that are injected into its calls
+    tools: Mapping[str, RunTool] = field(
+        default_factory=dict
+    )  # the session's tools, which hide others of the same name
+    context: Context | None = None  # values to inject into the run's tool calls

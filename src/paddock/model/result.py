@@ -19,11 +19,11 @@ class Verdict(StrEnum):
 
     OK = "ok"
     RAISED = "raised"  # an uncaught exception
-    REJECTED = "rejected"  # syntax or a static check: nothing ran
+    REJECTED = "rejected"  # a syntax error or a failed static check: nothing ran
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out_of_memory"
     OUTPUT_LIMIT = "output_limit"
-    CRASHED = "crashed"  # a signal or a hard exit
+    CRASHED = "crashed"  # a signal, or an exit before the script returned
     DENIED = "denied"  # the policy denied a call, and the script did not catch the failure
     CANCELLED = "cancelled"
     LOST = "lost"  # the host failed
@@ -57,7 +57,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the run used. None if the engine does not measure it."""
+    """What the run used. A value is None if the engine does not measure it."""
 
     wall_seconds: float
     cpu_seconds: float | None = None

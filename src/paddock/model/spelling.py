@@ -11,7 +11,7 @@ from itertools import islice
 COMPARED_CHARACTERS = 100
 COMPARED_WORDS = 20_000
 EDITED_WORDS = 1000
-"""How many known words are compared. This bounds the time, because a hostile upstream may list many."""
+"""How many known words `most_similar` and `within_edits` compare: a hostile upstream may list very many."""
 SIMILARITY_PERCENT = 60
 
 
@@ -52,7 +52,7 @@ def within_edits(word: str, known: Iterable[str], distance: int = 2) -> list[str
 
 
 def did_you_mean(word: object, known: Iterable[str], otherwise: str = "") -> str:
-    """The end of a message about an unknown word: the nearest known one, else `otherwise`, else all known ones."""
+    """The end of a message about an unknown word: the nearest known word, else `otherwise`, else all known words."""
     known = list(known)
     near = nearest(word, known)
     return f"did you mean {near!r}?" if near else otherwise or f"known here: {', '.join(known) or 'none'}"

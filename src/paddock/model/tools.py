@@ -11,7 +11,7 @@ ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a tool declares about its effects. None: it does not say."""
+    """What a tool declares about its effects. None: it declares nothing."""
 
     read_only: bool | None = None
     destructive: bool | None = None

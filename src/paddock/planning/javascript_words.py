@@ -1,4 +1,4 @@
-"""Words that send a script to Node. The host scans the script for words in one pass and parses nothing."""
+"""Words that need Node: a script that contains one does not run on QuickJS. The host never parses the script."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def make_plan(
     *,
     cpython_problem: str | None = None,
 ) -> Plan:
-    """Resolve `request`. A `RequestError` says what to change in it.
+    """Resolve `request`. Raises a `RequestError` that says what to change in it.
 
     `engines` are the engines that this platform supports. `cpython_problem` says why full Python cannot run here, if it
     cannot. `tools` are the names under which the script calls its tools.
@@ -143,7 +143,7 @@ def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem:
 
 
 def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
-    """QuickJS if the script names nothing that only Node has."""
+    """QuickJS if it can run the script, else Node: for TypeScript, and for words that only Node has."""
     reason, word = "TypeScript runs on Node", None
     if plan.language == "javascript":
         word = node_word(plan.code)
@@ -154,7 +154,9 @@ def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
         return replace(plan, engine="node", engine_reason=reason or "the engine `quickjs` is not available here")
     if word is None:
         return _refuse_engine(plan, f"no engine for {plan.language} is available here")
-    message = f"this script needs Node ({reason}), and the engine `node` is not available here; rewrite that part"
+    message = (
+        f"this script needs Node ({reason}), and the engine `node` is not available here; rewrite it without {word}"
+    )
     return replace(_refuse_engine(plan, message), engine_reason=reason)
 
 
@@ -166,8 +168,8 @@ def _check_code(request: Request, config: Config) -> None:
     if not isinstance(request.code, str):
         raise RequestError(f"code must be text, not {type(request.code).__name__}")
     # n characters take between n and 4n bytes, so most texts are known to fit without encoding them.
-    size = len(request.code)
-    if size > config.code_bytes or size * 4 > config.code_bytes < len(request.code.encode(errors="replace")):
+    size, limit = len(request.code), config.code_bytes
+    if size > limit or (size * 4 > limit and len(request.code.encode(errors="replace")) > limit):
         raise CodeTooLarge(f"the code is larger than {config.code_bytes} bytes; pass data through inputs or files")
 
 
@@ -213,8 +215,8 @@ def _refused_modules(request: Request) -> tuple[str, ...]:
 
 
 def _globals(request: Request) -> str:
-    has_no_globals = request.language == "python" or request.mode == "script"
-    if _check_known("globals", request.globals, GLOBALS) == "closed" and has_no_globals:
+    is_unsupported = request.language == "python" or request.mode == "script"
+    if _check_known("globals", request.globals, GLOBALS) == "closed" and is_unsupported:
         raise RequestError("globals='closed' works for expressions in javascript and typescript only; leave it out")
     return request.globals
 

@@ -17,15 +17,13 @@ from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.environments import EnvironmentConfig, requirement_name
+from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
 from paddock.model.result import RunResult
 
 if TYPE_CHECKING:
     from paddock.linter import Finding
-
-_IMPORT_NAMES = {"beautifulsoup4": "bs4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,7 @@ class HostInfo:
 
     def packages(self) -> list[str]:
         """The import names of the packages that a Python program finds."""
-        names = map(requirement_name, self._environment().packages)
-        return [_IMPORT_NAMES.get(name, name) for name in names]
+        return self._environment().import_names()
 
     def library_note(self) -> str:
         """What follows "Python's standard library" in a description."""
@@ -80,15 +77,15 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class FaceRequest:
-    """What a call asks for."""
+    """What a call of a code tool asks for."""
 
     code: str
     options: RunOptions
     lint: bool = False  # check the code instead of running it
-    detach: bool = False  # answer at once; the caller fetches the result later
+    detach: bool = False  # return at once; the caller fetches the result later
     idempotency_key: str | None = None
     session_files: bool = False  # add the files that are attached to the session
-    artifacts: tuple[str, ...] = ()  # and these artifacts, by id, URL or file name
+    artifacts: tuple[str, ...] = ()  # artifacts to add as files, by id, URL or file name
     connections: Mapping[str, str] = field(default_factory=dict)  # connection ids for this run, by upstream
 
     @property
@@ -110,7 +107,7 @@ class Overflow:
 
 @dataclass(frozen=True, slots=True)
 class FaceResponse:
-    """What the caller gets. Without a text, the text is `structured` as JSON; without both there is no content."""
+    """What the caller gets. If `text` is None, the text is `structured` as JSON. If both are None, it is empty."""
 
     text: str | None = None
     structured: dict[str, Any] | None = None

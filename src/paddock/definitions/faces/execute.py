@@ -24,7 +24,7 @@ from paddock.model.limits import MB
 from paddock.model.result import RunError, RunResult, Verdict
 
 OVERFLOW_BYTES = 1 * MB
-"""Also the limit for each output stream in the response."""
+"""A larger value becomes an artifact. Also the limit for each output stream in the response."""
 SUMMARY_CHARACTERS = 4000
 PRINTED_CHARACTERS = 16 * 1024
 PRINTED_ONLY = "[The script printed this and returned nothing. `return` gives a value.]"

@@ -23,17 +23,17 @@ from paddock.model.result import RunError, RunResult, Verdict
 STUBS_URL = "paddock://stubs/"
 MAX_NAMED = 20
 """How many linked tools or default inputs a description names."""
-_LIMITS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
-_HOST_VERDICTS = (*_LIMITS, Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
-"""Verdicts that the host gives; the script raised no exception."""
+_LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
+_HOST_VERDICTS = (*_LIMIT_VERDICTS, Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
+"""Verdicts of runs that the host ended or that crashed; the script raised no exception."""
 _TOO_DEEP = "maximum recursion depth exceeded"
-_NO_HIGHER_LIMIT = ", or ask for a higher limit"  # advice that does not apply: this face has no such argument
+_LIMIT_ADVICE = ", or ask for a higher limit"  # removed, because this face has no argument for limits
 _HOW_TO_CALL = "Call a linked tool with one dict, and await it: `await tool({...})`."
 _WRONG_CALL = ("Argument to function", "Argument `", "positional arguments to function", "not awaited", "CoroutineType")
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The definition's description, followed by how to use such a tool."""
+    """The tool's description and schemas: the definition's own description, followed by how to use the tool."""
     lines = [*_arguments(definition), *_bounds(definition, host), _answer(definition)]
     text = "\n".join([definition.description.strip(), "", *(f"- {line}" for line in lines), _NOT_FOR])
     return ToolSpec(text, _input_schema(definition), _OUTPUT_SCHEMA)
@@ -91,7 +91,7 @@ def _type(result: RunResult, error: RunError) -> str:
 def _message(limits: Limits, result: RunResult, error: RunError) -> str:
     """The error message with its line. The messages of envelopes and limits stay unchanged."""
     if error.envelope is not None or result.verdict in _HOST_VERDICTS:
-        return error.message.removesuffix(_NO_HIGHER_LIMIT) or f"the run ended: {result.verdict}"
+        return error.message.removesuffix(_LIMIT_ADVICE) or f"the run ended: {result.verdict}"
     message = error.message
     if _is_too_deep(error):
         message = f"{message}: the limit recursion = {limits.recursion} was reached; call less deeply, or use a loop"
@@ -108,25 +108,25 @@ def _is_too_deep(error: RunError) -> bool:
 
 def _arguments(definition: Definition) -> list[str]:
     if definition.is_fixed:
-        return ["It takes no arguments: its code and inputs are set."]
-    default = "; without it the tool's own runs" if definition.code is not None else ""
+        return ["It takes no arguments: its code and inputs are fixed."]
+    default = "; without it the tool's own code runs" if definition.code is not None else ""
     inputs = f" Defaults: {_names(definition.inputs)}." if definition.inputs else ""
     lines = [
         f"`code` is a whole script{default}. Its result is the last expression, or a top-level `return`; an "
-        "assignment gives nothing. Return dicts and lists; print only for diagnostics. Top-level `await` works.",
+        "assignment has no result. Return dicts and lists; print only for diagnostics. Top-level `await` works.",
         f"Each key of `inputs` is a variable: pass data there, not in the code.{inputs}",
     ]
     if definition.tools != ():
         linked = "" if definition.tools in (None, ("*",)) else f" Linked: {_names(definition.tools or ())}."
         lines.append(
-            "Call a linked tool with one dict, `await tool({...})`, several at once with `asyncio.gather`. One that "
-            "fails raises RuntimeError with a JSON envelope as its text; `except` it to go on."
+            "Call a linked tool with one dict, `await tool({...})`, several at once with `asyncio.gather`. A failed "
+            "call raises RuntimeError whose text is a JSON envelope; catch it to continue."
             f"{linked} Signatures: resource {STUBS_URL}{definition.name}."
         )
     if definition.includes_files:
         lines.append(
             "`files` lists the attached files, {path, file_name, file_type, element_id}: read `Path(f['path'])`. "
-            "attach_file attaches one; the argument `files` adds artifacts to one run."
+            "attach_file attaches a file; the argument `files` adds artifacts to one run."
         )
     return lines
 
@@ -141,11 +141,11 @@ def _bounds(definition: Definition, host: HostInfo) -> list[str]:
 
 
 def _answer(definition: Definition) -> str:
-    advice = "" if definition.is_fixed else " Read it and change the script: the same one fails again."
+    advice = "" if definition.is_fixed else " Read the error and change the script: the same script fails again."
     return (
         "Result: {success: true, output, stdout, available_functions}, or {success: false, error: {type, message}, "
-        f"stdout}}.{advice} TypingError: a tool is called wrongly, nothing ran. "
-        "RuntimeError: a limit, or a tool failed."
+        f"stdout}}.{advice} TypingError: a tool is called wrongly; nothing ran. "
+        "RuntimeError: a limit was reached, or a tool failed."
     )
 
 

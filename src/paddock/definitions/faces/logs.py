@@ -28,7 +28,7 @@ _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schemas for the model, with the limits of this installation."""
     default = definition.effective_limits(host.config).wall_seconds
     longest = min(definition.caps["wall_seconds"], host.config.caps.wall_seconds)
     shortest = min(MIN_SECONDS, longest)
@@ -96,7 +96,7 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 
 
 def _error(error: RunError, verdict: Verdict, limits: Limits) -> dict[str, Any]:
-    """What a model reads about a failure, with the envelope of a failed call."""
+    """The failure as the model reads it, with the envelope if a tool call failed."""
     message = error.message
     more: dict[str, Any] = {}
     if verdict in _LIMIT_MESSAGES:

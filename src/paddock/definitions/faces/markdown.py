@@ -25,7 +25,7 @@ from paddock.model.result import RunResult, Verdict
 LANGUAGES: Mapping[str, tuple[str, str]] = {"python": ("python", "cpython"), "node": ("javascript", "node")}
 """The language and engine of a run, by the caller's name for the language."""
 _CALLER_NAMES = {engine: name for name, (_, engine) in LANGUAGES.items()}
-_SPACES = "".join(map(chr, range(0x2000, 0x200B)))  # of all widths
+_SPACES = "".join(map(chr, range(0x2000, 0x200B)))  # Unicode's spaces of all widths
 WHITE_SPACE = f" \t\n\v\f\r\xa0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufeff"
 """Characters that JavaScript's trimEnd() removes: the original tool strips them from the end of each stream."""
 
@@ -84,6 +84,7 @@ def render_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
 
 
 def _not_written(reason: str) -> FaceResponse:
+    """The original tool's message for source that it cannot write to a file."""
     return FaceResponse(f"ERROR: Could not write temp file.\n{reason}", is_error=True)
 
 

@@ -27,7 +27,7 @@ _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schemas for the model, with the limits of this installation."""
     javascript = _JAVASCRIPT if "javascript" in _languages(host.engines) else ""
     description = host.format_description(definition, javascript=javascript, max_seconds=host.config.caps.wall_seconds)
     return ToolSpec(description, _input_schema(host), _OUTPUT_SCHEMA, is_compact=True)
@@ -85,7 +85,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         "files": {
             "type": "array",
             "items": object_schema(file, ["file_name"]),
-            "description": "Each with content or base64.",
+            "description": "Each needs content or base64.",
         },
         "timeout": {
             "type": "number",
@@ -94,7 +94,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
             "default": _without_point(host.config.limits.wall_seconds),
             "description": "Seconds.",
         },
-        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run."},
+        "detach": {"type": "boolean", "description": "Return a run_id at once; get_run returns the result."},
         "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
     }
     return object_schema(properties, ["code"])

@@ -29,7 +29,7 @@ TIMED_OUT = "Execution timed out"
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool as its caller's model reads it, with the limits of this installation."""
+    """The tool's description and schema for the model, with the limits of this installation."""
     limits, max_seconds = definition.effective_limits(host.config), _max_seconds(definition, host.config)
     packages = f", with {', '.join(host.packages())}" if host.packages() else ""
     text = host.format_description(definition, packages=packages, max_seconds=max_seconds)
@@ -37,7 +37,11 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     properties = {
         "code": {"type": "string", "description": "The program."},
         "timeout": {**seconds, "description": "Time limit in seconds; ignored by lint."},
-        "lint": {"type": "boolean", "default": False, "description": "Check it with Ruff instead of running it."},
+        "lint": {
+            "type": "boolean",
+            "default": False,
+            "description": "Check the program with Ruff instead of running it.",
+        },
     }
     return ToolSpec(text, object_schema(properties, ["code"]))
 

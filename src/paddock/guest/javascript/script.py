@@ -118,7 +118,7 @@ class Script:
         if kind == Kind.CALL and len(body) > CALL_BYTES:
             return f"the arguments of a tool have at most 8 MB of JSON, and these have {len(body)} bytes"
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
-            return f"an artifact has at most 16 MB, and this one has {len(body)} bytes"
+            return f"an artifact may have at most 16 MB; this one has {len(body)} bytes"
         if kind == Kind.LOG:
             body = body[: self._output_bytes + 1]  # one byte above the limit shows the host that it is exceeded
         self._channel.send(kind, number, header.encode(), body)

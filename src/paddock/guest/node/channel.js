@@ -134,7 +134,7 @@
     const maxBytes = MAX_BODY_BYTES[kind];
     if (bodyBytes > maxBytes) {
       throw new RangeError(kind === 19
-        ? `an artifact has at most ${maxBytes >> 20} MB, and this one has ${bodyBytes} bytes`
+        ? `an artifact may have at most ${maxBytes >> 20} MB; this one has ${bodyBytes} bytes`
         : `too large to send: ${bodyBytes} bytes, and at most ${maxBytes >> 20} MB are allowed`);
     }
     const data = new Uint8Array(PREFIX + headerBytes + bodyBytes);

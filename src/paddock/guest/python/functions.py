@@ -62,7 +62,7 @@ def make_functions(channel: Channel) -> Functions:
         body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
         if len(body) > wire.ARTIFACT_BYTES:
             max_mb = wire.ARTIFACT_BYTES // 2**20
-            return _failure(f"an artifact has at most {max_mb} MB, and this one has {len(body)} bytes")
+            return _failure(f"an artifact may have at most {max_mb} MB; this one has {len(body)} bytes")
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         result: dict[str, Any] = _decode(answer.header.decode())

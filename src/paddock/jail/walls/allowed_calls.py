@@ -171,6 +171,9 @@ MSG_OOB = 1  # a byte outside the stream: unused on Unix sockets, and its code h
 MSG_FASTOPEN = 0x2000_0000  # connects while sending
 CLOSE_RANGE_UNSHARE = 2
 
+# Huge pages come from a pool of the machine that neither a memory control group nor the resident size counts.
+MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 4
+
 SETUID_AND_SETGID = 0o6000
 O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
 
@@ -214,6 +217,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     processes = policy.processes and not policy.confined
     calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _open_calls() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)
+    calls["mmap"] = none_of_bits(3, MAP_HUGETLB)
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
@@ -227,7 +231,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     else:
         calls |= dict.fromkeys(UNLESS_CONFINED, allowed)
         if policy.counted:
-            calls |= dict.fromkeys(MEMFDS, allowed)
+            calls |= dict.fromkeys(MEMFDS, none_of_bits(1, MFD_HUGETLB))
         calls |= {name: none_of_bits(1, SETUID_AND_SETGID) for name in ("chmod", "fchmod")}
         calls |= {name: none_of_bits(2, SETUID_AND_SETGID) for name in ("fchmodat", "fchmodat2")}
         calls |= {name: _changes_owner(1, 2) for name in ("chown", "fchown", "lchown")} | {
