@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from mcp import Client
@@ -15,9 +17,9 @@ from paddock.definitions.definition import shipped
 from paddock.server.mcp import make_server
 from tests.models.cases import Case
 from tests.server.shared_services import open_services
-from tests.tools.upstreams import shop
 
 TOOLS = ("execute", "run_code", "code_executor", "code_execution", "python", "code-execution_execute")
+CRM = {"command": sys.executable, "args": [str(Path(__file__).with_name("crm_server.py"))]}
 MAX_CHARACTERS = 480
 """120 tokens of four characters."""
 
@@ -26,7 +28,7 @@ MAX_CHARACTERS = 480
 async def client() -> AsyncIterator[Any]:
     """A client of a server that offers every code tool, with an upstream."""
     async with (
-        open_services(Config(upstreams={"shop": shop()})) as services,
+        open_services(Config(upstreams={"crm": CRM})) as services,
         Client(make_server(services, [shipped(name) for name in TOOLS])) as connected,
     ):
         yield connected
@@ -59,7 +61,8 @@ def problems(case: Case, succeeded: bool, text: str) -> list[str]:
         lacks.append(f"cause {case.cause!r}")
     if case.fix not in text and case.fix not in text.replace('\\"', '"'):
         lacks.append(f"fix {case.fix!r}")
-    if len(text) > MAX_CHARACTERS:
+    # In these two tools stderr is Python's and Node's own.
+    if len(text) > MAX_CHARACTERS and case.tool not in ("python", "code_executor"):
         lacks.append(f"brevity: {len(text)} characters")
     return lacks
 
