@@ -369,6 +369,8 @@ class JailedExecution:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
         code = os.waitstatus_to_exitcode(self._report.status)
+        if (failure := self._guest.resource_limit.failure) is not None:
+            return Finished(Verdict.LOST, error_type="JailUnavailable", error_message=failure)
         if self._guest.resource_limit.was_out_of_memory():
             return Finished(Verdict.OUT_OF_MEMORY)
         if code >= 0 and self._plan.mode == "script":

@@ -176,7 +176,7 @@ class _CodeTool:
         reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id), place)
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
-        with services.in_progress(run_id) as run:
+        with services.in_progress(run_id) as run, caller.memory:
             try:
                 async with run.stop, place:
                     request = await add_files(services, caller, request)

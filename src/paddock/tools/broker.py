@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Limit for the arguments of all calls of a run, which stay in the host's memory until the run ends."""
 ARGUMENT_DEPTH = 100
-TOO_MANY = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
+TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 _DENIED = '"error_kind": "policy_denied"'
 
@@ -83,7 +83,7 @@ class Broker:
 
         text = call.arguments_json
         self._bytes_left -= len(text)
-        arguments = TOO_MANY if self._bytes_left < 0 else await run_by_size(text, _parse, text)
+        arguments = TOO_LARGE if self._bytes_left < 0 else await run_by_size(text, _parse, text)
         started = time.perf_counter()
         session_tool = self._scope.session_tools.get(call.tool)
         if session_tool is not None:
@@ -134,7 +134,7 @@ class Broker:
         if tool is None:
             failure = await self._scope.not_found(name, is_function=call.is_function)
             return await self._refuse(entry, name, None, failure)
-        is_session_tool = call.tool in self._scope.session_tools  # no policy applies to it
+        is_session_tool = call.tool in self._scope.session_tools  # no policy applies to session tools
         policy = self._rules.policy
         if not is_session_tool and policy is not None and (decision := policy.decide(tool)).action != "allow":
             return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
@@ -238,7 +238,7 @@ class Broker:
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
-            # Raised by the tool itself. Without an answer the script would wait forever.
+            # The tool itself raised this. Without an answer the script would wait forever.
             return _internal(tool, problem, notes)
         # Whatever a tool raises goes to the script, even SystemExit, which would end the event loop.
         except BaseException as problem:  # noqa: BLE001
@@ -272,7 +272,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 
 
 def _parse(text: str) -> dict[str, Any] | str:
-    """The arguments, or why they cannot be used. They must have a JSON form, to be shown in the result."""
+    """The arguments, or why they cannot be used. The result shows them, so JSON must be able to represent them."""
     try:
         arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except ValueError as problem:
