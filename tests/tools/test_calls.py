@@ -141,7 +141,7 @@ async def test_a_script_learns_how_to_find_a_tool(paddock: Paddock, name: str, h
 
 
 async def test_at_most_ten_servers_are_listed() -> None:
-    servers = {f"server{number}": SERVER for number in range(12)}
+    servers: dict[str, Any] = {f"server{number}": SERVER for number in range(12)}
     async with Paddock(config(**servers)) as paddock:
         (hint,) = (await failure(paddock, "call_tool('weather.wind', {})"))["hints"]
     assert hint.endswith("Servers: " + ", ".join(list(servers)[:10]) + " and 2 more.")
