@@ -294,7 +294,7 @@ class JailedExecution:
         if isinstance(message, CallFrame):
             self._calls_made += 1
             self._calls[self._calls_made] = message.id
-            return ToolCall(self._calls_made, message.tool, message.arguments_json)
+            return ToolCall(self._calls_made, message.tool, message.arguments_json, message.function)
         if isinstance(message, ProgressFrame):
             self._progress_count += 1
             if self._progress_count > PROGRESS_EVENTS:

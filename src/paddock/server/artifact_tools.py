@@ -241,8 +241,8 @@ _WRITE = object_schema(
 _LIST = object_schema(
     {
         "session_only": {"type": "boolean"},
-        "filename": {**_TEXT, "description": "Such as *.csv."},
-        "mime_type": {**_TEXT, "description": "Such as text/*."},
+        "filename": {**_TEXT, "description": "Like *.csv."},
+        "mime_type": {**_TEXT, "description": "Like text/*."},
         "limit": _number("", 1, MAX_LISTED, 50),
         "cursor": {**_TEXT, "description": "From the previous page."},
     }
@@ -267,7 +267,7 @@ def list_artifact_tools(services: Services) -> list[ServerTool]:
         output_schema, name = {"type": "object"}, function.__name__
         return builtin_tool(name, title, description, schema, call, output_schema=output_schema, hints=hints)
 
-    read = "Read a page of a stored file, or its matching lines. Search a large file first; pass `next` to continue."
+    read = "Read a page or matching lines of a stored file. Search a large file first; pass `next` to continue."
     return [
         tool(read_artifact, "Read an artifact", read, _READ, READS),
         tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),

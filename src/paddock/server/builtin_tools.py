@@ -52,7 +52,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "Get a detached run's result; until it ends, `running` with its output so far, or `queued`. Poll rarely.",
+            "Get a detached run's result; until it ends, `running` with output so far, or `queued`. Poll rarely.",
             schema,
             get_run,
         ),
@@ -157,7 +157,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "tags",
             "List tags",
-            "Count the tools of each server and tag; `full` names them.",
+            "Count the tools by server and tag; `full` names them.",
             object_schema({"detail": {"enum": ["brief", "full"], "default": "brief"}}),
             tags,
         ),
