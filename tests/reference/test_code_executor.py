@@ -274,7 +274,7 @@ async def test_without_the_engine_a_program_cannot_be_started() -> None:
     asked = FaceRequest("1", {"language": "javascript", "engine": "node", "limits": Limits()})
     absent = RunError("EngineUnavailable", "a program needs the engine `node`, which is not available here")
     result = RunResult("r_1", Verdict.REJECTED, "javascript", None, None, Usage(0.0), error=absent)
-    given = markdown.render(definition, asked, result, None)
+    given = markdown.render(definition, asked, result, {})
     assert given.text == (
         f"{heading('node', -1)}\n### stdout\n*(empty)*\n\n### stderr\n```\nFailed to start process: a program needs "
         "the engine `node`, which is not available here\n\nMake sure 'node' is installed and on your PATH.\n```"

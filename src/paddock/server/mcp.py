@@ -47,6 +47,7 @@ from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import received
+from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
 from paddock.server.sessions import CONNECTION, Caller, token_principal
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
@@ -175,8 +176,8 @@ class _Handlers:
         self._files = files.file_tools(services)
         fixed = [
             *(make_code_tool(services, each) for each in definitions),
-            *builtin_tools.run_tools(services),
-            *artifact_tools.list_artifact_tools(services),
+            *(builtin_tools.run_tools(services) if any(each.face == "native" for each in definitions) else ()),
+            *artifact_tools.list_artifact_tools(services, definitions),
             *self._companions(definitions),
             *more,
         ]
@@ -251,7 +252,8 @@ class _Handlers:
             work = tool.call(caller, tool.with_integers(arguments))
             result = await _until_disconnect(None if http is None else http.disconnected, work)
             await self._services.record_session(caller)
-            return await truncate_response(self._services, caller, tool.tool, result)
+            result = await truncate_response(self._services, caller, tool.tool, result)
+            return await with_images(self._services, caller, result)
         except RequestError as refusal:
             return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:

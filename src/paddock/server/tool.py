@@ -13,10 +13,10 @@ from typing import Any
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
-from paddock.definitions.faces import FaceResponse, envelope_response, warning_lines
+from paddock.definitions.faces import PREVIEW_CHARACTERS, FaceResponse, envelope_response, warning_lines
 from paddock.model.artifacts import Artifact
 from paddock.model.tools import Hints
-from paddock.server.services import PREVIEW_CHARACTERS, Services
+from paddock.server.services import Services
 from paddock.server.sessions import Caller
 from paddock.tools.schema import Validator, compile_schema
 

@@ -11,7 +11,7 @@ from paddock.definitions.faces import (
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
     object_schema,
     warning_lines,
@@ -52,7 +52,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     )
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The output, or the type and message of the error."""
     stdout = result.stdout
     if result.warnings:

@@ -12,7 +12,7 @@ from paddock.definitions.faces import (
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
     object_schema,
     warning_lines,
@@ -53,7 +53,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     return FaceRequest(arguments["code"], options)
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """How the program ended. A program that fails is not a tool error: the exit code shows it."""
     if result.engine is None:
         error = result.error

@@ -6,15 +6,27 @@ import base64
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflows,
+    ToolSpec,
+    cut_middle,
+    object_schema,
+    replacement,
+)
 from paddock.errors import BadFile
 from paddock.model.files import File
 from paddock.model.request import LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
-OVERFLOW_BYTES = 64 * 1024
-"""About 16,000 tokens."""
+PREVIEW_BYTES = 2000
+ERROR_BYTES = 4000
+"""How much is shown of an error's message, and of its traceback."""
 _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
     "`.envelope`."
@@ -51,17 +63,28 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     )
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """How the run ended."""
-    return FaceResponse(structured=summarize(result.to_dict(), overflow), is_error=result.verdict is not Verdict.OK)
+    return FaceResponse(structured=summarize(result.to_dict(), overflows), is_error=result.verdict is not Verdict.OK)
 
 
-def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str, Any]:
+def overflow_bytes(config: Config, result: object = None) -> dict[str, int]:
+    """The limits for what a model gets to read. A larger part is cut and stored as an artifact."""
+    return dict.fromkeys(("output", "stdout", "stderr"), config.server.answer_bytes)
+
+
+def preview(output_json: str) -> str:
+    """What is shown of a value that became an artifact."""
+    return cut_middle(output_json, PREVIEW_BYTES)
+
+
+def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]:
     """The result as `run_code` and `get_run` return it, without empty fields."""
-    output = result["output"] if overflow is None else overflow.to_dict()
+    output = replacement(overflows["output"]) if "output" in overflows else result["output"]
     # The calls are the only record of what an unfinished run did.
     names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
+    fields |= {name: each.preview for name, each in overflows.items() if name != "output"}
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
@@ -72,7 +95,8 @@ def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
     """The error without empty fields. The envelope of a failed call, which is also the message, is shown once."""
     envelope = error.get("envelope")
     repeated = {"message": envelope["summary"], "traceback": ""} if envelope else {}
-    return {name: value for name, value in {**error, **repeated}.items() if value not in (None, "")}
+    fields = {name: value for name, value in {**error, **repeated}.items() if value not in (None, "")}
+    return {name: cut_middle(value, ERROR_BYTES) if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:
@@ -136,4 +160,4 @@ def _file(values: Mapping[str, str]) -> File:
     return File(name, content, values.get("file_type", ""))
 
 
-FACE = Face(describe, parse, render, overflow_bytes=OVERFLOW_BYTES)
+FACE = Face(describe, parse, render, overflow_bytes, preview)

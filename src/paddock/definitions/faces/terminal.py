@@ -13,7 +13,7 @@ from paddock.definitions.faces import (
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
     object_schema,
     warning_lines,
@@ -52,7 +52,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     return FaceRequest(arguments["code"], options, lint=arguments.get("lint", False))
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The program's output and how it ended. A program that fails is not a tool error: the text shows it."""
     stdout, stderr = result.stdout, result.stderr
     text = f"{_end_line(stdout)}\nErrors:\n{stderr}" if stdout and stderr else stdout or stderr
