@@ -109,8 +109,8 @@ def _text(hint: Hint, mistake: Mistake) -> str | None:
 
 def _no_network(mistake: Mistake, found: re.Match[str]) -> str:
     if mistake.is_program:
-        return "Programs have no network here: put the data into the program."
-    return f"Scripts have no network here. Call a tool (`{mistake.call}`), or pass the data in."
+        return "Programs have no network: put the data into the program."
+    return "Scripts have no network: call a tool, or pass the data in."
 
 
 def _no_install(mistake: Mistake, found: re.Match[str]) -> str:
@@ -234,7 +234,8 @@ _WORDS = {
             "Node's modules are not available in this tool. Use the language itself, tools and artifacts.",
         ),
         **dict.fromkeys(
-            ("fetch", "XMLHttpRequest", "WebSocket", "axios"), "Scripts have no network here. Call a tool."
+            ("fetch", "XMLHttpRequest", "WebSocket", "axios"),
+            "Scripts have no network: call a tool, or pass the data in.",
         ),
     },
 }
@@ -372,6 +373,9 @@ HINTS: tuple[Hint, ...] = (
     Hint(_SYNTAX, "cannot assign|Maybe you meant '=='", "Compare with `==`; assign only to names.", PYTHON),
     Hint("TabError|IndentationError", "", "Indent with four spaces a level, and no tabs.", PYTHON),
     Hint(_SYNTAX, "nested too deeply", "Split the expression into several statements.", PYTHON),
+    Hint(_SYNTAX, "", "Write `async` before the function, and await its calls.", JAVASCRIPT, r"\bawait\b"),
+    Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring.", JAVASCRIPT),
+    Hint("SyntaxError", "", "The text is not JSON: log its beginning.", JAVASCRIPT, r"JSON\.parse|\.json\("),
     Hint(_SYNTAX, "", "Correct the syntax at this line, or just before it."),
     # Names.
     Hint("ModuleNotFoundError", rf"No module named '{_NAME}", _missing_module, PYTHON),
@@ -398,7 +402,10 @@ HINTS: tuple[Hint, ...] = (
     ),
     Hint("ReferenceError", rf"{_NAME} is not defined", _missing_name, JAVASCRIPT),
     Hint(
-        "ReferenceError", "before initialization|uninitialized", "Move the declaration above its first use.", JAVASCRIPT
+        "ReferenceError",
+        "before initialization|not initialized",
+        "Move the declaration above its first use.",
+        JAVASCRIPT,
     ),
     # Files.
     Hint("FileNotFoundError", rf"No such file or directory: {_PATH}", _missing_file, PYTHON),
@@ -419,7 +426,9 @@ HINTS: tuple[Hint, ...] = (
         r"await\s+\w+\(",
     ),
     Hint("TypeError", "string indices must be|list indices must be", _answer_shape, PYTHON),
-    Hint("TypeError", r"not iterable|is not a function|Cannot read properties of undefined", _answer_shape, JAVASCRIPT),
+    Hint(
+        "TypeError", r"not iterable|not a function|Cannot read propert(y|ies) of undefined", _answer_shape, JAVASCRIPT
+    ),
     Hint("KeyError", "^'?(?P<name>.*?)'?$", _missing_key, PYTHON),
     # Values.
     Hint(
@@ -496,14 +505,8 @@ HINTS: tuple[Hint, ...] = (
     ),
     Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`.", JAVASCRIPT),
     Hint(
-        "SyntaxError",
-        "already been declared|redeclaration",
-        "Rename the variable, or assign without declaring it again.",
-        JAVASCRIPT,
-    ),
-    Hint(
         "TypeError",
-        "Cannot mix BigInt|cannot convert.*bigint",
+        "(?i)mix BigInt|convert .*bigint",
         "Convert with Number(x) or BigInt(x) first.",
         JAVASCRIPT,
     ),
@@ -528,7 +531,10 @@ HINTS: tuple[Hint, ...] = (
         JAVASCRIPT,
     ),
     Hint(
-        "RangeError", "Invalid time value|Invalid date", "Pass an ISO date, as in new Date('2026-01-31').", JAVASCRIPT
+        "RangeError",
+        "(?i)invalid time value|invalid date|date value is NaN",
+        "Pass an ISO date, as in new Date('2026-01-31').",
+        JAVASCRIPT,
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -439,6 +440,14 @@ def test_a_huge_or_endless_schema_gives_a_stub_of_bounded_size(tmp_path: Path, s
     assert python_types.complaints(tmp_path, module(tools)) == ""
     (tmp_path / "api.d.ts").write_text(module(tools, "typescript"), encoding="utf-8")
     assert typescript.findings(tmp_path, "api.d.ts") == []
+
+
+def test_a_reference_of_many_characters_is_not_decoded_again_and_again() -> None:
+    properties = {f"p{number}": {"$ref": "#/$defs/d"} for number in range(300)}
+    schema = {"type": "object", "properties": properties, "$defs": {"d": {"$ref": "#" + "/%61" * 60_000}}}
+    started = time.process_time()
+    module([Tool("s", "t", "", schema)])
+    assert time.process_time() - started < 5  # half a minute, if each is decoded
 
 
 def test_names_that_are_too_long_to_be_read_are_left_out(tmp_path: Path) -> None:

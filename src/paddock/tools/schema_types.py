@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from paddock.tools.sanitize import one_line
-from paddock.tools.schema import resolve_pointer
+from paddock.tools.schema import POINTER_CHARACTERS, resolve_pointer
 from paddock.tools.schema_errors import received_type
 
 MEMBERS = 20
@@ -300,7 +300,7 @@ class Reader:
         for _ in range(MEMBERS):
             if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
                 break
-            if any(key in schema for key in _SHAPING if key != "$ref"):
+            if len(schema["$ref"]) > POINTER_CHARACTERS or any(key in schema for key in _SHAPING if key != "$ref"):
                 break
             place = unquote(schema["$ref"])
             schema = resolve_pointer(self._document, schema["$ref"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -25,8 +26,8 @@ from paddock.model.request import LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
 PREVIEW_BYTES = 2000
-ERROR_BYTES = 4000
-"""How much is shown of an error's message, and of its traceback."""
+MESSAGE_BYTES = 4000
+"""How much is shown of an error's message."""
 _JAVASCRIPT = (
     ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
     "`.envelope`."
@@ -35,6 +36,8 @@ _FIELDS = (
     *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
     *("artifacts", "engine", "engine_reason"),
 )
+_SCRIPT_FRAME = re.compile(r'\s+(File "main\.py", line|at .*main\.[jt]s:)')
+MAX_FRAMES = 5
 _TEXT = {"type": "string"}
 
 
@@ -92,11 +95,18 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
 
 
 def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
-    """The error without empty fields. The envelope of a failed call, which is also the message, is shown once."""
+    """The error without empty fields and repetitions.
+
+    The envelope of a failed call is also its message. A traceback is shown if it has more than one line of the script,
+    and without the lines of libraries.
+    """
     envelope = error.get("envelope")
-    repeated = {"message": envelope["summary"], "traceback": ""} if envelope else {}
-    fields = {name: value for name, value in {**error, **repeated}.items() if value not in (None, "")}
-    return {name: cut_middle(value, ERROR_BYTES) if isinstance(value, str) else value for name, value in fields.items()}
+    lines = [] if envelope else [line for line in error["traceback"].splitlines() if _SCRIPT_FRAME.match(line)]
+    shown = {
+        "message": cut_middle(envelope["summary"] if envelope else error["message"], MESSAGE_BYTES),
+        "traceback": "\n".join(line.strip() for line in lines[-MAX_FRAMES:]) if len(lines) > 1 else "",
+    }
+    return {name: value for name, value in {**error, **shown}.items() if name != "column" and value not in (None, "")}
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:
