@@ -274,7 +274,7 @@ _WRITE = object_schema(
         "mode": {
             "enum": ["create", "replace", "append"],
             "default": "create",
-            "description": "replace, append: this session's newest file of that name, or by id or URL.",
+            "description": "replace, append: by name, in this session; or by id or URL.",
         },
     },
     ["filename"],
@@ -283,9 +283,9 @@ _LIST = object_schema(
     {
         "session_only": {"type": "boolean"},
         "filename": {**_TEXT, "description": "Such as *.csv."},
-        "mime_type": {**_TEXT, "description": "Such as text/*."},
+        "mime_type": _TEXT,
         "limit": _number("", 1, MAX_LISTED, 50),
-        "cursor": {**_TEXT, "description": "From the previous page."},
+        "cursor": _TEXT,
     }
 )
 

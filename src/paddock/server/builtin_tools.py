@@ -52,7 +52,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "Get a detached run's result; until it ends, `running` with its output so far, or `queued`. Poll rarely.",
+            "Get a detached run's result, or its output and progress so far. Poll rarely.",
             schema,
             get_run,
         ),

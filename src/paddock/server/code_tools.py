@@ -70,14 +70,14 @@ def make_code_tool(services: Services, definition: Definition) -> ServerTool:
         ),
         _meta={CODE_TOOL: True},
     )
-    return ServerTool(tool, code_tool.call, code_tool.refuse, is_compact=spec.is_compact)
+    return ServerTool(tool, code_tool.call, code_tool.refuse, code_tool.face.normalize, spec.is_compact)
 
 
 class _CodeTool:
     def __init__(self, services: Services, definition: Definition) -> None:
         self._services, self._definition = services, definition
         self.face = face_of(definition)
-        self.host = HostInfo(services.config, registry.available())
+        self.host = HostInfo(services.config, registry.available(), services.has_tools)
         offered = session_tools.is_offered(services, definition.companions)
         self._session_tools = session_tools.list_session_tools(services.paddock.injection) if offered else []
 

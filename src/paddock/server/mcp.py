@@ -90,6 +90,7 @@ def make_server(
         NAME,
         version=__version__,
         title="Paddock",
+        instructions=_instructions(services, [each.name for each in chosen]),
         lifespan=handlers.lifespan,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
@@ -239,6 +240,7 @@ class _Handlers:
             tool = tools.get(params.name)
             if tool is None:
                 return envelope_result(_unknown_tool(params.name, tools))
+        arguments = tool.normalize(arguments)
         if (
             http is not None and http.body_bytes > SMALL_BYTES
         ):  # this may take a second, in which other requests are answered
@@ -322,6 +324,23 @@ def _protocol_errors() -> Iterator[None]:
         yield
     except PaddockError as problem:
         raise MCPError(surface(problem).mcp_code, str(problem)) from None
+
+
+def _instructions(services: Services, code_tools: Sequence[str]) -> str:
+    """What a model should know about the server as a whole, in at most 150 tokens."""
+    sentences = [
+        f"Run code in a sandbox with {', '.join(code_tools) or 'the code tools'}: do the whole job in one script."
+    ]
+    if services.has_tools:
+        sentences.append(
+            "Scripts can call the tools of other servers: find these with `search`, read their types with `get_schema`."
+        )
+    sentences += [
+        "Return only what you need. What is too long is cut, and an artifact has all of it: search it or read it in "
+        "pages with `read_artifact`.",
+        "If a run fails, change what its hint says before you run it again.",
+    ]
+    return " ".join(sentences)
 
 
 def _unknown_tool(name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:

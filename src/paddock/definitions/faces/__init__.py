@@ -8,6 +8,8 @@ A face neither runs anything nor knows about MCP. Each is a module of pure funct
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -34,23 +36,31 @@ class HostInfo:
 
     config: Config
     engines: Collection[str]
+    has_tools: bool = True  # whether scripts have any tool to call
 
     def packages(self) -> list[str]:
         """The import names of the packages that a Python program finds."""
         return self._environment().import_names()
 
-    def library_note(self) -> str:
-        """What follows "Python's standard library" in a description."""
+    def library_note(self, definition: Definition) -> str:
+        """What follows "standard library" in a description: the packages that scripts of the definition can import."""
         if "cpython" not in self.engines:
             return ", in part"
-        preloads = self._environment().preload
-        return f", {' and '.join(preloads)}" if preloads else ""
+        return "".join(f", {name}" for name in self.packages() if name not in definition.refused_modules)
+
+    def node(self) -> str:
+        """Node with its major version, if the environment pins one."""
+        packages = self.config.environments[self.config.node.environment].packages
+        versions = [found[1] for each in packages if (found := re.search(r"==\s*(\d+)", each))]
+        return f"Node {versions[0]}" if versions else "Node"
 
     def format_description(self, definition: Definition, **more: Any) -> str:
         """The description with its fields filled in: the limits and libraries of this installation, and `more`."""
         limits = definition.effective_limits(self.config)
         values = {
-            "library": self.library_note(),
+            "library": self.library_note(definition),
+            "python": f"Python {sys.version_info.major}.{sys.version_info.minor}",  # environments are built with it
+            "node": self.node(),
             "wall_seconds": limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,
             "memory_mb": limits.memory_bytes / MB,
@@ -138,6 +148,8 @@ class Face:
     render: Callable[[Definition, FaceRequest, RunResult, Overflows], FaceResponse]
     overflow_bytes: Callable[[Config, RunResult], Mapping[str, int]] = lambda config, result: {}
     """How large each part of a result may be; a larger one becomes an artifact. Other parts are returned whole."""
+    normalize: Callable[[dict[str, Any]], dict[str, Any]] = lambda arguments: arguments
+    """Removes arguments that have no effect, before the rest is checked against the schema."""
     preview: Callable[[str], str] = lambda text: text[:PREVIEW_CHARACTERS]
     """What is shown of the JSON of a value that became an artifact."""
     render_fault: Callable[[FaceRequest, PaddockError], FaceResponse] = _raise_fault

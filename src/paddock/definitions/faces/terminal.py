@@ -99,4 +99,9 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         yield f"Exit code: {code}"
 
 
-FACE = Face(describe, parse, render, render_findings=render_findings)
+def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Without the timeout if it is ignored, so that it is not checked either."""
+    return {name: value for name, value in arguments.items() if name != "timeout" or arguments.get("lint") is not True}
+
+
+FACE = Face(describe, parse, render, normalize=normalize, render_findings=render_findings)
