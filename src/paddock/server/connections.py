@@ -14,6 +14,8 @@ from paddock import descriptors
 
 ACCEPTED_AT_ONCE = 32
 """How many connections asyncio accepts in a row. If no descriptor is free, it makes this many failing attempts."""
+WAITING_CONNECTIONS = 1024
+"""How many connections the kernel keeps until they are accepted. It drops others, and their clients see a reset."""
 SILENT_SECONDS = 15.0
 """How long a new connection may take to send the head of its first request."""
 WARN_SECONDS = 60.0

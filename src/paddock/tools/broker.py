@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Limit for the arguments of all calls of a run, which stay in the host's memory until the run ends."""
 ARGUMENT_DEPTH = 100
-TOO_MANY = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
+TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 _DENIED = '"error_kind": "policy_denied"'
 
@@ -83,7 +83,7 @@ class Broker:
 
         text = call.arguments_json
         self._bytes_left -= len(text)
-        arguments = TOO_MANY if self._bytes_left < 0 else await run_by_size(text, _parse, text)
+        arguments = TOO_LARGE if self._bytes_left < 0 else await run_by_size(text, _parse, text)
         started = time.perf_counter()
         name = call.tool if call.tool in self._scope.session_tools else self._scope.links.get(call.tool, call.tool)
         answer = await self._answer(call, name, arguments)
@@ -126,7 +126,7 @@ class Broker:
             failure = envelope.invalid_arguments(name, arguments, hints=[hint])
             return await self._refuse(await self._entry(call.id, {}), name, None, failure)
         entry = await self._entry(call.id, arguments)
-        session_tool = self._scope.session_tools.get(name)  # no policy applies to it
+        session_tool = self._scope.session_tools.get(name)  # no policy applies to session tools
         tool = await self._scope.find(name) if session_tool is None else session_tool.tool
         if tool is None:
             return await self._refuse(entry, name, None, await self._not_found(name))
@@ -233,7 +233,7 @@ class Broker:
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
-            # Raised by the tool itself. Without an answer the script would wait forever.
+            # The tool itself raised this. Without an answer the script would wait forever.
             return _internal(tool, problem, notes)
         # Whatever a tool raises goes to the script, even SystemExit, which would end the event loop.
         except BaseException as problem:  # noqa: BLE001
@@ -273,7 +273,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 
 
 def _parse(text: str) -> dict[str, Any] | str:
-    """The arguments, or why they cannot be used. They must have a JSON form, to be shown in the result."""
+    """The arguments, or why they cannot be used. The result shows them, so JSON must be able to represent them."""
     try:
         arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except ValueError as problem:

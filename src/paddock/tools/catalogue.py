@@ -116,7 +116,7 @@ def may_match(pattern: str, server: str) -> bool:
 
 
 def servers_of(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """The servers of these full names; none if one of the names has no server."""
+    """The servers of these full names; empty if any of the names begins with no known server."""
     servers = list(known)
     matches = [[server for server in servers if name.startswith(f"{server}.")] for name in names]
     return tuple(dict.fromkeys(server for match in matches for server in match)) if all(matches) else ()

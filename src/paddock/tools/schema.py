@@ -29,8 +29,9 @@ POINTER_CHARACTERS = 1000
 PATTERNS = 500
 """Limit for the different patterns in one schema. Each takes up to a millisecond to compile."""
 PATTERN_BYTES = 1024 * 1024
+"""Maximum size of a pattern's automaton. In the worst case, matching a character takes time proportional to it."""
 SMALL_PATTERN_BYTES = 16 * 1024
-"""Size of the compiled automaton. In the worst case, matching a character takes time proportional to it."""
+"""An automaton of at most this size counts as small."""
 
 DRAFTS = frozenset(
     f"{scheme}://json-schema.org/{draft}/schema{end}"
@@ -180,6 +181,7 @@ def _compiles(pattern: object, copy: SafeSchema) -> bool:
 
 
 def _automaton(pattern: str) -> int:
+    """The size class of the pattern's automaton, as in `SafeSchema.patterns`."""
     import jsonschema_rs
 
     for size_class, limit in ((1, SMALL_PATTERN_BYTES), (2, PATTERN_BYTES)):

@@ -173,6 +173,7 @@ class Toolbox:
 
     @property
     def _is_known(self) -> bool:
+        """Whether every server has listed its tools."""
         return all(upstream.is_known for upstream in self._upstreams.values())
 
     def _function_links(self, language: str) -> dict[str, str]:
@@ -221,7 +222,7 @@ class Toolbox:
             return known[1]
         from paddock.tools.schema import compile_schema
 
-        made = await asyncio.to_thread(compile_schema, tool.input_schema)  # a hostile one takes half a second
+        made = await asyncio.to_thread(compile_schema, tool.input_schema)  # a hostile schema takes half a second
         self._validators[tool.full_name] = (tool, made)
         return made
 
