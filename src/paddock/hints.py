@@ -93,7 +93,8 @@ def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), cal
     if finished.verdict not in (Verdict.RAISED, Verdict.REJECTED):
         return ""
     mistake = Mistake(finished, plan, tuple(packages), calls)
-    return next((text for hint in HINTS if (text := _text(hint, mistake))), "")
+    found = next((text for hint in HINTS if (text := _text(hint, mistake))), "")
+    return " ".join(found.split())  # names come from the script
 
 
 def _text(hint: Hint, mistake: Mistake) -> str | None:
@@ -540,5 +541,5 @@ HINTS: tuple[Hint, ...] = (
 
 
 def _listed(names: Collection[str]) -> str:
-    shown = ", ".join(list(names)[:LISTED_NAMES])
+    shown = ", ".join(islice(names, LISTED_NAMES))
     return shown if len(names) <= LISTED_NAMES else f"{shown} and {len(names) - LISTED_NAMES} more"

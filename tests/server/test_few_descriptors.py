@@ -61,7 +61,8 @@ async def test_too_many_connections_are_survived_and_reported_in_few_lines(bare:
         async with Client(address) as client:
             assert await run(client) == 2
         for _ in range(600):
-            opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=10))
+            last = opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=10))
+        assert b"Too many connections are open" in last.makefile("rb").read()
         opened.close()
         async with asyncio.timeout(30), Client(address) as client:
             assert await run(client) == 2
