@@ -177,10 +177,11 @@ class RunRecord:
         return Verdict.DENIED if is_policy_error and self.is_denial(error.message) else Verdict.RAISED
 
     def _limit(self, name: str) -> str:
-        """A limit with its value, in seconds or MB."""
+        """A limit with its value and unit."""
         value = getattr(self._plan.limits, name)
         if name.endswith("_bytes"):
-            return f"{name} = {value / MB:.4g} MB"
+            size, unit = next((each for each in ((MB, "MB"), (1024, "KB")) if value % each[0] == 0), (1, "bytes"))
+            return f"{name} = {value // size} {unit}"
         return f"{name} = {value:g} s" if name.endswith("_seconds") else f"{name} = {value}"
 
     def _error(self, finished: Finished) -> RunError | None:

@@ -115,8 +115,8 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     fields |= {name: each.preview for name, each in overflows.items() if name != "output"}
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
-        if "hint" not in fields["error"] and (hint := _limit_hint(result)):
-            fields["error"]["hint"] = hint
+        if hint := _limit_hint(result):
+            fields["error"]["hint"] = " ".join([*filter(None, [fields["error"].get("hint")]), hint])
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
 
