@@ -175,7 +175,7 @@ class Paddock:
         engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
-            scope.session_tools = context.tools
+            scope.session_tools, scope.can_search = context.tools, context.can_search
             scope.context = context.context or scope.context
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":

@@ -240,8 +240,14 @@ def test_keys_that_are_not_identifiers_are_quoted() -> None:
 def test_tools_that_share_a_name_show_their_own_names() -> None:
     declared = stubs([ORDERS, ANYTHING])
     assert list(declared) == [f"orders_{ORDERS.id}", f"orders_{ANYTHING.id}"]
-    assert "async def orders(" in declared[f"orders_{ORDERS.id}"]
     assert f"async def orders_{ANYTHING.id}(" in declared[f"orders_{ANYTHING.id}"]
+
+
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_a_shared_name_is_shown_only_where_the_order_of_the_tools_is_explicit(is_ordered: bool) -> None:
+    declared = stubs([ORDERS, ANYTHING], is_ordered=is_ordered)
+    assert ("async def orders(" in declared[f"orders_{ORDERS.id}"]) is is_ordered
+    assert ("async def orders(" in module([ORDERS, ANYTHING], is_ordered=is_ordered)) is is_ordered
 
 
 def test_a_tool_shown_alone_has_the_name_that_it_has_among_the_others() -> None:
@@ -314,7 +320,7 @@ print(graph["entities"][0]["observations"][0].upper())
 
 
 def test_ty_finds_no_error_in_correct_scripts(tmp_path: Path) -> None:
-    assert python_types.findings(tmp_path, module(EVERY), RIGHT) == []
+    assert python_types.findings(tmp_path, module(EVERY, is_ordered=True), RIGHT) == []
 
 
 def test_tsc_finds_errors_at_their_line(tmp_path: Path) -> None:
@@ -329,7 +335,7 @@ def test_tsc_finds_errors_at_their_line(tmp_path: Path) -> None:
         ("(await callTool('shop', 'orders', {status: 'open'})).rowz;", 2339),
         ("await noSuchTool({});", 2304),
     ]
-    (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript"), encoding="utf-8")
+    (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript", is_ordered=True), encoding="utf-8")
     scripts = [f"script{number}.ts" for number in range(len(wrong))]
     for script, (line, _) in zip(scripts, wrong, strict=True):
         (tmp_path / script).write_text(f"export {{}};\n{line}\n", encoding="utf-8")
@@ -350,7 +356,7 @@ def test_tsc_finds_no_error_in_correct_scripts(tmp_path: Path) -> None:
     await reportProgress(1, 2, made.url ?? files[0].path);
     const done: boolean = (await cancel_order({id: 1})).result;
     """
-    (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript"), encoding="utf-8")
+    (tmp_path / "api.d.ts").write_text(module(SHOP, "typescript", is_ordered=True), encoding="utf-8")
     (tmp_path / "script.ts").write_text(script, encoding="utf-8")
     assert typescript.findings(tmp_path, "api.d.ts", "script.ts") == []
 

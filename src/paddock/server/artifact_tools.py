@@ -282,7 +282,7 @@ _WRITE = object_schema(
 _LIST = object_schema(
     {
         "session_only": {"type": "boolean"},
-        "filename": {**_TEXT, "description": "Such as *.csv."},
+        "filename": {**_TEXT, "description": "Like *.csv."},
         "mime_type": _TEXT,
         "limit": _number("", 1, MAX_LISTED, 50),
         "cursor": _TEXT,
@@ -316,7 +316,7 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
         output_schema, name = {"type": "object"}, function.__name__
         return builtin_tool(name, title, description, schema, call, output_schema=output_schema, hints=hints)
 
-    read = "Read a page of a stored file, or its matching lines. Search a large file first; pass `next` to continue."
+    read = "Read a page or matching lines of a stored file. Search a large file first; pass `next` to continue."
     return [
         tool(read_artifact, "Read an artifact", read, _READ, READS),
         tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),

@@ -163,7 +163,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "tags",
             "List tags",
-            "Count the tools of each server and tag; `full` names them.",
+            "Count the tools by server and tag; `full` names them.",
             object_schema({"detail": {"enum": ["brief", "full"], "default": "brief"}}),
             tags,
         ),

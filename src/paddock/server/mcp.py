@@ -241,9 +241,8 @@ class _Handlers:
             if tool is None:
                 return envelope_result(_unknown_tool(params.name, tools))
         arguments = tool.normalize(arguments)
-        if (
-            http is not None and http.body_bytes > SMALL_BYTES
-        ):  # this may take a second, in which other requests are answered
+        # The check of large arguments may take a second, so it happens in a thread.
+        if http is not None and http.body_bytes > SMALL_BYTES:
             problem = await asyncio.to_thread(tool.validator.problems, arguments, params.name)
         else:
             problem = tool.validator.problems(arguments, params.name)
