@@ -111,6 +111,11 @@ async def test_an_unknown_tool_can_be_caught_with_its_name_and_a_hint(services: 
 async def test_a_script_cannot_call_a_code_tool(services: Services, tool: str) -> None:
     said = failure(await execute(services, f"await call_tool('{tool}', {{'code': '1'}})"))
     assert (said["tool"], kind(said)) == (tool, ("tool_not_found", "TOOL_NOT_FOUND", False))
+    assert said["hints"] == [
+        "Tools that run code (execute, run_code, …) cannot be called from a script; write the code here.",
+        "Find tools with the tool `search`.",
+        "Servers: shop.",
+    ]
 
 
 async def test_the_refused_modules_are_those_that_reach_out_of_the_script() -> None:
@@ -161,7 +166,7 @@ async def test_an_endless_script_is_stopped_and_the_limit_is_named(services: Ser
     said = failure(await execute(services, "while True: pass", limited(cpu_seconds=0.5)))
     code, summary, received_type, _ = of_script(said)
     assert (code, received_type) == ("SANDBOX_RUNTIME_ERROR", "TimeoutError")
-    assert "the limit cpu_seconds = 0.5 was reached" in summary
+    assert "the limit cpu_seconds = 0.5 s was reached" in summary
 
 
 async def test_waiting_for_a_tool_does_not_count_as_processor_time(services: Services) -> None:
@@ -172,7 +177,7 @@ async def test_waiting_for_a_tool_does_not_count_as_processor_time(services: Ser
 
 async def test_a_script_that_exceeds_the_wall_clock_limit_is_stopped(services: Services) -> None:
     said = failure(await execute(services, "await call_tool('wait_for_ever', {})", limited(wall_seconds=0.3)))
-    assert "the limit wall_seconds = 0.3 was reached" in said["summary"]
+    assert "the limit wall_seconds = 0.3 s was reached" in said["summary"]
 
 
 async def test_out_of_memory_is_reported(services: Services) -> None:

@@ -400,6 +400,18 @@ HOSTILE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+TENFOLD: dict[str, Any] = {}
+for _ in range(8):
+    TENFOLD = {"type": "array", "minItems": 10, "items": TENFOLD}
+HOSTILE |= {
+    "an example of 10^8 parts": (of(TENFOLD) | {"required": ["a"]}, {}),
+    "an example that contains itself": (
+        {"required": [*"abcdefghijklmnopqrst"], "properties": {name: {"$ref": "#"} for name in "abcdefghijklmnopqrst"}},
+        {"a": 1},
+    ),
+}
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_schema_takes_long_or_ends_the_host(name: str) -> None:
     schema, arguments = HOSTILE[name]

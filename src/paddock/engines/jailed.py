@@ -294,7 +294,7 @@ class JailedExecution:
         if isinstance(message, CallFrame):
             self._calls_made += 1
             self._calls[self._calls_made] = message.id
-            return ToolCall(self._calls_made, message.tool, message.arguments_json)
+            return ToolCall(self._calls_made, message.tool, message.arguments_json, message.function)
         if isinstance(message, ProgressFrame):
             self._progress_count += 1
             if self._progress_count > PROGRESS_EVENTS:
@@ -369,6 +369,8 @@ class JailedExecution:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
         code = os.waitstatus_to_exitcode(self._report.status)
+        if (failure := self._guest.resource_limit.failure) is not None:
+            return Finished(Verdict.LOST, error_type="JailUnavailable", error_message=failure)
         if self._guest.resource_limit.was_out_of_memory():
             return Finished(Verdict.OUT_OF_MEMORY)
         if code >= 0 and self._plan.mode == "script":

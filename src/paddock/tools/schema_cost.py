@@ -17,8 +17,9 @@ CHARACTERS_PER_UNIT = 16
 FRAMES = 2000
 """Limit for nested schemas on the validator's stack. A thread with 512 KB has room for about 3,000."""
 _STEPS = 50_000
-_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size of automaton
-_NUMBER_BITS = 50  # the validator calculates exactly, and beyond this no longer with numbers of the machine
+"""Limit for the pairs of schema and value that `Cost.exact` counts."""
+_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size class
+_NUMBER_BITS = 50  # the validator computes exactly, and larger numbers do not fit into machine numbers
 _COMPARED, _COMPARED_NUMBER = 8, 80  # visits for a part of an option of `enum` that is not looked up
 _UNIQUE, _UNIQUE_EXACT = 20, 150  # visits for each item: up to fifteen are compared pairwise
 _UNEVALUATED = 3  # measured: the validator visits everything below such a schema 2.5 times
@@ -28,7 +29,7 @@ _Known = dict[int, int]
 
 
 class Cost:
-    """The bounds of one schema."""
+    """Bounds for the cost of checks against one schema."""
 
     def __init__(self, schema: SafeSchema) -> None:
         self._schema = schema

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from types import CoroutineType
 from typing import Any, NamedTuple
 
-from paddock.guest.python import errors, notices
+from paddock.guest.python import errors, notices, streams
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.errors import FILE_NAME, RUNTIME_FOLDER
 
@@ -23,7 +23,6 @@ TURNS = 20
 SCANNED_ITEMS = 1000
 NAME_CHARACTERS = 80
 _CONTAINERS = (list, tuple, set, dict)
-_print_unawaited = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]  # noqa: SLF001
 _cancel_tasks = asyncio.runners._cancel_all_tasks  # type: ignore[attr-defined]  # noqa: SLF001
 _handle_exception = asyncio.BaseEventLoop.default_exception_handler
 
@@ -51,7 +50,6 @@ class _Watch:
 def install(channel: Channel) -> None:
     """Put the hooks of this module in place. They do nothing until `start`."""
     _Watch.channel = channel
-    warnings._warn_unawaited_coroutine = _note_coroutine  # type: ignore[attr-defined]  # noqa: SLF001 (CPython calls it)
     asyncio.runners._cancel_all_tasks = _settle_and_cancel  # type: ignore[attr-defined]  # noqa: SLF001 (asyncio.run does)
     asyncio.BaseEventLoop.default_exception_handler = _note_failure  # type: ignore[method-assign,assignment]
 
@@ -59,6 +57,7 @@ def install(channel: Channel) -> None:
 def start() -> None:
     """From now on, note the coroutines that nobody awaits and the tasks that fail unnoticed."""
     sys.set_coroutine_origin_tracking_depth(1)
+    warnings._warn_unawaited_coroutine = _note_coroutine  # type: ignore[attr-defined]  # noqa: SLF001 (CPython calls it)
     _Watch.is_on = True
 
 
@@ -153,8 +152,8 @@ def _note_coroutine(coroutine: Any) -> None:
     """Called by CPython when a coroutine that never ran is deleted."""
     try:
         line = _line(coroutine)
-        if line is None or not _Watch.is_on:
-            _print_unawaited(coroutine)
+        if line is None:
+            streams.write_line(f"RuntimeWarning: coroutine {coroutine.__qualname__!r} was never awaited")
             return
         call = _Call(_name(coroutine), line, _is_ours(coroutine))
         _unawaited[call] = _unawaited.get(call, 0) + 1

@@ -80,8 +80,7 @@ UNSUPPORTED = _names("""
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr getxattrat listxattrat
 """)
-# Guests share the files of their runtime with each other and with the host, and flock needs no right to write. POSIX
-# locks stay: SQLite needs them, and the host takes none on these files.
+# Guests share the files of their runtime with each other and with the host, and flock needs no right to write.
 NO_LOCK = _names("flock")
 
 
@@ -178,11 +177,14 @@ SETUID_AND_SETGID = 0o6000
 O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
 
 FCNTL = (
-    *range(8),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW
-    *(36, 37, 38),  # locks of an open file description
+    *range(6),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK
     *(1025, 1030, 1032, 1033, 1034),  # GETLEASE, DUPFD_CLOEXEC, GETPIPE_SZ, ADD_SEALS, GET_SEALS
     *(1035, 1036, 1037, 1038),  # hints about lifetime
 )  # Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (a quota of the uid), SETLEASE (stalls whoever opens it)
+
+# SETLK, SETLKW: SQLite needs them, but any guest can read the locks that another has on a file of the runtime, and
+# no control group counts the kernel's memory for them.
+FCNTL_LOCKS = (6, 7)
 
 IOCTL = (
     *(0x5401, 0x802C542A, 0x540F, 0x5413),  # TCGETS, TCGETS2, TIOCGPGRP, TIOCGWINSZ
@@ -277,7 +279,7 @@ def _options(policy: Policy) -> dict[str, Rule]:
     # A confined guest must not outlive its host, so it may not change its parent-death signal.
     parental = () if policy.confined else (PR_SET_PDEATHSIG,)
     return {
-        "fcntl": one_of(1, *FCNTL),
+        "fcntl": case(1, dict.fromkeys(FCNTL, allowed) | dict.fromkeys(FCNTL_LOCKS, without_effect)),
         "ioctl": one_of(1, *IOCTL),
         "prctl": one_of(0, *PRCTL, *parental),
         "arch_prctl": one_of(0, *ARCH_PRCTL),
