@@ -21,13 +21,29 @@ from bench.programs import VERBS, VOCABULARY, javascript_program, pandas_program
 from bench.runner import Figure
 from bench.servers import command, connect
 from paddock import Config, Paddock
+from tests.models.answers import answer, client, problems
+from tests.models.cases import CASES
 
 MB = 1024 * 1024
 SERVER_MB = {"idle": 80, "after a plain script": 120, "after pandas": 220}
 GROWTH_RUNS, GROWTH_WARM_UP, GROWTH_WAITING = 10_000, 500, 8
 SEARCHED_TOOLS, SEARCH_MS = 2000, 10
 LISTED_TOKENS = 1500
+LACKING_PERCENT = 5
 KCMP, KCMP_VM = {"x86_64": 312, "aarch64": 272}, 1
+
+
+def answers() -> list[Figure]:
+    """The share of answers to faulty scripts that do not name line, cause and fix in at most 120 tokens."""
+    return asyncio.run(_answers())
+
+
+async def _answers() -> list[Figure]:
+    async with client() as connected:
+        lacks = [problems(case, *await answer(connected, case)) for case in CASES.values()]
+    share = round(100 * sum(map(bool, lacks)) / len(lacks), 1)
+    what = f"% of {len(lacks)} answers lack the line, the cause or the fix of a mistake, or exceed 120 tokens"
+    return [Figure("answers", what, share, LACKING_PERCENT)]
 
 
 def memory() -> list[Figure]:
@@ -220,6 +236,7 @@ async def _listed(count: int) -> Figure:
 
 
 FIGURES: dict[str, Callable[[], list[Figure]]] = {
+    "answers": answers,
     "memory": memory,
     "compilations": compilations,
     "growth": growth,

@@ -113,7 +113,7 @@ class ServerConfig:
     token: str = field(default="", repr=False)
     origins: tuple[str, ...] = ()
     body_seconds: float = 30.0
-    arriving_bytes: int = 128 * 1024 * 1024
+    request_bytes: int = 512 * 1024 * 1024
     max_runs: int = field(default_factory=lambda: GuestsConfig().max_guests)
     max_waiting: int = 256
     waiting_bytes: int = 256 * 1024 * 1024

@@ -36,7 +36,7 @@ _MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 1
 _POSITIVE = (
     *("jail.template_runs", "jail.template_seconds"),
     *("server.max_runs", "server.max_waiting", "server.waiting_bytes", "server.wait_seconds"),
-    *("server.body_seconds", "server.arriving_bytes"),
+    *("server.body_seconds", "server.request_bytes"),
     *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
 )

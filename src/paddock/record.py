@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from io import StringIO
 
 from paddock.hints import hint_for
@@ -32,11 +32,18 @@ def new_run_id() -> str:
 class RunRecord:
     """Collects events until the run has a verdict, then makes the result."""
 
-    def __init__(self, plan: Plan, context: RunContext | None = None, functions: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        context: RunContext | None = None,
+        functions: tuple[str, ...] | None = None,
+        packages: Collection[str] = (),
+    ) -> None:
         self._plan = plan
         self.functions = plan.tools if functions is None else functions
         """Names under which the script could call its tools."""
         self._context = context
+        self._packages = packages  # that Python scripts can import
         self.run_id = new_run_id() if context is None else context.run_id
         self._started: float | None = None
         self._wall_seconds = 0.0
@@ -187,7 +194,7 @@ class RunRecord:
             column=finished.column,
             traceback=finished.traceback,
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
-            hint=hint_for(finished, self._plan),
+            hint=hint_for(finished, self._plan, self._packages, len(self.calls)),
         )
 
 

@@ -78,6 +78,7 @@ class Paddock:
         self._local_tools = by_name(tools)
         self._mcp_config = mcp_config
         self._toolbox, self._rules = make_toolbox(self._config, self._local_tools, mcp_config)
+        self._packages = self._config.environments[self._config.cpython.environment].import_names()
         self._journal: Journal = journal or NoJournal()
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
@@ -174,7 +175,7 @@ class Paddock:
         engines = self._engines  # `aclose` replaces `self._engines`; this run keeps the engines that it began with
         scope = await self._toolbox.scope(request)
         if context is not None:
-            scope.session_tools = context.tools
+            scope.session_tools, scope.can_search = context.tools, context.can_search
             scope.context = context.context or scope.context
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
@@ -188,7 +189,7 @@ class Paddock:
         self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
     ) -> RunRecord:
         """Make one attempt at the run and return its record."""
-        record = RunRecord(plan, context, scope.functions)
+        record = RunRecord(plan, context, scope.functions, self._packages)
         if engine is None:
             return record
         # With an outline, preparation waits until the guest has sent it (`_listen`).

@@ -13,6 +13,7 @@ import pytest
 
 from paddock.config import Config, GuestsConfig
 from paddock.errors import HostError
+from paddock.jail import limits
 from paddock.jail.walls import cgroup
 from paddock.jail.walls.cgroup import Slots
 from paddock.model.environments import EnvironmentConfig
@@ -76,8 +77,8 @@ async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
         return "go on"
 
     async with Paddock(BARE, tools=[hold]) as paddock:
-        limits = {"memory_bytes": 128 << 20}
-        going = asyncio.create_task(paddock.run(f"await hold({{}})\n{rest}", engine="cpython", limits=limits))
+        lowered = {"memory_bytes": 128 << 20}
+        going = asyncio.create_task(paddock.run(f"await hold({{}})\n{rest}", engine="cpython", limits=lowered))
         await begun.wait()
         with room_for(0):
             go_on.set()
@@ -85,6 +86,33 @@ async def test_a_run_ends_as_it_would_where_no_descriptor_is_free(
         assert result.verdict is verdict
         if isinstance(paddock._engines.get("cpython")._jail._pool._limits._source, Slots):  # type: ignore[attr-defined]
             assert result.usage.memory_bytes is not None
+        assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+
+
+async def test_a_run_whose_memory_cannot_be_watched_any_longer_is_lost_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "available", lambda _: None)
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> str:
+        begun.set()
+        await go_on.wait()
+        return "go on"
+
+    async with Paddock(BARE, tools=[hold]) as paddock:
+        going = asyncio.create_task(paddock.run("await hold({})\nwhile True: pass", engine="cpython"))
+        await asyncio.wait([going, asyncio.create_task(begun.wait())], return_when=asyncio.FIRST_COMPLETED)
+        assert not going.done(), going.result()
+        with room_for(0):
+            go_on.set()
+            result = await going
+        assert (result.verdict, result.error and result.error.type) == (Verdict.LOST, "JailUnavailable")
+        assert result.error is not None
+        assert result.error.message.endswith(
+            "could not check the script's memory any longer, and ended the script: this process has no free file "
+            "descriptor: raise its limit (ulimit -n), or run fewer scripts at once (Too many open files)"
+        )
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
 

@@ -220,7 +220,7 @@ def test_arguments_that_are_not_json_are_explained(mcp: str, given: list[str], s
 
 def test_a_tool_under_another_server_is_suggested(mcp: str) -> None:
     ended = tools("call", "nowhere.echo", mcp=mcp)
-    assert (ended.status, "Hint: Did you mean 'plain.echo'?" in ended.err) == (1, True)
+    assert (ended.status, "'echo' is a tool of plain." in ended.err) == (1, True)
 
 
 def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ async def mcp_messages() -> AsyncIterator[Run]:
                     waiting.add(message.message.id)
             answers: list[JSONRPCMessage] = []
             async with incoming, read, write, outgoing, passed, readable, anyio.create_task_group() as tasks:
-                tasks.start_soon(_answer_unreadable, read, passed, write)
+                tasks.start_soon(_answer_unreadable, server, read, passed, write)
                 tasks.start_soon(server.run, readable, write, server.create_initialization_options())
                 while waiting:
                     # Others may take their time, or be cancelled; the last request must be answered.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from paddock.definitions.faces import FaceRequest, face_of, terminal
 from paddock.engines import type_checker
 from paddock.engines.monty_source import instrument
 from paddock.errors import LintUnavailable
+from paddock.hints import hint_for
 from paddock.jail.frames import FrameDecoder
 from paddock.jail.wire import PREFIX, Kind, WireError
 from paddock.model import envelope
@@ -160,6 +162,45 @@ def error_envelope(data: bytes) -> object:
     if own is not None:
         json.dumps(envelope.with_meta(own, normalized=[{}], warnings=["w"]))
     return examine(record.result(), CODE), own is None
+
+
+@target(
+    {"type": "NameError", "message": "name 'rwos' is not defined", "near": ["rows"], "code": "x = 1\nreturn rwos"},
+    {"type": "KeyError", "message": "'nmae'", "keys": ["name", "count"], "code": "\nlookup.x('a')"},
+    {"type": "SyntaxError", "message": "f-string: unmatched", "code": "\nf'{d['a']}'", "verdict": "rejected"},
+    {"type": "FileNotFoundError", "message": "No such file or directory: 'a.csv'", "code": "", "javascript": True},
+    tokens=[
+        "ReferenceError",
+        "ModuleNotFoundError",
+        "No module named '",
+        " is not defined",
+        "const x: ",
+        "pip install",
+    ],
+)
+def hint(data: bytes) -> object:
+    """An error of a script, for which the table of hints is searched: its type, message and line are the script's."""
+    said = json_of(data)
+    if not isinstance(said, dict) or not all(isinstance(said.get(name), str) for name in ("type", "message", "code")):
+        return None
+    names = [
+        tuple(filter(is_text, said.get(name) or ())) for name in ("near", "keys") if isinstance(said.get(name), list)
+    ]
+    verdict = Verdict.REJECTED if said.get("verdict") == "rejected" else Verdict.RAISED
+    language = "javascript" if said.get("javascript") else "python"
+    finished = Finished(
+        verdict,
+        None,
+        said["type"],
+        said["message"],
+        2,
+        1,
+        near=names[0] if names else (),
+        keys=names[-1] if names else (),
+    )
+    found = hint_for(finished, replace(PLAN, code=said["code"], language=language), ("pandas",), 1)
+    assert "\n" not in found or "\n" in said["message"], found
+    return found[:20]
 
 
 @target(

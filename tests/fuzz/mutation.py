@@ -94,7 +94,7 @@ class Mutator:
     def mutate(self, pool: Sequence[bytes]) -> bytes:
         data = self._random.choice(pool)
         if self._random.random() < 0.7:
-            data = self._json(data, pool) or data
+            data = (self._json(data, pool) or data)[:MAX_BYTES]
         if self._random.random() < 0.4:
             for _ in range(self._random.choice((1, 1, 2, 4, 16))):
                 data = self._random.choice(self._byte_changes)(data, pool)

@@ -89,7 +89,7 @@ CASES: list[Case] = [
     (NORMAL, "ioctl", (0, 0x5401), ALLOW),
     *((NORMAL, "ioctl", (0, request), EPERM) for request in (0x5412, 0x541C, 0x5423, 0x8901, 0x5412 | UPPER)),
     (NORMAL, "fcntl", (0, 1030), ALLOW),
-    *((NORMAL, "fcntl", (0, command), EPERM) for command in (8, 10, 15, 1024, 1026, 1031)),
+    *((NORMAL, "fcntl", (0, command), EPERM) for command in (8, 10, 15, 36, 37, 38, 1024, 1026, 1031)),
     *((NORMAL, "prctl", (option,), ALLOW) for option in (1, 15, 23, 38, 0x53564D41)),
     *((NORMAL, "prctl", (option,), EPERM) for option in (4, 22, 24, 35, 47, 62, 0x59616D61)),
     (CONFINED, "prctl", (1,), EPERM),

@@ -111,6 +111,11 @@ async def test_an_unknown_tool_can_be_caught_with_its_name_and_a_hint(services: 
 async def test_a_script_cannot_call_a_code_tool(services: Services, tool: str) -> None:
     said = failure(await execute(services, f"await call_tool('{tool}', {{'code': '1'}})"))
     assert (said["tool"], kind(said)) == (tool, ("tool_not_found", "TOOL_NOT_FOUND", False))
+    assert said["hints"] == [
+        "Tools that run code (execute, run_code, …) cannot be called from a script; write the code here.",
+        "Find tools with the tool `search`.",
+        "Servers: shop.",
+    ]
 
 
 async def test_the_refused_modules_are_those_that_reach_out_of_the_script() -> None:

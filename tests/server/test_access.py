@@ -20,7 +20,7 @@ from paddock.config import ServerConfig
 from paddock.store.runs import EVERYONE
 from tests.server.conftest import ERAS, served
 from tests.server.shared_services import open_services
-from tests.server.test_processes import address_of, forked, started
+from tests.server.test_processes import ACCEPT, HELLO, address_of, forked, started
 
 TOKEN = "correct-horse"  # noqa: S105
 
@@ -166,3 +166,49 @@ async def test_two_tokens_are_two_callers_with_their_own_runs_and_artifacts(era:
     assert len(principals) == 3
     assert "local" in principals
     assert not any("ann" in each or "bob" in each for each in principals)
+
+
+PAGE = "http://localhost:6274"
+ASKING = {
+    "origin": PAGE,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,content-type,mcp-protocol-version,mcp-session-id",
+}
+
+
+def permissions(answer: httpx.Response) -> dict[str, str]:
+    """The headers in which a browser looks for permission."""
+    return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
+
+
+@pytest.mark.parametrize("allowed", [PAGE, "http://localhost:*"])
+async def test_a_page_of_an_allowed_origin_may_send_requests_and_read_the_answers(allowed: str) -> None:
+    config = replace(Config(), server=ServerConfig(origins=(allowed,), token=TOKEN))
+    async with open_services(config) as services, served(services) as address, httpx.AsyncClient() as http:
+        asked = await http.options(address, headers=ASKING)  # without the token: browsers send none
+        answer = await http.post(address, json=HELLO, headers={**ACCEPT, **bearer(TOKEN), "origin": PAGE})
+        refused = await http.post(address, json=HELLO, headers={**ACCEPT, "origin": PAGE})
+        ended = await http.options(address, headers={**ASKING, "access-control-request-method": "DELETE"})
+        put = await http.options(address, headers={**ASKING, "access-control-request-method": "PUT"})
+        foreign = await http.options(address, headers={**ASKING, "origin": "http://localhost.evil.example"})
+    assert [each.status_code for each in (asked, answer, refused, ended, put)] == [200, 200, 401, 200, 400]
+    assert permissions(asked)["access-control-allow-origin"] == PAGE
+    assert permissions(asked)["access-control-allow-methods"] == "GET, POST, DELETE"
+    assert permissions(asked)["access-control-allow-headers"] == ASKING["access-control-request-headers"]
+    for each in (answer, refused):
+        assert permissions(each) == {
+            "access-control-allow-origin": PAGE,
+            "access-control-expose-headers": "mcp-session-id, retry-after, www-authenticate",
+        }
+        assert each.headers["vary"] == "Origin"
+    assert answer.headers["mcp-session-id"]
+    assert foreign.status_code == 400
+    assert "access-control-allow-origin" not in permissions(foreign)
+
+
+async def test_without_configured_origins_no_page_gets_a_permission() -> None:
+    async with open_services() as services, served(services) as address, httpx.AsyncClient() as http:
+        asked = await http.options(address, headers=ASKING)
+        answer = await http.post(address, json=HELLO, headers=ACCEPT)
+    assert (asked.status_code, permissions(asked)) == (403, {})
+    assert (answer.status_code, permissions(answer)) == (200, {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -60,7 +61,8 @@ async def test_too_many_connections_are_survived_and_reported_in_few_lines(bare:
         async with Client(address) as client:
             assert await run(client) == 2
         for _ in range(600):
-            opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=10))
+            last = opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=10))
+        assert b"Too many connections are open" in last.makefile("rb").read()
         opened.close()
         async with asyncio.timeout(30), Client(address) as client:
             assert await run(client) == 2
@@ -69,3 +71,14 @@ async def test_too_many_connections_are_survived_and_reported_in_few_lines(bare:
         said = process.stderr.read()
         assert "descriptor" in said
         assert len(said) < 20_000
+
+
+async def test_connections_wait_for_a_server_that_is_busy(bare: str) -> None:
+    with serving(bare, 1024, 1024) as (address, process), ExitStack() as opened:
+        found = re.fullmatch(r"http://(.*):(\d+)/mcp", address)
+        assert found is not None
+        async with Client(address) as client:
+            assert await run(client) == 2
+        process.send_signal(signal.SIGSTOP)  # it accepts nothing
+        for _ in range(300):
+            opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=5))

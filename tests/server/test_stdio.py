@@ -40,6 +40,12 @@ def request(params: str) -> str:
         ('{"id": "\\udfff", "method": "ping"}', None, -32700, "hex escape"),
         ("[" * 100_000, None, -32700, "recursion limit exceeded"),
         ("5", None, -32600, "object"),
+        (request("[5]"), 7, -32600, "object"),
+        ('{"jsonrpc": "1.0", "id": 7, "method": "ping"}', 7, -32600, "2.0"),
+        ('{"jsonrpc": "2.0", "id": 7, "method": 5}', 7, -32600, "string"),
+        ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, -32600, "id should be"),
+        ('{"jsonrpc": "2.0", "id": null, "method": "tools/call"}', None, -32600, "id should be"),
+        ('{"jsonrpc": "2.0", "id": {}, "method": "initialize"}', None, -32600, "id should be"),
     ],
 )
 def test_a_request_that_cannot_be_read_gets_an_error_with_its_id_and_a_line_on_stderr(

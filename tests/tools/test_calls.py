@@ -112,6 +112,49 @@ async def test_a_failed_call_returns_an_envelope(
     assert (said["error_kind"], said["error_code"], said["tool"]) == (kind, code, tool)
 
 
+@pytest.mark.parametrize(
+    ("name", "hints"),
+    [
+        (
+            "frobnicate",
+            [
+                "`paddock tools` lists the tools.",
+                "Servers: plain.",
+                "Tools that run code (execute, run_code, …) cannot be called from a script.",
+            ],
+        ),
+        (
+            "run_code",
+            [
+                "Tools that run code (execute, run_code, …) cannot be called from a script; write the code here.",
+                "`paddock tools` lists the tools.",
+                "Servers: plain.",
+            ],
+        ),
+        ("weather.add", ["There is no server 'weather'. Servers: plain. 'add' is a tool of plain."]),
+        ("plian.ad", ["There is no server 'plian'. Did you mean the server 'plain'? Servers: plain."]),
+    ],
+)
+async def test_a_script_learns_how_to_find_a_tool(paddock: Paddock, name: str, hints: list[str]) -> None:
+    said = await failure(paddock, f"call_tool('{name}', {{}})")
+    assert (said["error_code"], said["hints"]) == ("TOOL_NOT_FOUND", hints)
+
+
+async def test_at_most_ten_servers_are_listed() -> None:
+    servers: dict[str, Any] = {f"server{number}": SERVER for number in range(12)}
+    async with Paddock(config(**servers)) as paddock:
+        (hint,) = (await failure(paddock, "call_tool('weather.wind', {})"))["hints"]
+    assert hint.endswith("Servers: " + ", ".join(list(servers)[:10]) + " and 2 more.")
+
+
+async def test_without_tools_nothing_is_suggested() -> None:
+    async with Paddock(config(ToolsConfig(), plain=SERVER)) as paddock:
+        result = await paddock.run("await call_tool('frobnicate', {})", tools=())
+    assert result.error is not None
+    assert result.error.envelope is not None
+    assert result.error.envelope["hints"][0] == "This script can call no tools."
+
+
 async def test_a_script_without_calls_connects_to_nothing() -> None:
     async with Paddock(config()) as paddock:
         assert (await paddock.run("1 + 1")).output == 2

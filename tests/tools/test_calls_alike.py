@@ -121,7 +121,7 @@ async def test_tools_of_one_name_are_told_apart() -> None:
 ]
 """
         for engine in ENGINES:
-            result = await paddock.run(code, engine=engine)
+            result = await paddock.run(code, engine=engine, tools=["one.echo", "two.echo"])
             assert result.output == [{"result": letter} for letter in "abcd"], engine
             called = [call.tool for call in result.calls]
             assert called == ["one.echo", "two.echo", "two.echo", "two.echo"], engine

@@ -386,6 +386,29 @@ HOSTILE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "copies": ({"allOf": [{"type": "string"}] * 5000}, {"a": "x" * 1_000_000}),
     "copies of choices": (of({"anyOf": [{"type": "integer"}] * 5000}), {"a": "x" * 1_000_000}),
     "deep enum": (of({"enum": [json.loads("[" * 95 + "]" * 95)]}), {"a": 1}),
+    "enum of lists": (of({"items": {"enum": [[n] for n in range(5000)]}}), {"a": [[4999]] * 50_000}),
+    "enum of numbers": (of({"items": {"enum": [n + 0.5 for n in range(2000)]}}), {"a": [1999.5] * 50_000}),
+    "many names that others depend on": (
+        of({"items": {"dependentRequired": {f"name {n}": ["x"] for n in range(10_000)}}}),
+        {"a": [{}] * 50_000},
+    ),
+    "many schemas that allow all": (of({"items": {"allOf": [True] * 30_000}}), {"a": [1] * 100_000}),
+    "numbers of many digits": (of({"items": {"multipleOf": 0.01}}), {"a": [1e300] * 500_000}),
+    "divided by a tiny number": (of({"items": {"multipleOf": 1e-300}}), {"a": [5] * 500_000}),
+    "integers of thousands of digits": (of({"items": {"minimum": 0.5}}), {"a": [10**4000] * 5000}),
+    "unique numbers": (of({"items": {"uniqueItems": True}}), {"a": [[n + 0.5 for n in range(14)]] * 50_000}),
+}
+
+
+TENFOLD: dict[str, Any] = {}
+for _ in range(8):
+    TENFOLD = {"type": "array", "minItems": 10, "items": TENFOLD}
+HOSTILE |= {
+    "an example of 10^8 parts": (of(TENFOLD) | {"required": ["a"]}, {}),
+    "an example that contains itself": (
+        {"required": [*"abcdefghijklmnopqrst"], "properties": {name: {"$ref": "#"} for name in "abcdefghijklmnopqrst"}},
+        {"a": 1},
+    ),
 }
 
 

@@ -167,7 +167,12 @@ async def _serve_http(
     import uvicorn
     from sse_starlette.sse import AppStatus
 
-    from paddock.server.connections import ACCEPTED_AT_ONCE, LimitedProtocol, handle_loop_error
+    from paddock.server.connections import (
+        ACCEPTED_AT_ONCE,
+        WAITING_CONNECTIONS,
+        LimitedProtocol,
+        handle_loop_error,
+    )
     from paddock.server.http import make_app
     from paddock.server.mcp import make_server
 
@@ -175,6 +180,10 @@ async def _serve_http(
         @contextmanager
         def capture_signals(self) -> Iterator[None]:  # uvicorn's version raises each signal again at the end
             yield
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            listener.listen(WAITING_CONNECTIONS)  # asyncio lets only ACCEPTED_AT_ONCE wait
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             ending = asyncio.create_task(self._end_runs())

@@ -69,7 +69,7 @@ CALLS_AHEAD = 1000
 ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
 NEAR_LIMIT = 0.5
-"""Share of the memory limit that must have been in use for a MemoryError to count as `out_of_memory`."""
+"""Share of a limit that must have been used for the guest's own sign of it to count: a MemoryError, or SIGXCPU."""
 WARNINGS, WARNING_CHARACTERS = 20, 500
 NAMES, NAME_CHARACTERS = 20, 100
 """How much a guest may tell about its script's mistakes. The rest is cut."""
@@ -294,7 +294,7 @@ class JailedExecution:
         if isinstance(message, CallFrame):
             self._calls_made += 1
             self._calls[self._calls_made] = message.id
-            return ToolCall(self._calls_made, message.tool, message.arguments_json)
+            return ToolCall(self._calls_made, message.tool, message.arguments_json, message.function)
         if isinstance(message, ProgressFrame):
             self._progress_count += 1
             if self._progress_count > PROGRESS_EVENTS:
@@ -351,6 +351,11 @@ class JailedExecution:
         is_near = (self._guest.usage()[1] or 0) >= self._plan.limits.memory_bytes * NEAR_LIMIT
         return is_near or self._guest.resource_limit.was_out_of_memory()
 
+    def _was_out_of_time(self) -> bool:
+        """Whether SIGXCPU is due to the limit. A script can send itself that signal at any time."""
+        used = self._report.cpu_seconds if self._report is not None else 0.0
+        return max(used, self._guest.usage()[0] or 0.0) >= self._plan.limits.cpu_seconds * NEAR_LIMIT
+
     def _has_ended(self) -> bool:
         try:
             self._report = self._guest.report()
@@ -364,6 +369,8 @@ class JailedExecution:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
         code = os.waitstatus_to_exitcode(self._report.status)
+        if (failure := self._guest.resource_limit.failure) is not None:
+            return Finished(Verdict.LOST, error_type="JailUnavailable", error_message=failure)
         if self._guest.resource_limit.was_out_of_memory():
             return Finished(Verdict.OUT_OF_MEMORY)
         if code >= 0 and self._plan.mode == "script":
@@ -371,7 +378,7 @@ class JailedExecution:
         if code >= 0:
             message = f"the script ended its process with exit code {code} before it returned"
             return Finished(Verdict.CRASHED, None, "Crashed", message, exit_code=code)
-        if -code == signal.SIGXCPU:
+        if -code == signal.SIGXCPU and self._was_out_of_time():
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
         if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor the compiler sends SIGKILL here

@@ -217,7 +217,8 @@ class MontyExecution:
         linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]
         if linked or any(name in code for name in BRIDGE_NAMES):
             parts.append(_guest_source("monty_bridge.py").replace("TOKEN", self._token))
-            parts += [f"async def {name}(payload=None): return await call_tool({name!r}, payload)" for name in linked]
+            call = "return await __paddock_call({!r}, payload, 'function')"
+            parts += [f"async def {name}(payload=None): {call.format(name)}" for name in linked]
         if parts:
             await self._feed("\n".join(parts), texts)
 
@@ -263,13 +264,14 @@ class MontyExecution:
                 at = await at.resume_auto()
         return at
 
-    async def _call(self, tool: str, arguments_json: str) -> str:
+    async def _call(self, tool: str, arguments_json: str, kind: str) -> str:
         if not arguments_json.startswith("{"):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
         if len(arguments_json) > ARGUMENT_CHARACTERS:
             raise ValueError(f"the arguments of a call must not exceed {ARGUMENT_CHARACTERS} characters of JSON")
         number = self._next("call")
-        answer: Answer = await self._ask("call", ToolCall(number, tool[:TOOL_NAME_CHARACTERS], arguments_json))
+        call = ToolCall(number, tool[:TOOL_NAME_CHARACTERS], arguments_json, kind == "function")
+        answer: Answer = await self._ask("call", call)
         if answer.failed:
             raise RuntimeError(answer.json)
         return answer.json

@@ -6,13 +6,15 @@ from json import dumps as __paddock_dumps
 from json import loads as __paddock_loads
 
 
-async def call_tool(name, params=None, arguments=None):
-    if params is None:
-        params = arguments
+async def __paddock_call(name, params, kind):
     if type(name) is not str:
         raise TypeError("call_tool takes the tool's name and one dict of arguments")
     text = __paddock_dumps({} if params is None else params, allow_nan=False)
-    return __paddock_loads(await __paddock_call_TOKEN(f"{name[:1000]}", f"{text[:16_777_217]}"))
+    return __paddock_loads(await __paddock_call_TOKEN(f"{name[:1000]}", f"{text[:16_777_217]}", f"{kind}"))
+
+
+async def call_tool(name, params=None, arguments=None):
+    return await __paddock_call(name, arguments if params is None else params, "tool")
 
 
 async def report_progress(done, total=None, message=""):

@@ -27,11 +27,12 @@ LineOrColumn = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 
 class CallFrame(msgspec.Struct, forbid_unknown_fields=True):
-    """The script calls a tool."""
+    """The script calls a tool, by its name or by its function."""
 
     tool: str
     id: int = 0
     arguments_json: str = ""
+    function: bool = False
 
 
 class ProgressFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -190,7 +191,7 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
         call = _CALL.decode(header)
         if len(call.tool) > TOOL_NAME_CHARACTERS or call.id or call.arguments_json:
             raise ValueError("not a call")
-        return CallFrame(call.tool, frame_id, body.decode())
+        return CallFrame(call.tool, frame_id, body.decode(), call.function)
     if kind == Kind.PROGRESS:
         progress = _PROGRESS.decode(header)
         return ProgressFrame(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])

@@ -43,6 +43,7 @@ class ResourceLimit:
 
     oom_fd: int | None = None  # readable when memory may have run out: then ask `was_out_of_memory`
     counts_sockets = True  # bytes that wait in sockets count too
+    failure: str | None = None  # why the host could no longer enforce the limit, and killed the guest
 
     def cgroup_fds(self) -> list[int]:
         """Descriptors through which the guest enters its control group by itself. Do not close them."""
@@ -200,7 +201,13 @@ class WatchedLimit(ResourceLimit):
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
-            self._exceeded = True
+            if watched.error is None:
+                self._exceeded = True
+            else:
+                reason = explain(watched.error) if isinstance(watched.error, OSError) else repr(watched.error)
+                self.failure = (
+                    f"the host could not check the script's memory any longer, and ended the script: {reason}"
+                )
             kill()  # in the watcher's thread, because the event loop may be busy
 
         first, *others = roots()

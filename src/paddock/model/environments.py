@@ -19,6 +19,7 @@ _REQUIREMENT = (
     rf"(?:{_VERSIONS}|\(\s*{_VERSIONS}\s*\))?\s*"
     r"(?:;[^\x00-\x1f]+)?"
 )
+_IMPORT_NAMES = {"beautifulsoup4": "bs4", "pillow": "PIL", "scikit-learn": "sklearn", "pyyaml": "yaml"}
 _MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 
@@ -28,6 +29,11 @@ class EnvironmentConfig:
 
     packages: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
+
+    def import_names(self) -> list[str]:
+        """The names under which scripts import the packages."""
+        names = map(requirement_name, self.packages)
+        return [_IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names]
 
 
 BUILT_IN: Mapping[str, EnvironmentConfig] = {

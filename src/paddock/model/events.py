@@ -41,6 +41,7 @@ class ToolCall:
     id: int
     tool: str
     arguments_json: str
+    is_function: bool = False  # whether `tool` is the name of a function that is linked to a tool
 
 
 @dataclass(frozen=True, slots=True)

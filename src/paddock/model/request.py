@@ -111,3 +111,4 @@ class RunContext:
         default_factory=dict
     )  # the session's tools, which hide others of the same name
     context: Context | None = None  # values to inject into the run's tool calls
+    can_search: bool = False  # whether the caller has the tool `search`

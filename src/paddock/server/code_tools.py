@@ -170,11 +170,13 @@ class _CodeTool:
         calls_context = caller.context.for_run(request.connections)
         own = {each.tool.name: ScriptTool(each, calls_context, caller.session) for each in self._session_tools}
         artifacts = services.artifacts.of(caller.owner, run_id)
-        context = RunContext(run_id, artifacts, self._definition.name, caller.owner.session, own, calls_context)
+        can_search = any(each.startswith("discovery") for each in self._definition.companions) and services.has_tools
+        session = caller.owner.session
+        context = RunContext(run_id, artifacts, self._definition.name, session, own, calls_context, can_search)
         reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id), place)
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
-        with services.in_progress(run_id) as run:
+        with services.in_progress(run_id) as run, caller.memory:
             try:
                 async with run.stop, place:
                     request = await add_files(services, caller, request)

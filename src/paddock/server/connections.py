@@ -14,11 +14,19 @@ from paddock import descriptors
 
 ACCEPTED_AT_ONCE = 32
 """How many connections asyncio accepts in a row. If no descriptor is free, it makes this many failing attempts."""
+WAITING_CONNECTIONS = 1024
+"""How many connections the kernel keeps until they are accepted. It drops others, and their clients see a reset."""
 SILENT_SECONDS = 15.0
 """How long a new connection may take to send the head of its first request."""
 WARN_SECONDS = 60.0
 """The shortest time between two warnings that too many connections are open."""
-FULL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+_REASON = (
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Too many connections are open: try again later"}}'
+)
+FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
+    b"content-length: %d\r\nconnection: close\r\n\r\n%s" % (len(_REASON), _REASON)
+)
 log = logging.getLogger(__name__)
 
 

@@ -10,17 +10,23 @@ import asyncio
 import hashlib
 import hmac
 import ipaddress
+import math
 import re
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
-from paddock.errors import ConfigError
+from paddock.errors import ConfigError, Overloaded
+from paddock.model import envelope
+from paddock.model.request import LOCAL
 from paddock.server.readiness import Readiness
+from paddock.server.request_memory import SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -33,13 +39,22 @@ if TYPE_CHECKING:
 
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request: code, inputs and files together."""
-SMALL_BYTES = 64 * 1024
-"""This much of each body does not count towards `arriving_bytes`: small requests arrive even if large ones use it."""
+EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
+"""Headers of answers that web pages may read, besides those that browsers always show them."""
 _HOST = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 _ANY_PORT = ":*"
 _HEALTH = "/healthz"
-_DISCONNECTED_KEY = "paddock_disconnected"
-_BODY_SIZE_KEY = "paddock_body_size"
+_RECEIVED_KEY = "paddock_received"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What is known about a request before MCP reads it."""
+
+    caller: str  # who shares the server's memory and places with whom
+    body_bytes: int  # the SDK keeps the body as long as the call lasts
+    memory: HeldMemory
+    disconnected: asyncio.Event  # set when the client closes its connection
 
 
 def make_app(server: Server[Any], services: Services) -> Starlette:
@@ -63,7 +78,18 @@ def make_app(server: Server[Any], services: Services) -> Starlette:
     # checked the size already.
     manager = server.session_manager
     manager.asgi_app = manager.asgi_app.app  # type: ignore[assignment]
-    app.add_middleware(_Guard, settings=services.config.server)
+    settings = services.config.server
+    app.add_middleware(_Guard, settings=settings)
+    if settings.origins:
+        # Outside of the guard, because the request in which a browser asks for permission has no token.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origin_regex=_origins_pattern(settings.origins),
+            allow_methods=("GET", "POST", "DELETE"),
+            allow_headers=("*",),
+            allow_private_network=True,
+            expose_headers=EXPOSED_HEADERS,
+        )
     return app
 
 
@@ -80,14 +106,9 @@ def check_host(host: str) -> None:
         )
 
 
-def disconnect_event(request: Request | None) -> asyncio.Event | None:
-    """Return an event that is set when the client of this request closes its connection; None over stdio."""
-    return None if request is None else getattr(request.state, _DISCONNECTED_KEY, None)
-
-
-def body_bytes(request: Request | None) -> int:
-    """Return the size of the request's body, which the SDK keeps as long as the call lasts; 0 over stdio."""
-    return 0 if request is None else getattr(request.state, _BODY_SIZE_KEY, 0)
+def received(request: Request | None) -> Received | None:
+    """Return what is known about this request; None over stdio."""
+    return None if request is None else getattr(request.state, _RECEIVED_KEY, None)
 
 
 async def _health(request: Request) -> PlainTextResponse:
@@ -97,14 +118,14 @@ async def _health(request: Request) -> PlainTextResponse:
 class _Refused(Exception):
     """Raised for a request that is refused. Holds the HTTP status, and the reason that the client is told."""
 
-    def __init__(self, status: int, reason: str, **headers: str) -> None:
+    def __init__(self, status: int, reason: str, data: dict[str, Any] | None = None, **headers: str) -> None:
         super().__init__(reason)
-        self.status = status
+        self.status, self.data = status, data
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def response(self) -> JSONResponse:
         """Return the refusal as a JSON-RPC error, because clients show only the message of such an error."""
-        error = {"code": INVALID_REQUEST, "message": str(self)}
+        error = {"code": INVALID_REQUEST, "message": str(self), **({} if self.data is None else {"data": self.data})}
         return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, self.status, self.headers)
 
 
@@ -118,22 +139,34 @@ class _Guard:
     def __init__(self, app: ASGIApp, settings: ServerConfig) -> None:
         self._app, self._settings = app, settings
         self._token_digest = _digest(settings.token) if settings.token else None
-        self._arriving_bytes = 0  # counted bytes of all bodies that have not arrived completely
+        self._origins = re.compile(_origins_pattern(settings.origins))
+        self._memory = RequestMemory(settings.request_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        caller = self._caller(scope)
+        memory = HeldMemory(self._memory, caller)
+        with memory:
+            await self._serve(scope, receive, send, caller, memory)
+
+    def _caller(self, scope: Scope) -> str:
+        """Return who shares memory and places with whom: never a connection or a name, which anybody can make up."""
+        is_verified = self._token_digest is not None  # then there is one token, and one caller
+        return LOCAL if is_verified or not scope.get("client") else str(scope["client"][0])
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, caller: str, memory: HeldMemory) -> None:
         try:
             headers = Headers(scope=scope)
             self._check(scope["path"], headers)
-            body = await self._receive_body(headers, receive) if scope["type"] == "http" else deque()
+            body = await self._receive_body(headers, receive, memory) if scope["type"] == "http" else deque()
         except _Refused as refused:
             await refused.response()(scope, receive, send)
             return
         disconnected = asyncio.Event()
         size = sum(len(message.get("body", b"")) for message in body)
-        scope.setdefault("state", {}).update({_DISCONNECTED_KEY: disconnected, _BODY_SIZE_KEY: size})
+        scope.setdefault("state", {})[_RECEIVED_KEY] = Received(caller, size, memory, disconnected)
         has_started = False
 
         async def receive_again() -> Message:
@@ -159,7 +192,7 @@ class _Guard:
         if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
             raise _Refused(421, "Invalid Host header: it must name this machine, as localhost or 127.0.0.1 does")
         for origin in headers.getlist("origin"):
-            if not any(_is_origin(origin, each) for each in self._settings.origins):
+            if not self._origins.fullmatch(origin):
                 raise _Refused(403, "Invalid Origin header: web pages may use this server if server.origins names them")
         if self._token_digest is None or path == _HEALTH:
             return
@@ -173,41 +206,64 @@ class _Guard:
         reason = f"Unauthorized: {problem}; send it as `Authorization: Bearer TOKEN`"
         raise _Refused(401, reason, www_authenticate="Bearer")
 
-    async def _receive_body(self, headers: Headers, receive: Receive) -> deque[Message]:
-        """Read the whole body. Raises _Refused if it is too large or too slow, or if too many bodies are arriving."""
-        messages: deque[Message] = deque()
-        counted, size = 0, int(headers.get("content-length", 0))
-        too_large = _Refused(413, f"The request has more than {BODY_BYTES >> 20} MB: send less at once")
-        if size > BODY_BYTES:
-            raise too_large
-        size = 0
+    async def _receive_body(self, headers: Headers, receive: Receive, memory: HeldMemory) -> deque[Message]:
+        """Read the whole body. Raises _Refused if it is too large or too slow, or if requests take too much memory."""
+        if int(headers.get("content-length", 0)) > BODY_BYTES:
+            raise _too_large()
         try:
             async with asyncio.timeout(self._settings.body_seconds):
-                while True:
-                    message = await receive()
-                    messages.append(message)
-                    size += len(message.get("body", b""))
-                    if size > BODY_BYTES:
-                        raise too_large
-                    if not message.get("more_body", False):
-                        return messages
-                    self._arriving_bytes += max(0, size - SMALL_BYTES) - counted
-                    counted = max(0, size - SMALL_BYTES)
-                    if counted and self._arriving_bytes > self._settings.arriving_bytes:
-                        raise _Refused(503, "Too many large requests are being sent: try again", retry_after="1")
+                return await self._read_body(receive, memory)
         except TimeoutError:
             seconds = f"{self._settings.body_seconds:g} s"
             raise _Refused(408, f"The request did not arrive within {seconds}", connection="close") from None
-        finally:
-            self._arriving_bytes -= counted
+
+    async def _read_body(self, receive: Receive, memory: HeldMemory) -> deque[Message]:
+        body, size, more, refusal = bytearray(), 0, True, None
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return deque([message])
+            more = message.get("more_body", False)
+            size += len(message.get("body", b""))
+            if size > BODY_BYTES:
+                raise _too_large()
+            if refusal is None:  # else the rest is discarded: a client that is still sending would not read the answer
+                body += message.get("body", b"")
+                refusal = self._count(body, memory, is_whole=not more)
+                if refusal is not None:
+                    body.clear()
+                    memory.shrink()
+        if refusal is not None:
+            raise refusal
+        return deque([{"type": "http.request", "body": bytes(body), "more_body": False}])
+
+    def _count(self, body: bytearray, memory: HeldMemory, *, is_whole: bool) -> _Refused | None:
+        """Count the memory for `body`. Returns the refusal if it is too much."""
+        is_large = len(body) > SMALL_BYTES
+        needed = parsed_bytes(body) if is_whole else len(body)
+        if is_large and needed > self._memory.largest_bytes:
+            reason = (
+                f"The values of this request could take {needed >> 20} MB of memory, and server.request_bytes "
+                f"allows {self._memory.largest_bytes >> 20} MB: send less at once"
+            )
+            return _Refused(413, reason)
+        try:
+            memory.grow(needed, is_large=is_large)
+        except Overloaded as problem:
+            hints = ["Nothing was run. Wait as long, then send it again, with fewer large requests at once."]
+            data = envelope.rate_limited("request", str(problem), problem.retry_after_seconds, hints=hints)
+            return _Refused(429, str(problem), data, retry_after=str(math.ceil(problem.retry_after_seconds)))
+        return None
 
 
-def _is_origin(origin: str, allowed: str) -> bool:
-    """Whether `allowed` matches `origin`. `http://localhost:*` matches any port, and no port."""
-    if not allowed.endswith(_ANY_PORT):
-        return origin.lower() == allowed.lower()
-    pattern = re.escape(allowed.removesuffix(_ANY_PORT)) + r"(:\d{1,5})?"
-    return re.fullmatch(pattern, origin, re.IGNORECASE) is not None
+def _too_large() -> _Refused:
+    return _Refused(413, f"The request has more than {BODY_BYTES >> 20} MB: send less at once")
+
+
+def _origins_pattern(origins: tuple[str, ...]) -> str:
+    """Return a pattern for the allowed origins. `http://localhost:*` allows any port, and no port."""
+    ports = {each: r"(:\d{1,5})?" if each.endswith(_ANY_PORT) else "" for each in origins}
+    return f"(?i:{'|'.join(re.escape(each.removesuffix(_ANY_PORT)) + port for each, port in ports.items()) or '(?!)'})"
 
 
 def _bearer(credentials: str) -> str:

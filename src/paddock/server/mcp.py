@@ -46,8 +46,9 @@ from paddock.model.request import LOCAL
 from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
-from paddock.server.http import body_bytes, disconnect_event
-from paddock.server.sessions import CONNECTION, Caller, caller_key
+from paddock.server.http import received
+from paddock.server.request_memory import SMALL_BYTES
+from paddock.server.sessions import CONNECTION, Caller, token_principal
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
 
 if TYPE_CHECKING:
@@ -230,19 +231,25 @@ class _Handlers:
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         arguments = dict(params.arguments or {})
+        http = received(context.request)
         tool = self._tools.get(params.name)
         if tool is None:
             _, tools = await self._current()
             tool = tools.get(params.name)
             if tool is None:
                 return envelope_result(_unknown_tool(params.name, tools))
-        problem = tool.validator.problems(arguments, params.name)
+        if (
+            http is not None and http.body_bytes > SMALL_BYTES
+        ):  # this may take a second, in which other requests are answered
+            problem = await asyncio.to_thread(tool.validator.problems, arguments, params.name)
+        else:
+            problem = tool.validator.problems(arguments, params.name)
         if problem is not None:
             return tool.refuse(problem)
         caller = self._caller(context)
         try:
             work = tool.call(caller, tool.with_integers(arguments))
-            result = await _until_disconnect(disconnect_event(context.request), work)
+            result = await _until_disconnect(None if http is None else http.disconnected, work)
             await self._services.record_session(caller)
             return await truncate_response(self._services, caller, tool.tool, result)
         except RequestError as refusal:
@@ -296,14 +303,14 @@ class _Handlers:
         name = _session_name(context)
         token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
         session = None if name is None else self._services.sessions.get(name, token)
-        peer = None if context.request is None or context.request.client is None else context.request.client.host
-        # Over HTTP any result may be sent as an event: the SDK starts a stream after 15 s, or at the first report.
-        max_bytes, key = None if context.request is None else EVENT_BYTES, caller_key(token, peer)
         # Each token has its own runs and artifacts. Without a token, or with the server's own, they are the owner's.
         is_owner = not token or bool(self._services.config.server.token)
-        return Caller(
-            LOCAL if is_owner else f"token-{key[:32]}", session, report, max_bytes, key, body_bytes(context.request)
-        )
+        principal = LOCAL if is_owner else token_principal(token)
+        http = received(context.request)
+        if http is None:
+            return Caller(principal, session, report)
+        # Any result may be sent as an event: the SDK starts a stream after 15 s, or at the first report.
+        return Caller(principal, session, report, EVENT_BYTES, http.caller, http.body_bytes, http.memory)
 
 
 @contextmanager

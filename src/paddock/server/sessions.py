@@ -8,6 +8,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,8 +48,9 @@ class Caller:
     session: Session | None
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
-    key: str = LOCAL  # identifies the caller in the run queue; see `caller_key`
+    key: str = LOCAL  # identifies the caller in the run queue
     body_bytes: int = 0  # size of the request's body, which stays in memory until the request is answered
+    memory: AbstractContextManager[None] = field(default_factory=nullcontext)  # counts while it is entered
 
     @property
     def owner(self) -> Owner:
@@ -60,11 +62,9 @@ class Caller:
         return Context() if self.session is None else self.session.context
 
 
-def caller_key(authorization: str, peer: str | None) -> str:
-    """Return the key of a caller: the hash of its `Authorization` header, else its address, else LOCAL."""
-    if authorization:
-        return hashlib.sha256(authorization.encode(errors="replace")).hexdigest()
-    return peer or LOCAL
+def token_principal(authorization: str) -> str:
+    """Return the principal of a caller without an account who sends this `Authorization` header."""
+    return f"token-{hashlib.sha256(authorization.encode(errors='replace')).hexdigest()[:32]}"
 
 
 class Sessions:

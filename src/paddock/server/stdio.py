@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification
 from pydantic import ValidationError
 
 if TYPE_CHECKING:
@@ -27,21 +27,34 @@ async def serve_stdio(server: Server[Any]) -> None:
     """Serve the client at the other end of stdin and stdout until it closes stdin."""
     async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
         sending, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        tasks.start_soon(_answer_unreadable, read, sending, write)
+        tasks.start_soon(_answer_unreadable, server, read, sending, write)
         await server.run(readable, write, server.create_initialization_options())
 
 
 async def _answer_unreadable(
-    read: Messages, sending: ObjectSendStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
+    server: Server[Any],
+    read: Messages,
+    sending: ObjectSendStream[SessionMessage | Exception],
+    write: ObjectSendStream[SessionMessage],
 ) -> None:
     """Pass messages on, and answer lines that the SDK cannot read: it drops them, and the client would wait."""
     async with sending:
         async for message in read:
-            if not isinstance(message, Exception):
+            if isinstance(message, Exception):
+                error = _error(message)
+            elif isinstance(message.message, JSONRPCNotification) and _is_request(server, message.message.method):
+                error = _refusal(INVALID_REQUEST, "Its id should be a string or a whole number")
+            else:
                 await sending.send(message)
-            elif (error := _error(message)) is not None:
+                continue
+            if error is not None:
                 log.warning("%s", error.error.message)
                 await write.send(SessionMessage(error))
+
+
+def _is_request(server: Server[Any], method: str) -> bool:
+    """Whether a message without a usable id is a request. The SDK takes every such message for a notification."""
+    return method == "initialize" or server.get_request_handler(method) is not None
 
 
 def _error(problem: Exception) -> JSONRPCError | None:
@@ -50,9 +63,12 @@ def _error(problem: Exception) -> JSONRPCError | None:
     An empty line, a notification and a response get no answer, so the result is None.
     """
     if not isinstance(problem, ValidationError):
-        return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message=str(problem)))
-    first = problem.errors()[0]
-    code, value, reason = INVALID_REQUEST, first["input"], first["msg"]
+        return _refusal(PARSE_ERROR, str(problem))
+    errors = problem.errors()
+    first = errors[0]
+    # The input of most errors is one field. Whatever an object is, some field of another kind of message is missing.
+    value = next((error["input"] for error in errors if error["type"] == "missing"), first["input"])
+    code, reason = INVALID_REQUEST, first["msg"]
     if first["type"] == "json_invalid":
         if not value.strip():
             return None
@@ -62,8 +78,12 @@ def _error(problem: Exception) -> JSONRPCError | None:
         return None
     if isinstance(value, list):
         reason = "batches are not part of the protocol; send each request on its own line"
+    return _refusal(code, reason, _request_id(value))
+
+
+def _refusal(code: int, reason: str, request_id: str | int | None = None) -> JSONRPCError:
     data = ErrorData(code=code, message=f"The request cannot be read: {reason}")
-    return JSONRPCError(jsonrpc="2.0", id=_request_id(value), error=data)
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=data)
 
 
 def _decode(line: str) -> Any:

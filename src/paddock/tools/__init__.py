@@ -8,7 +8,7 @@ mcp_config     reads the configuration of MCP servers; tables reads one table of
 upstream       one MCP server: connecting, listing, calling; connection, tool_list and upstream_errors are parts of it
 stdio, sse     transports; streamable HTTP is the SDK's, over http_client; message_filter reads what arrives
 answers        turns a server's answer into what a script gets; size moves work on large values to a thread
-schema*        checks arguments, explains what is wrong with them, reads them as types; repair corrects them
+schema*        check arguments, explain what is wrong with them, and convert schemas to types; repair corrects arguments
 policy         decides which tools scripts may call, and how often
 context        adds the host's values to calls
 secrets        redacts credentials; sanitize makes foreign text safe to show

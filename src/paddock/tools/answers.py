@@ -1,8 +1,8 @@
 """Turns a tool's result into the value that a script gets: an object unchanged, anything else as `{"result": …}`.
 
 Structured content takes precedence: text next to it only repeats it, and all other content goes under `_attachments`.
-Without it, text that is JSON is parsed if the tool declares no output schema. Several texts become a list if all are
-JSON, else one text of several lines. Images, sounds and embedded files become artifacts. A link stays a link.
+Without structured content, text that is JSON is parsed if the tool declares no output schema. Several texts become a
+list if all are JSON, else one text of several lines. Images, sounds and embedded files become artifacts; links do not.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
 ATTACHMENTS = "_attachments"
 MAX_DEPTH = 200
 MAX_DIGITS = 4000
+"""An integer with more digits becomes null, because Python refuses to write it."""
 _LINK = ("uri", "name", "title", "description", "mimeType", "size")
 _SUFFIXES = {kind: suffix for suffix, kind in reversed(TYPES.items())} | {"audio/wav": "wav", "audio/mpeg": "mp3"}
 _REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unknown tool))", re.IGNORECASE)

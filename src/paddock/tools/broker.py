@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ARGUMENT_BYTES = 4 * 1024 * 1024
 """Limit for the arguments of all calls of a run, which stay in the host's memory until the run ends."""
 ARGUMENT_DEPTH = 100
-TOO_MANY = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
+TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 _DENIED = '"error_kind": "policy_denied"'
 
@@ -83,10 +83,15 @@ class Broker:
 
         text = call.arguments_json
         self._bytes_left -= len(text)
-        arguments = TOO_MANY if self._bytes_left < 0 else await run_by_size(text, _parse, text)
+        arguments = TOO_LARGE if self._bytes_left < 0 else await run_by_size(text, _parse, text)
         started = time.perf_counter()
-        name = call.tool if call.tool in self._scope.session_tools else self._scope.links.get(call.tool, call.tool)
-        answer = await self._answer(call, name, arguments)
+        session_tool = self._scope.session_tools.get(call.tool)
+        if session_tool is not None:
+            tool: Tool | None = session_tool.tool
+        else:
+            tool = await self._scope.find(call.tool, is_function=call.is_function)
+        name = call.tool if tool is None else tool.full_name
+        answer = await self._answer(call, name, tool, arguments)
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
         sent_arguments = self._repaired.pop(call.id, arguments if isinstance(arguments, dict) else {})
@@ -120,21 +125,21 @@ class Broker:
         """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
         return hash(text) in self._denials
 
-    async def _answer(self, call: ToolCall, name: str, arguments: Mapping[str, Any] | str) -> Answer:
+    async def _answer(self, call: ToolCall, name: str, tool: Tool | None, arguments: Mapping[str, Any] | str) -> Answer:
         if isinstance(arguments, str):
             hint = "Pass less data, or less nested data, in one object."
             failure = envelope.invalid_arguments(name, arguments, hints=[hint])
             return await self._refuse(await self._entry(call.id, {}), name, None, failure)
         entry = await self._entry(call.id, arguments)
-        session_tool = self._scope.session_tools.get(name)  # no policy applies to it
-        tool = await self._scope.find(name) if session_tool is None else session_tool.tool
         if tool is None:
-            return await self._refuse(entry, name, None, await self._not_found(name))
+            failure = await self._scope.not_found(name, is_function=call.is_function)
+            return await self._refuse(entry, name, None, failure)
+        is_session_tool = call.tool in self._scope.session_tools  # no policy applies to session tools
         policy = self._rules.policy
-        if session_tool is None and policy is not None and (decision := policy.decide(tool)).action != "allow":
+        if not is_session_tool and policy is not None and (decision := policy.decide(tool)).action != "allow":
             return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
         notes: list[dict[str, Any]] = []
-        if session_tool is None and self._rules.repairs:
+        if not is_session_tool and self._rules.repairs:
             from paddock.tools.repair import repair
             from paddock.tools.size import run_by_size
 
@@ -233,17 +238,11 @@ class Broker:
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
-            # Raised by the tool itself. Without an answer the script would wait forever.
+            # The tool itself raised this. Without an answer the script would wait forever.
             return _internal(tool, problem, notes)
         # Whatever a tool raises goes to the script, even SystemExit, which would end the event loop.
         except BaseException as problem:  # noqa: BLE001
             return _internal(tool, problem, notes)
-
-    async def _not_found(self, name: str) -> dict[str, Any]:
-        unreachable = self._scope.unreachable(name)
-        if unreachable is not None:
-            return unreachable.envelope(name)
-        return envelope.tool_not_found(name, hints=(await self._scope.catalogue()).hints(name))
 
 
 async def _try_journal(entry_write: Awaitable[None]) -> str | None:
@@ -273,7 +272,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 
 
 def _parse(text: str) -> dict[str, Any] | str:
-    """The arguments, or why they cannot be used. They must have a JSON form, to be shown in the result."""
+    """The arguments, or why they cannot be used. The result shows them, so JSON must be able to represent them."""
     try:
         arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except ValueError as problem:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
-from paddock.model.spelling import most_similar
+from paddock.model.spelling import most_similar, within_edits
 from paddock.model.tools import Tool
 from paddock.tools import identifiers
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 MAX_HINTS = 3
+MAX_LISTED = 10
+"""How many names a hint lists."""
+CODE_TOOLS = ("execute", "run_code", "code_execution", "code_executor", "code-execution_execute", "python")
+"""The shipped tools that run code. Scripts look for them, and cannot call them."""
 
 
 class Catalogue:
@@ -36,6 +40,7 @@ class Catalogue:
         counts = Counter(tool.name for tool in self)
         self._by_name = {tool.name: tool for tool in self if counts[tool.name] == 1 and not self._is_full(tool.name)}
         self._links: dict[str, Mapping[str, Tool]] = {}
+        self._shared: dict[str, Mapping[str, tuple[str, ...]]] = {}
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._by_full_name.values())
@@ -53,7 +58,7 @@ class Catalogue:
 
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
         """The tools by their function names in a script. With `code`, only the tools that `code` mentions."""
-        family = "python" if language == "python" else "javascript"
+        family = identifiers.family(language)
         if family not in self._links:
             self._links[family] = identifiers.linked(self, family)
         links = self._links[family]
@@ -61,6 +66,13 @@ class Catalogue:
             return links
         mentioned = set(_WORD.findall(code))
         return {name: tool for name, tool in links.items() if name in mentioned}
+
+    def sharing(self, name: str, language: str = "python") -> tuple[str, ...]:
+        """The full names of the tools of several servers that share this name; empty if it means one tool at most."""
+        family = identifiers.family(language)
+        if family not in self._shared:
+            self._shared[family] = identifiers.shared(self, family)
+        return self._shared[family].get(name, ())
 
     def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> tuple[Tool, ...]:
         """The best matches, best first. The first search of thousands of tools takes a while: use a thread."""
@@ -73,13 +85,41 @@ class Catalogue:
         return Index(self)
 
     def hints(self, name: str) -> list[str]:
-        """Suggestions for the unknown tool name `name`."""
+        """Suggestions for the unknown tool name `name`: what it may mean. Empty if nothing is similar."""
         same_name = [tool.full_name for tool in self if tool.name == name]
         if same_name:
-            return [f"Several servers have a tool '{name}'; say which: {', '.join(same_name)}."]
+            return [ambiguity(name, same_name)]
+        if (unknown_server := self._unknown_server(name)) is not None:
+            return unknown_server
         elsewhere = [tool.full_name for tool in self if tool.name == name.rpartition(".")[2]]
         suggestions = [*elsewhere[:MAX_HINTS], *most_similar(name, {**self._by_full_name, **self._by_name}, MAX_HINTS)]
         return [f"Did you mean '{one}'?" for one in list(dict.fromkeys(suggestions))[:MAX_HINTS]]
+
+    def advice(self, name: str, where_to_look: str) -> list[str]:
+        """Hints for a script that called the unknown tool `name`: what it may mean, else how to find a tool."""
+        is_code_tool = name.rpartition(".")[2] in CODE_TOOLS
+        hints = [] if is_code_tool else self.hints(name)
+        if not hints:
+            cannot = f"Tools that run code ({', '.join(CODE_TOOLS[:2])}, …) cannot be called from a script"
+            advice = [where_to_look] if self else ["This script can call no tools."]
+            if servers := sorted({tool.server for tool in self if tool.server}):
+                advice.append(f"Servers: {listed(servers)}.")
+            hints = [f"{cannot}; write the code here.", *advice] if is_code_tool else [*advice, f"{cannot}."]
+        return hints
+
+    def _unknown_server(self, name: str) -> list[str] | None:
+        """The hint for a name that begins with an unknown server, where there are servers; else None."""
+        server, _, bare = name.rpartition(".")
+        if not server or not self._servers or self._is_full(name):
+            return None
+        with_dots = most_similar(name, (other for other in self._by_name if "." in other), MAX_HINTS)
+        if with_dots:
+            return [f"Did you mean '{one}'?" for one in with_dots]
+        near = within_edits(server, self._servers)[:1]
+        meant = f" Did you mean the server '{near[0]}'?" if near else ""
+        having = [tool.server for tool in self if tool.name == bare and tool.server]
+        elsewhere = f" '{bare}' is a tool of {listed(having)}." if having else ""
+        return [f"There is no server '{server[:100]}'.{meant} Servers: {listed(self._servers)}.{elsewhere}"]
 
     def _find_prefixed(self, name: str) -> Tool | None:
         """Find `server.tool` for `server.server_tool`, a form that some hosts with many servers use."""
@@ -104,6 +144,17 @@ class Catalogue:
         return [tool]
 
 
+def ambiguity(name: str, full_names: Sequence[str]) -> str:
+    """The hint for a name that tools of several servers have."""
+    return f"Several servers have a tool '{name}'; say which: {listed(full_names)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
 def is_pattern(name: object) -> bool:
     """Whether a name in a list of tools is a pattern."""
     return isinstance(name, str) and any(character in name for character in "*?[")
@@ -116,7 +167,7 @@ def may_match(pattern: str, server: str) -> bool:
 
 
 def servers_of(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """The servers of these full names; none if one of the names has no server."""
+    """The servers of these full names; empty if any of the names begins with no known server."""
     servers = list(known)
     matches = [[server for server in servers if name.startswith(f"{server}.")] for name in names]
     return tuple(dict.fromkeys(server for match in matches for server in match)) if all(matches) else ()

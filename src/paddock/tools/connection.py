@@ -58,8 +58,9 @@ LISTEN_AGAIN_SECONDS = 5.0
 EFFECT_UNKNOWN = "It is not known whether the call had an effect."
 PROGRESS_CHARACTERS = 1000
 MAX_PROGRESS_EVENTS = 10_000
-"""Progress notifications of one call. Further ones are dropped."""
+"""Limit for the progress notifications of one call. Further notifications are dropped."""
 MAX_ROUNDS = 100
+"""How often a server may ask to repeat a call later, instead of answering it."""
 ROUND_SECONDS = 0.25
 NOT_JSON = "The arguments contain something that JSON cannot represent: a lone surrogate, NaN or infinity."
 Progress = Callable[[float, float | None, str], None]
@@ -100,7 +101,7 @@ class Call:
 
 
 class Connection:
-    """A connection that is being opened. `open` waits until calls can be made."""
+    """A connection, which begins to open when it is created. `open` waits until calls can be made."""
 
     def __init__(self, server: Server, mode: str, changed: Callable[[], None]) -> None:
         self.server = server
@@ -172,7 +173,7 @@ class Connection:
             raise await self._lost() from None
 
     async def _call(self, call: Call) -> Result:
-        """The final result. Not `ClientSession.call_tool`, which validates it with a schema that may take forever."""
+        """The final result. `ClientSession.call_tool` is not used: it validates the result, which may take forever."""
         from paddock.tools.answers import Result
 
         numbers = count()
@@ -194,7 +195,7 @@ class Connection:
             if raw.get("resultType") != "input_required":
                 return Result.parse(raw)
             if raw.get("inputRequests"):
-                summary = f"The tool of the server '{server}' asks a person or a model, and nobody can answer here."
+                summary = f"The tool of the server '{server}' asks for input, and nobody can answer here."
                 raise CallFailed(envelope.input_required("", summary))
             await asyncio.sleep(ROUND_SECONDS)
             state = raw.get("requestState")
@@ -251,7 +252,7 @@ class Connection:
                     timer.cancel()
                     self._ready.set_result(None)
                     await self._stay(self._client)
-        except Exception as caught:  # noqa: BLE001  of a transport, its server or the SDK; becomes the reason
+        except Exception as caught:  # noqa: BLE001  whatever a transport or the SDK raises becomes the reason
             problem = caught
         finally:
             timer.cancel()
@@ -272,7 +273,7 @@ class Connection:
             group.cancel_scope.cancel()
 
     async def _listen(self, client: mcp.Client) -> None:
-        """Subscribe to changes of the tool list. Only newer protocol versions need that."""
+        """Subscribe to changes of the tool list. Only newer protocol versions need a subscription."""
         while True:
             try:
                 async with client.listen(tools_list_changed=True) as changes:

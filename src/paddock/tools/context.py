@@ -43,6 +43,7 @@ _TRANSPORT_HEADERS = frozenset(
     )
 )
 _PLACES = ("argument", "header", "meta")
+# Arguments that say on whose behalf a call is made, as `_normalise` writes them.
 _IDENTITIES = frozenset(
     {"connectionid", "pcid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"}
 )
@@ -63,7 +64,7 @@ NOTHING = Injected()
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value of the session: which servers get it, and in which part of a call."""
+    """A context field: a value of the session, the servers that get it, and the part of a call that it goes into."""
 
     name: str = ""
     parameter: str = ""  # the parameter's name in the tool that sets the field
@@ -71,21 +72,21 @@ class Field:
     argument: _Text = ""
     header: _Text = ""
     meta: _Text = ""
-    required_by: tuple[str, ...] = ()  # patterns of full names; a tool whose schema requires it needs none
+    required_by: tuple[str, ...] = ()  # patterns of tools that need the field although their schema does not require it
     description: _Text = ""
-    values: tuple[str, ...] = ()  # the allowed ones; empty: any text
+    values: tuple[str, ...] = ()  # the allowed values; if empty, any text is allowed
     default: _Text = ""
 
     @property
     def setter(self) -> str:
-        """The name of the tool that sets it."""
+        """The name of the tool that sets the field."""
         return f"set_{self.name}"
 
     def applies_to(self, server: str) -> bool:
         return server in self.servers or EVERY_SERVER in self.servers
 
     def value(self, context: Context) -> str:
-        """The current value; empty if it is not set."""
+        """The current value, or the default; empty if neither is set."""
         return context.values.get(self.name) or self.default
 
     def is_needed(self, tool: Tool) -> bool:
@@ -95,7 +96,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An account for a server. A server's first connection is the default."""
+    """An account on a server. A server's first connection is the default."""
 
     id: _Text = ""
     title: _Text = ""
@@ -108,7 +109,10 @@ _NO_CONNECTION = Connection()
 
 
 class Injection:
-    """The values that a configuration adds to calls. `hide_arguments` runs once a tool, `values_for` once a call."""
+    """The values that a configuration adds to calls.
+
+    `hide_arguments` is called once for each listed tool, `values_for` once for each call.
+    """
 
     def __init__(self, fields: Collection[Field] = (), connections: Mapping[str, tuple[Connection, ...]] = {}) -> None:
         self.fields = tuple(fields)
@@ -129,7 +133,7 @@ class Injection:
         return headers.union(*(each.headers for each in self.connections.get(server, ())))
 
     def missing(self, tool: Tool, context: Context) -> dict[str, Any] | None:
-        """An envelope if the tool needs a field that is not set."""
+        """An envelope if the tool needs a field that is not set, else None."""
         for each in self._fields(tool.server):
             if not each.value(context) and each.is_needed(tool):
                 hint = f"Call {each.setter}({{'{each.parameter}': …}}) first, then call again."
@@ -186,7 +190,7 @@ def _normalise(name: str) -> str:
 
 
 def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tuple[Mapping[str, Any], dict[str, bool]]:
-    """`schema` without the arguments `names`, and a dict of the removed ones, each with whether it was required.
+    """`schema` without the arguments `names`, and the removed arguments, each with whether it was required.
 
     The schema is untrusted: no schema raises, and parts that are too large to search stay unchanged.
     """
@@ -196,6 +200,8 @@ def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tupl
 
 
 class _SchemaStripper:
+    """Removes arguments from a schema. `found` has the removed arguments, each with whether it was required."""
+
     def __init__(self, root: Mapping[str, Any], names: frozenset[str]) -> None:
         self._root, self._names = root, names
         self._schemas_left, self._depth, self._hits = MAX_SCHEMAS, 0, 0
@@ -278,7 +284,7 @@ def parse(
 
 
 def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
-    origin = getattr(values, "origin", "")  # the file or variable that set it
+    origin = getattr(values, "origin", "")  # the file or environment variable that the table comes from
     where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":
         raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")

@@ -23,7 +23,7 @@ from paddock.planning.plan import BRIDGE_NAMES
 Function = Callable[..., Any]
 RESERVED = frozenset({*BRIDGE_NAMES, "files"})
 """Names that are defined in every script."""
-# `name: text`, `name (type): text`, `:param type name: text`, as the usual styles of docstrings have it.
+# The usual styles of docstrings describe a parameter as `name: text`, `name (type): text` or `:param type name: text`.
 _SECTION = re.compile(r"^\s*(args|arguments|parameters|params)\s*:?\s*$", re.IGNORECASE)
 _OTHER_SECTION = re.compile(r"^\s*(returns?|raises|yields?|examples?|notes?)\s*:?\s*$", re.IGNORECASE)
 _PARAMETER = re.compile(r"^\s*(?::param\s+(?:[^:\s]+\s+)?)?\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(\S.*)$")
@@ -84,8 +84,8 @@ def _outcome(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, Bas
 async def in_thread(work: Callable[[], Any]) -> Any:
     """Run `work` in a daemon thread of its own. A cancelled caller stops waiting; the thread continues.
 
-    Not asyncio's executor: it has few threads and waits for them at exit, so a tool that never returns would occupy one
-    of them and keep the host from exiting.
+    asyncio's executor is not used: it has few threads and waits for them at exit, so a tool that never returns would
+    occupy one of them and keep the host from exiting.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
@@ -194,7 +194,7 @@ def _output_schema(function: Function) -> dict[str, Any] | None:
 
 
 def _adapter(hint: Any) -> Any:
-    """A pydantic adapter for an annotation; None if pydantic does not support it; any JSON is then accepted."""
+    """A pydantic adapter for an annotation. None if pydantic does not support it: any JSON is then accepted."""
     if hint is Any:
         return None
     from pydantic import TypeAdapter

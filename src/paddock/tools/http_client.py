@@ -38,15 +38,16 @@ NOTIFICATION_SECONDS = 5.0
 """Time for a server to accept a notification or the end of a session."""
 MAX_RETRY_SECONDS = 86_400.0
 MAX_LINES_PER_SECOND = 100_000
+"""Event streams are read no faster than this. A line costs about 1 µs."""
 BYTES_PER_LINE = 400
-"""Event streams are read no faster than this, where BYTES_PER_LINE bytes count as a line. A line costs about 1 µs."""
+"""This many bytes of a stream count as one more line."""
 MAX_COOKIES = 50
 RESUME_SECONDS = 0.1
 LISTEN_SECONDS = 1.0
 """The minimum time between two streams of unsolicited messages. The SDK reopens one as soon as the server allows."""
 MAX_RESUMES = 100
 MAX_STALLED_RESUMES = 2
-"""Resumes in a row from the same event."""
+"""How often in a row a stream may be resumed from the same event."""
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ class Exchange:
 
     @contextmanager
     def closable(self) -> Iterator[anyio.CancelScope]:
-        """A scope that `close` cancels."""
+        """Open a cancel scope that `close` cancels."""
         with anyio.CancelScope() as scope:
             self._scope = scope
             if self.is_closed:
@@ -94,7 +95,7 @@ EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 """The exchange of the request being sent. Transports post each message in the context of its sender."""
 
 
-class _Sent(msgspec.Struct):
+class _Message(msgspec.Struct):
     """The fields of a JSON-RPC message that the client uses. Decoding skips the others."""
 
     id: int | str | None = None
@@ -102,7 +103,7 @@ class _Sent(msgspec.Struct):
     error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-_message = msgspec.json.Decoder(_Sent)
+_decoder = msgspec.json.Decoder(_Message)
 
 
 class Client(httpx2.AsyncClient):
@@ -110,7 +111,7 @@ class Client(httpx2.AsyncClient):
 
     def __init__(self, server: Server, own: Exchange) -> None:
         super().__init__(
-            # A small compressed body could become a huge one.
+            # Bodies must not be compressed: a small one could become a huge one.
             headers={"user-agent": "paddock", **server.headers, "accept-encoding": "identity"},
             timeout=httpx2.Timeout(server.connect_seconds, read=None),  # calls have a timeout of their own
             verify=_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
@@ -252,11 +253,12 @@ class _Body(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def _read(request: httpx2.Request) -> _Sent | None:
+def _read(request: httpx2.Request) -> _Message | None:
+    """The JSON-RPC message that `request` posts, or None."""
     if request.method != "POST":
         return None
     with suppress(ValueError, RecursionError, httpx2.RequestNotRead):
-        return _message.decode(request.content)
+        return _decoder.decode(request.content)
     return None
 
 
@@ -273,7 +275,7 @@ def _answer(body: bytes, number: int | str) -> bytes | None:
     if b"\\ud" in body or b"\\uD" in body:
         body = without_surrogates(body)
     try:
-        message = _message.decode(body)
+        message = _decoder.decode(body)
     except (ValueError, RecursionError):
         return body
     if type(message.id) is type(number) and message.id == number:

@@ -2,6 +2,7 @@
 
 The function name is the tool's name, converted to an identifier. If several tools share one, each also gets
 `<name>_<id>`, and the bare name means the first linked tool, so linking another tool never changes what a name means.
+Where the order is not explicit, because tools are linked by a pattern, a call of a name that is `shared` is refused.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ def identifier(name: str, language: str = "python") -> str:
 
 def reserved(language: str) -> frozenset[str]:
     """The names that no function may have in scripts of this language."""
-    return _RESERVED[_family(language)]
+    return _RESERVED[family(language)]
 
 
 def own_names(language: str) -> tuple[str, ...]:
     """The names that Paddock itself defines in every script of this language."""
-    return _OWN_NAMES[_family(language)]
+    return _OWN_NAMES[family(language)]
 
 
 def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
@@ -91,6 +92,22 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     return names
 
 
+def shared(tools: Iterable[Tool], language: str = "python") -> dict[str, tuple[str, ...]]:
+    """The names, of functions and for `call_tool`, that tools of several servers share, each with their full names.
+
+    A Python function of the embedding program is not among them: its full name is its bare name.
+    """
+    by_name: dict[str, list[Tool]] = {}
+    for tool in unique_tools(tools):
+        for name in {tool.name, identifier(tool.name, language)}:
+            by_name.setdefault(name, []).append(tool)
+    return {
+        name: tuple(tool.full_name for tool in group)
+        for name, group in by_name.items()
+        if len(group) > 1 and all(tool.server for tool in group)
+    }
+
+
 def unique_tools(tools: Iterable[Tool]) -> list[Tool]:
     """`tools` without duplicates."""
     first: dict[str, Tool] = {}
@@ -99,7 +116,8 @@ def unique_tools(tools: Iterable[Tool]) -> list[Tool]:
     return list(first.values())
 
 
-def _family(language: str) -> str:
+def family(language: str) -> str:
+    """The languages that share function names: Python, or JavaScript and TypeScript."""
     return "python" if language == "python" else "javascript"
 
 

@@ -48,7 +48,8 @@ IGNORED = frozenset(
     {"alwaysAllow", "autoApprove", "trust", "icon", "iconUrl", "description", "title", "name", "note", "comment"}
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
 )
-_STRING = r'"(?:[^"\\]|\\.)*+"?'  # the end is optional, as that of a comment: else each start would be tried to the end
+# The end of a string or comment is optional. Otherwise each unclosed one would be scanned to the end of the text.
+_STRING = r'"(?:[^"\\]|\\.)*+"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
@@ -82,7 +83,7 @@ class Server:
     answer_bytes: int
     include_tools: tuple[str, ...] | None
     exclude_tools: tuple[str, ...]
-    secrets: tuple[str, ...]  # its credentials
+    secrets: tuple[str, ...]  # credentials in the settings above
 
     @property
     def place(self) -> str:
@@ -99,7 +100,7 @@ class Server:
 
 
 def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:
-    """The servers of the configuration and of the file `mcp_config`. ConfigError if two have the same name."""
+    """The servers of the configuration and of the file `mcp_config`. Raises ConfigError if two have the same name."""
     found = {server.name: server for server in parse_tables(config.upstreams)}
     for server in () if mcp_config is None else read(mcp_config):
         if server.name in found:

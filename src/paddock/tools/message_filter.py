@@ -88,7 +88,7 @@ class Throttle:
 async def filter_transport(
     transport: AbstractAsyncContextManager[TransportStreams], secrets: tuple[str, ...], on_end: Callable[[], None]
 ) -> AsyncIterator[TransportStreams]:
-    """`transport`, with incoming messages filtered. `on_end` is called when the server sends nothing more."""
+    """Open `transport` and filter its incoming messages. `on_end` is called when no more messages arrive."""
     async with transport as (read, write), anyio.create_task_group() as group:
         passed, filtered = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         group.start_soon(_filter, read, passed, secrets, on_end)

@@ -81,7 +81,7 @@ class Rules:
     """The rules for the calls of every run."""
 
     policy: Policy | None = None  # None: every tool may be called
-    repairs: bool = False  # repair arguments that are nearly right; the envelope says so
+    repairs: bool = False  # whether to repair arguments that are nearly right; see `repair`
     call_seconds: float = 60.0
 
 

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
 SCHEMA_BYTES = 256 * 1024
 SCHEMA_DEPTH = 100
+POINTER_CHARACTERS = 1000
+"""A longer reference is not followed: decoding one takes a millisecond for each thousand characters."""
 PATTERNS = 500
 """Limit for the different patterns in one schema. Each takes up to a millisecond to compile."""
 PATTERN_BYTES = 1024 * 1024
+"""Maximum size of a pattern's automaton. In the worst case, matching a character takes time proportional to it."""
 SMALL_PATTERN_BYTES = 16 * 1024
-"""Size of the compiled automaton. In the worst case, matching a character takes time proportional to it."""
+"""An automaton of at most this size counts as small."""
 
 DRAFTS = frozenset(
     f"{scheme}://json-schema.org/{draft}/schema{end}"
@@ -92,7 +95,9 @@ class SafeSchema:
 
 def resolve_pointer(document: Any, reference: object) -> Any:
     """The value in `document` that a JSON pointer such as `#/$defs/order` refers to, or None."""
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+    if not isinstance(reference, str) or len(reference) > POINTER_CHARACTERS:
+        return None
+    if reference != "#" and not reference.startswith("#/"):
         return None
     for part in unquote(reference).split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
@@ -176,6 +181,7 @@ def _compiles(pattern: object, copy: SafeSchema) -> bool:
 
 
 def _automaton(pattern: str) -> int:
+    """The size class of the pattern's automaton, as in `SafeSchema.patterns`."""
     import jsonschema_rs
 
     for size_class, limit in ((1, SMALL_PATTERN_BYTES), (2, PATTERN_BYTES)):

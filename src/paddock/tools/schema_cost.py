@@ -6,7 +6,8 @@ schemas overflow its stack, which crashes the host. A visit is one schema applie
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from paddock.tools.schema import ITEMS, MEMBERS, SAME_VALUE, SafeSchema
@@ -16,19 +17,26 @@ CHARACTERS_PER_UNIT = 16
 FRAMES = 2000
 """Limit for nested schemas on the validator's stack. A thread with 512 KB has room for about 3,000."""
 _STEPS = 50_000
-_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size of automaton
+"""Limit for the pairs of schema and value that `Cost.exact` counts."""
+_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size class
+_NUMBER_BITS = 50  # the validator calculates exactly, and beyond this no longer with numbers of the machine
+_COMPARED, _COMPARED_NUMBER = 8, 80  # visits for a part of an option of `enum` that is not looked up
+_UNIQUE, _UNIQUE_EXACT = 20, 150  # visits for each item: up to fifteen are compared pairwise
 _UNEVALUATED = 3  # measured: the validator visits everything below such a schema 2.5 times
+_NAMED = ("dependentRequired", "dependencies", "dependentSchemas")
+_LISTS = ("allOf", "anyOf", "oneOf")
 _Known = dict[int, int]
 
 
 class Cost:
-    """The bounds of one schema."""
+    """Bounds for the cost of checks against one schema."""
 
     def __init__(self, schema: SafeSchema) -> None:
         self._schema = schema
         nodes = schema.nodes.values()
         self._same_value = {id(node): _same_value_schemas(node, schema) for node in nodes}
         self._pattern_costs = {id(node): _pattern_cost(node, schema) for node in nodes}
+        self._own_costs = {id(node): _own_cost(node) for node in nodes}
         self.has_choices = any("anyOf" in node or "oneOf" in node for node in nodes)
         chains: _Known = {}
         self.chain = _or_infinite(lambda: max(self._chain(node, chains) for node in nodes))
@@ -63,7 +71,7 @@ class Cost:
             known[key] = INFINITE  # the result if the schema is recursive
             children = (*self._same_value[key], *self._schema.children(node, MEMBERS))
             below = sum(self._weigh(child, known) for child in children)
-            known[key] = min(INFINITE, (1 + self._pattern_costs[key] + below) * _factor(node))
+            known[key] = min(INFINITE, (1 + self._pattern_costs[key] + self._own_costs[key] + below) * _factor(node))
         return known[key]
 
     def _count(self, node: dict[str, Any], value: Any, known: dict[tuple[int, int], tuple[int, Any]]) -> int:
@@ -77,7 +85,7 @@ class Cost:
         # so that no other value gets its id.
         known[key] = (0, value)
         pattern_cost = self._pattern_costs[id(node)]
-        total = 1 + pattern_cost * (1 + _text_units(value))
+        total = self._own_costs[id(node)] + (1 + pattern_cost) * (1 + _units(value))
         total += sum(self._count(child, value, known) for child in self._same_value[id(node)])
         if isinstance(value, dict):
             properties = node.get("properties", {})
@@ -85,10 +93,11 @@ class Cost:
             others = ("additionalProperties", "unevaluatedProperties", "patternProperties")
             for name, inner in value.items():
                 children = [properties.get(name), *self._schema.children(node, others)]
-                total += pattern_cost * (1 + _text_units(name))
+                total += pattern_cost * (1 + _units(name))
                 total += sum(self._count(child, inner, known) for child in children if isinstance(child, dict))
                 total += sum(self._count(child, name, known) for child in names)
         elif isinstance(value, list):
+            total += len(value) * _UNIQUE_EXACT if node.get("uniqueItems") else 0
             children = list(self._schema.children(node, ITEMS))
             total += sum(self._count(child, inner, known) for inner in value for child in children) if children else 0
         known[key] = (min(INFINITE, total * _factor(node)), value)
@@ -96,14 +105,14 @@ class Cost:
 
 
 def measure(value: Any, limit: int) -> tuple[int, int]:
-    """The number of values in `value`, where a long text counts as several, and their depth. Stops above `limit`."""
+    """The number of values in `value`, where a long one counts as several, and their depth. Stops above `limit`."""
     units, depth, level = 0, 0, [value]
     while level and units <= limit and depth <= FRAMES:
         depth += 1
         units += len(level)
         inner: list[Any] = []
         for one in level:
-            units += _text_units(one)
+            units += _units(one)
             if isinstance(one, dict):
                 inner.extend(one.values())
                 inner.extend(one)  # names are matched against patterns too
@@ -136,5 +145,41 @@ def _factor(node: dict[str, Any]) -> int:
     return _UNEVALUATED if "unevaluatedProperties" in node or "unevaluatedItems" in node else 1
 
 
-def _text_units(value: Any) -> int:
-    return len(value) // CHARACTERS_PER_UNIT if isinstance(value, str) else 0
+def _own_cost(node: dict[str, Any]) -> int:
+    """The cost of the keywords of `node` that contain no schema, or only `true` and `false`."""
+    cost = sum(len(node[name]) for name in _NAMED if isinstance(node.get(name), dict))
+    cost += sum(len(node[name]) // 8 for name in _LISTS if isinstance(node.get(name), list))
+    cost += _compared(node["enum"]) if isinstance(node.get("enum"), list) else 0
+    cost += _compared([node["const"]]) if "const" in node else 0
+    return cost + _units(node.get("multipleOf")) + (_UNIQUE if node.get("uniqueItems") else 0)
+
+
+def _compared(options: Iterable[Any]) -> int:
+    """The cost of comparing a value with each of `options`; nothing if the validator looks it up instead."""
+    level = list(options)
+    if all(option is None or isinstance(option, str) or _is_small(option) for option in level):
+        return 0
+    cost = 0
+    while level:
+        one = level.pop()
+        is_number = isinstance(one, int | float) and not _is_small(one)
+        cost += _units(one) + (_COMPARED_NUMBER if is_number else _COMPARED)
+        level.extend((*one, *one.values()) if isinstance(one, dict) else one if isinstance(one, list) else ())
+    return cost
+
+
+def _is_small(value: object) -> bool:
+    return isinstance(value, int) and value.bit_length() < 64
+
+
+def _units(value: object) -> int:
+    """How many units a long text or number counts in addition to one."""
+    if isinstance(value, str):
+        return len(value) // CHARACTERS_PER_UNIT
+    if isinstance(value, float):
+        bits = abs(math.frexp(value)[1])
+        return bits if bits > _NUMBER_BITS else 0
+    if isinstance(value, int) and not _is_small(value):
+        bits = value.bit_length()
+        return bits + bits * bits // 2500
+    return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.model.envelope import invalid_arguments
 from paddock.model.spelling import within_edits
+from paddock.tools.size import is_larger
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -22,6 +23,8 @@ _SHOWN_CHARACTERS = 60
 _MAX_LISTED = 20
 EXAMPLE_CHARACTERS = 1000
 _EXAMPLE_DEPTH = 8
+_EXAMPLE_STEPS = 2 * EXAMPLE_CHARACTERS
+"""How many schemas are visited for one example. A few that each need ten of the next would take years."""
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -298,34 +301,35 @@ def example(schema: SafeSchema) -> dict[str, Any] | None:
     None if it is too long or cannot be built. The caller must check that it is valid.
     """
     try:
-        value = _example(schema.root, schema, 0)
-        is_short = len(json.dumps(value)) <= EXAMPLE_CHARACTERS
+        value = _example(schema.root, schema, 0, iter(range(_EXAMPLE_STEPS)))
+        is_short = not is_larger(value, EXAMPLE_CHARACTERS) and len(json.dumps(value)) <= EXAMPLE_CHARACTERS
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
     return value if is_short and isinstance(value, dict) else None
 
 
-def _example(node: Any, schema: SafeSchema, depth: int) -> Any:
+def _example(node: Any, schema: SafeSchema, depth: int, steps: Iterator[int]) -> Any:
     if not isinstance(node, dict) or depth > _EXAMPLE_DEPTH:
         return "…"
-    for declared in ("examples", "enum"):
+    if next(steps, None) is None:
+        raise OverflowError
+    for declared in ("examples", "enum", "const", "default"):
+        if declared in ("const", "default") and declared in node:
+            return node[declared]
         if isinstance(node.get(declared), list) and node[declared]:
             return node[declared][0]
-    for declared in ("const", "default"):
-        if declared in node:
-            return node[declared]
     if "$ref" in node:
-        return _example(schema.target(node["$ref"]), schema, depth + 1)
+        return _example(schema.target(node["$ref"]), schema, depth + 1, steps)
     for choice in ("anyOf", "oneOf", "allOf"):
         if isinstance(node.get(choice), list) and node[choice] and "properties" not in node:
-            return _example(node[choice][0], schema, depth + 1)
+            return _example(node[choice][0], schema, depth + 1, steps)
     kind = node.get("type")
     kind = kind[0] if isinstance(kind, list) and kind else kind
     if kind == "object" or "properties" in node or "required" in node:
         properties = node.get("properties", {})
-        return {name: _example(properties.get(name), schema, depth + 1) for name in node.get("required", [])}
+        return {name: _example(properties.get(name), schema, depth + 1, steps) for name in node.get("required", [])}
     if kind == "array":
-        return [_example(node.get("items"), schema, depth + 1) for _ in range(min(node.get("minItems", 0), 10))]
+        return [_example(node.get("items"), schema, depth + 1, steps) for _ in range(min(node.get("minItems", 0), 10))]
     if kind in ("integer", "number"):
         return node.get("minimum", node.get("maximum", 1))
     if kind in ("boolean", "null"):

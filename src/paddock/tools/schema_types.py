@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from paddock.tools.sanitize import one_line
-from paddock.tools.schema import resolve_pointer
+from paddock.tools.schema import POINTER_CHARACTERS, resolve_pointer
 from paddock.tools.schema_errors import received_type
 
 MEMBERS = 20
@@ -94,7 +94,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object with known fields. `extra` is the type of further fields; None: there are none."""
+    """An object with known fields. `extra` is the type of further fields; None if there are none."""
 
     name: str
     fields: tuple[Field, ...]
@@ -160,7 +160,7 @@ def _is_writable(value: object) -> bool:
 
 
 class Reader:
-    """Reads one document. `records` are the objects found in it, each after the records that it uses.
+    """Reads the types of one JSON Schema. `records` are the objects found in it, each after the records that it uses.
 
     An object that equals a record of `known` is not added; its type refers to that record.
     """
@@ -295,12 +295,12 @@ class Reader:
         return ANY if additional is True or any(word in schema for word in _CONDITIONAL) else None
 
     def _place(self, schema: Json) -> str | None:
-        """The final target of a plain reference; None if this is not one."""
+        """The final target of `schema` if it is a plain reference, else None."""
         place: str | None = None
         for _ in range(MEMBERS):
             if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
                 break
-            if any(key in schema for key in _SHAPING if key != "$ref"):
+            if len(schema["$ref"]) > POINTER_CHARACTERS or any(key in schema for key in _SHAPING if key != "$ref"):
                 break
             place = unquote(schema["$ref"])
             schema = resolve_pointer(self._document, schema["$ref"])

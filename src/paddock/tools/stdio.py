@@ -44,7 +44,9 @@ PIECE_BYTES = 64 * 1024
 WRITE_SECONDS = 30.0
 """A child that reads nothing for this long is ended."""
 GRACE_SECONDS = 1.0
+"""How long a child may take to end before the next, harder step."""
 END_BYTES = 512
+"""How much is kept of the beginning and of the end of a line that is too long."""
 MAX_DROPPED = 32
 """A line that is longer than this many times the size limit counts as endless."""
 _CHILD = str(Path(__file__).with_name("stdio_child.py"))
@@ -67,7 +69,7 @@ class Trace:
 
     @property
     def stderr_tail(self) -> str:
-        """The last lines of its stderr, at most ten."""
+        """The last lines of the server's stderr, at most ten."""
         return "\n".join(self._stderr.decode(errors="replace").strip().splitlines()[-10:])
 
 
@@ -271,7 +273,7 @@ async def _end(process: Process, trace: Trace) -> None:
 
 
 async def _has_ended(process: Process) -> bool:
-    """Whether the process ends within the grace period. Not `wait()`, which waits for its pipes as well."""
+    """Whether the process ends within the grace period. `Process.wait` is not used: it also waits for the pipes."""
     deadline = asyncio.get_running_loop().time() + GRACE_SECONDS
     while process.returncode is None and asyncio.get_running_loop().time() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0.01)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paddock.model.tools import Tool
-from paddock.tools.identifiers import linked, own_names, reserved, unique_tools
+from paddock.tools.identifiers import linked, own_names, reserved, shared, unique_tools
 from paddock.tools.sanitize import lines, one_line
 from paddock.tools.schema_types import ANY, Either, MapOf, Named, Names, Reader, Record, Shape, type_name
 
@@ -51,21 +51,27 @@ def _effects(tool: Tool) -> str:
     return ", destructive" if tool.hints.destructive else ""
 
 
-def stubs(tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None) -> dict[str, str]:
+def stubs(
+    tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None, is_ordered: bool = False
+) -> dict[str, str]:
     """The declarations of each tool, by its unambiguous function name.
 
     `among` are all tools that the script may call, if `tools` are only some: function names depend on the others.
+    `is_ordered` means that a user has linked each tool by its name. Then a shared name is the first one's.
     """
     writer = _writer(language)
-    return {one.names[-1]: writer.declare(one) for one in signatures(tools, language, among=among)}
+    found = signatures(tools, language, among=among, is_ordered=is_ordered)
+    return {one.names[-1]: writer.declare(one) for one in found}
 
 
-def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = ()) -> str:
+def module(
+    tools: Iterable[Tool], language: str = "python", *, rebound: Collection[str] = (), is_ordered: bool = False
+) -> str:
     """A whole stub file: the names that every script has, and the tools.
 
     `rebound` are names that the script assigns itself. A type checker would apply the types declared here to them.
     """
-    found = signatures(tools, language)
+    found = signatures(tools, language, is_ordered=is_ordered)
     known = [*own_names(language), *(name for signature in found for name in signature.names)]
     return _writer(language).module(
         [replace(one, names=tuple(name for name in one.names if name not in rebound)) for one in found],
@@ -75,13 +81,16 @@ def module(tools: Iterable[Tool], language: str = "python", *, rebound: Collecti
 
 
 def signatures(
-    tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None
+    tools: Iterable[Tool], language: str = "python", *, among: Iterable[Tool] | None = None, is_ordered: bool = False
 ) -> list[Signature]:
     """The signature of each tool in a script of this language, in the order in which they are linked."""
     chosen = unique_tools(tools)
     names = linked(chosen if among is None else [*among, *chosen], language)
+    refused = {} if is_ordered else shared(names.values(), language)
     by_tool: dict[str, list[str]] = {}
     for name, tool in names.items():
+        if tool.full_name in refused.get(name, ()):
+            continue  # a call of it would choose a tool by chance
         by_tool.setdefault(tool.full_name, []).append(name)
     writer = _writer(language)
     types = Names({*names, *reserved(language), *writer.TYPE_NAMES})

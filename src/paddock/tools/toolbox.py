@@ -10,12 +10,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
+from paddock.model import envelope
 from paddock.model.events import Answer, Progress
 from paddock.model.request import Context
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool, Tool
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
-from paddock.tools.catalogue import Catalogue, is_pattern, may_match, servers_of
+from paddock.tools.catalogue import Catalogue, ambiguity, is_pattern, may_match, servers_of
 from paddock.tools.functions import FunctionTool, to_answer
 from paddock.tools.identifiers import linked, reserved
 from paddock.tools.policy import Rules
@@ -78,12 +79,13 @@ class Toolbox:
             return await self._closed(request.tools, code, language, request.inputs)
         functions = self._function_links(language)
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
-            return Scope(self, functions, None)
+            return Scope(self, functions, None, language)
         if not self._is_known:
             for upstream in self._upstreams.values():
                 upstream.begin()
-            return Scope(self, functions, None, is_pending=True)
-        return Scope(self, functions | await self.links(code, language, request.inputs or ()), await self.catalogue())
+            return Scope(self, functions, None, language, is_pending=True)
+        links = functions | await self.links(code, language, request.inputs or ())
+        return Scope(self, links, await self.catalogue(), language)
 
     async def links(self, code: str, language: str, inputs: Collection[str]) -> dict[str, str]:
         """Full names of the tools that `code` mentions, by function name.
@@ -103,12 +105,13 @@ class Toolbox:
         catalogue = await self._chosen(names)
         every = catalogue.linked(None, language)
         if not any(map(is_pattern, names)):
-            return Scope(self, {name: tool.full_name for name, tool in every.items()}, catalogue, is_closed=True)
+            links = {name: tool.full_name for name, tool in every.items()}
+            return Scope(self, links, catalogue, language, is_closed=True, is_ordered=True)
         given = inputs if isinstance(inputs, Mapping) else {}
         mentioned = catalogue.linked(code if isinstance(code, str) else None, language)
         links = {name: tool.full_name for name, tool in mentioned.items() if name not in given}
         functions = tuple(name for name in every if name not in given)
-        return Scope(self, links, catalogue, is_closed=True, functions=functions)
+        return Scope(self, links, catalogue, language, is_closed=True, functions=functions)
 
     async def _chosen(self, names: list[str]) -> Catalogue:
         """The tools of these names and patterns. Connects only the servers that may have one of them."""
@@ -173,6 +176,7 @@ class Toolbox:
 
     @property
     def _is_known(self) -> bool:
+        """Whether every server has listed its tools."""
         return all(upstream.is_known for upstream in self._upstreams.values())
 
     def _function_links(self, language: str) -> dict[str, str]:
@@ -187,10 +191,12 @@ class Toolbox:
 
         if language not in LANGUAGES:
             raise UnknownLanguage(f"stubs are for {' or '.join(LANGUAGES)}, not for {language!r}")
-        tools = list(await self.catalogue() if names is None else await self._chosen(name_list(names)))
+        chosen = None if names is None else name_list(names)
+        tools = list(await self.catalogue() if chosen is None else await self._chosen(chosen))
+        is_ordered = chosen is not None and not any(map(is_pattern, chosen))
         if whole:
-            return await asyncio.to_thread(module, tools, language)
-        return "\n".join((await asyncio.to_thread(stubs, tools, language)).values())
+            return await asyncio.to_thread(lambda: module(tools, language, is_ordered=is_ordered))
+        return "\n".join((await asyncio.to_thread(lambda: stubs(tools, language, is_ordered=is_ordered))).values())
 
     @property
     def is_used(self) -> bool:
@@ -221,7 +227,7 @@ class Toolbox:
             return known[1]
         from paddock.tools.schema import compile_schema
 
-        made = await asyncio.to_thread(compile_schema, tool.input_schema)  # a hostile one takes half a second
+        made = await asyncio.to_thread(compile_schema, tool.input_schema)  # a hostile schema takes half a second
         self._validators[tool.full_name] = (tool, made)
         return made
 
@@ -343,8 +349,10 @@ class Scope:
         toolbox: Toolbox,
         links: Mapping[str, str],
         catalogue: Catalogue | None,
+        language: str = "python",
         *,
         is_closed: bool = False,
+        is_ordered: bool = False,
         is_pending: bool = False,
         functions: tuple[str, ...] | None = None,
     ) -> None:
@@ -354,7 +362,10 @@ class Scope:
         self.context = Context()
         self._toolbox = toolbox
         self._catalogue = catalogue
+        self._language = language
         self._is_closed = is_closed
+        self._is_ordered = is_ordered  # linked one by one, so a function name that tools share means the first of them
+        self.can_search = False  # whether the caller has the server's tool `search`
         self.is_pending = is_pending
         """Whether servers that have not listed their tools yet may add to `links`."""
 
@@ -378,8 +389,35 @@ class Scope:
             self._catalogue = await self._toolbox.catalogue()
         return self._catalogue
 
-    async def find(self, name: str) -> Tool | None:
-        """The tool of this name. If it is unknown, its server is asked again.
+    def sharing(self, name: str, *, is_function: bool) -> tuple[str, ...]:
+        """The full names of the tools among which this name would choose by chance; empty if it means one tool."""
+        if self._catalogue is None or (is_function and self._is_ordered):
+            return ()
+        names = self._catalogue.sharing(name, self._language)
+        return names if not is_function or self.links.get(name) in names else ()
+
+    async def find(self, name: str, *, is_function: bool = False) -> Tool | None:
+        """The tool of this name, or of this function. None if a function's name is shared by several servers."""
+        if is_function:
+            return None if self.sharing(name, is_function=True) else await self._find(self.links.get(name, name))
+        found = await self._find(name)
+        if found is None and name in self.links and not self.sharing(name, is_function=False):
+            found = await self._find(self.links[name])  # `call_tool` with the name of a function
+        return found
+
+    async def not_found(self, name: str, *, is_function: bool) -> dict[str, Any]:
+        """The envelope for a call of a tool that cannot be found."""
+        gone = None if self._is_closed else self._toolbox.unreachable(name)
+        if gone is not None:
+            return gone.envelope(name)
+        catalogue = await self.catalogue()
+        if names := self.sharing(name, is_function=is_function):
+            return envelope.tool_not_found(name, f"'{name}' may mean several tools.", hints=[ambiguity(name, names)])
+        where = "Find tools with the tool `search`." if self.can_search else "`paddock tools` lists the tools."
+        return envelope.tool_not_found(name, hints=catalogue.advice(name, where))
+
+    async def _find(self, name: str) -> Tool | None:
+        """The tool of this full name, or of this bare name if only one server has it. Its server may be asked again.
 
         The server may have been down when the run began, or may have more tools since an earlier call.
         """
@@ -392,10 +430,6 @@ class Scope:
             found = await self._toolbox.find(name)
         return found
 
-    def unreachable(self, name: str) -> CallFailed | None:
-        """Why a tool that the run may call cannot be found, if that is because its server is down."""
-        return None if self._is_closed else self._toolbox.unreachable(name)
-
     async def linked(self) -> list[Tool]:
         """The tools that are functions in the script."""
         catalogue = await self.catalogue()
@@ -407,4 +441,5 @@ class Scope:
         from paddock.tools.stubs import module
 
         tools = await self.linked()
-        return lambda rebound: module(tools, rebound=rebound)
+        shared = [name for name in self.links if self.sharing(name, is_function=True)]
+        return lambda rebound: module(tools, rebound={*rebound, *shared}, is_ordered=True)

@@ -123,10 +123,10 @@ class Upstream:
         self._backoff = Backoff()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
-        self._is_stale = False
+        self._is_stale = False  # whether a change of the tools was announced since they were last listed
         self._is_listed = asyncio.Event()  # cleared while a change of the tools is announced but not yet listed
         self._is_listed.set()
-        self._is_overdue = False
+        self._is_overdue = False  # whether the server did not answer while a run waited for it
         self.failure: CallFailed | None = None
         """Why the last attempt to connect failed; None if it succeeded."""
 
@@ -145,11 +145,11 @@ class Upstream:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is connected and has listed its tools."""
+        """Whether the server is connected and has listed its tools."""
         return self._tools is not None and self._connection is not None and self._connection.is_alive
 
     def begin(self) -> None:
-        """Start to connect, if it is not connected, without waiting."""
+        """Start to connect, unless the server is connected, and return at once."""
         if not self.is_known and not self._is_opening:
             self._spawn(self._connected())
 
@@ -158,7 +158,7 @@ class Upstream:
         return self._opening is not None and not self._opening.done()
 
     async def tools(self, *, wait_seconds: float | None = None) -> tuple[Tool, ...]:
-        """Return its tools, connecting first. With `wait_seconds`, return the tools known by then, and raise nothing.
+        """Connect if needed, and return the tools. With `wait_seconds`, return the tools known by then; raise nothing.
 
         A server that did not answer in that time is not waited for again until it answers, because it would delay
         every run. A server that was connected before and cannot be reached now keeps the tools that it had.
@@ -177,7 +177,7 @@ class Upstream:
         return self._tools or ()
 
     async def wait_for_changes(self, wait_seconds: float) -> None:
-        """Return once every announced change of its tools is known, or after `wait_seconds`."""
+        """Return once every announced change of the tools is known, or after `wait_seconds`."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._is_listed.wait(), wait_seconds)
 

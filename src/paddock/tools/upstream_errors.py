@@ -53,22 +53,22 @@ def shorten(text: str) -> str:
 
 
 def unreachable(summary: str) -> CallFailed:
-    """The server could not be reached, or was lost during the call."""
+    """The failure for a server that could not be reached, or was lost during the call."""
     return CallFailed(envelope.upstream_unreachable("", summary))
 
 
 def timed_out(summary: str) -> CallFailed:
-    """The server did not answer in time."""
+    """The failure for a server that did not answer in time."""
     return CallFailed(envelope.upstream_timeout("", summary))
 
 
 def broken(summary: str, *hints: str) -> CallFailed:
-    """The server answered with something that cannot be used."""
+    """The failure for a server that answered with something that cannot be used."""
     return CallFailed(envelope.internal_error("", summary, hints))
 
 
 def http_failed(server: str, exchange: Exchange) -> CallFailed:
-    """The server answered with an HTTP error."""
+    """The failure for a server that answered with an HTTP error."""
     status = exchange.status
     summary = f"The server '{server}' answered with HTTP {status}" + (f": {exchange.body}" if exchange.body else ".")
     hints = {
@@ -85,7 +85,7 @@ def http_failed(server: str, exchange: Exchange) -> CallFailed:
 
 
 def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:
-    """The server answered with a JSON-RPC error."""
+    """The failure for a server that answered with a JSON-RPC error."""
     message = message.strip() or "no reason given"
     if code == -32602 and re.search(r"unknown tool|tool .{0,200}not found|no such tool", message, re.IGNORECASE):
         return CallFailed(envelope.tool_not_found("", message))

@@ -1,6 +1,6 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # output: ["No locks available", "No locks available", "locked", "stored"]
-# A lock on a file of the runtime would be seen by every guest and by the host. POSIX locks on its own files work.
+# A lock on a file of the runtime would be seen by every guest and by the host. POSIX locks succeed without effect.
 import fcntl
 import os
 import sqlite3

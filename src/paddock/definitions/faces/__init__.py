@@ -17,15 +17,13 @@ from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.environments import EnvironmentConfig, requirement_name
+from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
 from paddock.model.result import RunResult
 
 if TYPE_CHECKING:
     from paddock.linter import Finding
-
-_IMPORT_NAMES = {"beautifulsoup4": "bs4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,7 @@ class HostInfo:
 
     def packages(self) -> list[str]:
         """The import names of the packages that a Python program finds."""
-        names = map(requirement_name, self._environment().packages)
-        return [_IMPORT_NAMES.get(name, name) for name in names]
+        return self._environment().import_names()
 
     def library_note(self) -> str:
         """What follows "Python's standard library" in a description."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -23,6 +24,8 @@ _FIELDS = (
     *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
     *("artifacts", "engine", "engine_reason"),
 )
+_SCRIPT_FRAME = re.compile(r'\s+(File "main\.py", line|at .*main\.[jt]s:)')
+MAX_FRAMES = 5
 _TEXT = {"type": "string"}
 
 
@@ -69,10 +72,18 @@ def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str,
 
 
 def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
-    """The error without empty fields. The envelope of a failed call, which is also the message, is shown once."""
+    """The error without empty fields and repetitions.
+
+    The envelope of a failed call is also its message. A traceback is shown if it has more than one line of the script,
+    and without the lines of libraries.
+    """
     envelope = error.get("envelope")
-    repeated = {"message": envelope["summary"], "traceback": ""} if envelope else {}
-    return {name: value for name, value in {**error, **repeated}.items() if value not in (None, "")}
+    lines = [] if envelope else [line for line in error["traceback"].splitlines() if _SCRIPT_FRAME.match(line)]
+    shown = {
+        "message": envelope["summary"] if envelope else error["message"],
+        "traceback": "\n".join(line.strip() for line in lines[-MAX_FRAMES:]) if len(lines) > 1 else "",
+    }
+    return {name: value for name, value in {**error, **shown}.items() if name != "column" and value not in (None, "")}
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:

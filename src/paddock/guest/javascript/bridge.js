@@ -84,7 +84,7 @@
   defineHidden(ToolError.prototype, 'name', 'ToolError');
 
   // Returns a promise of the answer. The error is created now, while the stack still shows the call.
-  function callByName(name, args) {
+  function callByName(name, args, isFunction = false) {
     return new Promise((resolve, reject) => {
       if (args !== undefined && args !== null && (typeof args !== 'object' || ArrayIsArray(args))) {
         throw new TypeError(name + ' takes one object of arguments');
@@ -92,7 +92,8 @@
       const text = values.exact(args ?? {}, 'arguments');
       if (text[0] !== '{') throw new TypeError(name + ' takes one object of arguments');
       const error = new ToolError('');
-      const header = '{"tool":' + quote(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS)) + '}';
+      const sentName = quote(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS));
+      const header = '{"tool":' + sentName + ',"function":' + isFunction + '}';
       request(CALL, header, text, name, error, ({ failed }, body) => {
         if (failed) {
           fail(error, name, body);
@@ -125,7 +126,7 @@
   }
 
   function linked(name) {
-    const { [name]: call } = { [name](args) { return callByName(name, args); } };
+    const { [name]: call } = { [name](args) { return callByName(name, args, true); } };
     return call;
   }
 

@@ -13,7 +13,6 @@ import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript import files
 from paddock.guest.javascript.native import Native, clear_error
-from paddock.guest.python.limits import HEADROOM_BYTES
 
 FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)  # how text is passed between JavaScript and Python
@@ -68,7 +67,7 @@ class Context:
     def limit(self, memory_bytes: int | None) -> None:
         """Limit the script's memory, not counting what the prelude uses."""
         if memory_bytes is not None:
-            self._context.set_memory_limit(self._prelude_bytes + memory_bytes + HEADROOM_BYTES)
+            self._context.set_memory_limit(self._prelude_bytes + memory_bytes)
 
     def begin(self, tools: list[str], files: list[Any], output_bytes: int, seed: int) -> None:
         """Define the script's tools and files, and seed its random numbers."""

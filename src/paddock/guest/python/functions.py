@@ -37,7 +37,8 @@ def make_functions(channel: Channel) -> Functions:
         if not isinstance(name, str) or not (params_or_arguments is None or isinstance(params_or_arguments, dict)):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
         text = values.without_surrogates(_arguments_text(params_or_arguments or {}))
-        answer = await channel.request(Kind.CALL, {"tool": _clean(name[:TOOL_NAME_CHARACTERS])}, text.encode())
+        header = {"tool": _clean(name[:TOOL_NAME_CHARACTERS]), "function": isinstance(name, _FunctionName)}
+        answer = await channel.request(Kind.CALL, header, text.encode())
         if _decode(answer.header.decode()).get("failed"):
             raise RuntimeError(answer.body.decode())
         return _decode(answer.body.decode())
@@ -88,9 +89,17 @@ def link_tools(functions: Functions, tools: Iterable[str]) -> Functions:
     return {name: _linked(name, functions["call_tool"]) for name in tools}
 
 
+class _FunctionName(str):
+    """The name of a tool's function, for which the host knows the tool."""
+
+    __slots__ = ()
+
+
 def _linked(tool: str, call_tool: Function) -> Function:
+    name = _FunctionName(tool)
+
     async def linked(arguments: Mapping[str, Any] | None = None) -> Any:
-        return await call_tool(tool, arguments)
+        return await call_tool(name, arguments)
 
     linked.__name__ = linked.__qualname__ = tool
     linked.__doc__ = f"Call the tool {tool!r} with one dict of arguments."

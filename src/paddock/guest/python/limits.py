@@ -17,9 +17,6 @@ from typing import Any
 
 RESERVE_BYTES = 1024 * 1024
 """Reserved while the script runs and released when it runs out of memory, so that its error can be reported."""
-HEADROOM_BYTES = 8 * 1024 * 1024
-"""What a process may allocate above its memory limit. Without it, a script that catches every MemoryError could stay
-just below the host's limit, which is exact only to a few MB, and run until its time is up."""
 DEFAULT_RECURSION = sys.getrecursionlimit()
 TASKS = "PADDOCK_TASKS"
 """Environment variable: the number of threads that other processes of this uid have. RLIMIT_NPROC counts them too."""
@@ -49,7 +46,7 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
     """Apply a run's limits. The memory limit is added to `before_bytes`, which was mapped before the inputs arrived."""
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
-        set_limit(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory + HEADROOM_BYTES)
+        set_limit(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
     if (seconds := limits.get("cpu_seconds")) is not None:
         whole = max(1, -(-seconds // 1))
         set_limit(resource.RLIMIT_CPU, int(whole), more=1)

@@ -80,8 +80,7 @@ UNSUPPORTED = _names("""
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr getxattrat listxattrat
 """)
-# Guests share the files of their runtime with each other and with the host, and flock needs no right to write. POSIX
-# locks stay: SQLite needs them, and the host takes none on these files.
+# Guests share the files of their runtime with each other and with the host, and flock needs no right to write.
 NO_LOCK = _names("flock")
 
 
@@ -171,15 +170,21 @@ MSG_OOB = 1  # a byte outside the stream: unused on Unix sockets, and its code h
 MSG_FASTOPEN = 0x2000_0000  # connects while sending
 CLOSE_RANGE_UNSHARE = 2
 
+# Huge pages come from a pool of the machine that neither a memory control group nor the resident size counts.
+MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 4
+
 SETUID_AND_SETGID = 0o6000
 O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
 
 FCNTL = (
-    *range(8),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW
-    *(36, 37, 38),  # locks of an open file description
+    *range(6),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK
     *(1025, 1030, 1032, 1033, 1034),  # GETLEASE, DUPFD_CLOEXEC, GETPIPE_SZ, ADD_SEALS, GET_SEALS
     *(1035, 1036, 1037, 1038),  # hints about lifetime
 )  # Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (a quota of the uid), SETLEASE (stalls whoever opens it)
+
+# SETLK, SETLKW: SQLite needs them, but any guest can read the locks that another has on a file of the runtime, and
+# no control group counts the kernel's memory for them.
+FCNTL_LOCKS = (6, 7)
 
 IOCTL = (
     *(0x5401, 0x802C542A, 0x540F, 0x5413),  # TCGETS, TCGETS2, TIOCGPGRP, TIOCGWINSZ
@@ -214,6 +219,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     processes = policy.processes and not policy.confined
     calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _open_calls() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)
+    calls["mmap"] = none_of_bits(3, MAP_HUGETLB)
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
@@ -227,7 +233,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     else:
         calls |= dict.fromkeys(UNLESS_CONFINED, allowed)
         if policy.counted:
-            calls |= dict.fromkeys(MEMFDS, allowed)
+            calls |= dict.fromkeys(MEMFDS, none_of_bits(1, MFD_HUGETLB))
         calls |= {name: none_of_bits(1, SETUID_AND_SETGID) for name in ("chmod", "fchmod")}
         calls |= {name: none_of_bits(2, SETUID_AND_SETGID) for name in ("fchmodat", "fchmodat2")}
         calls |= {name: _changes_owner(1, 2) for name in ("chown", "fchown", "lchown")} | {
@@ -273,7 +279,7 @@ def _options(policy: Policy) -> dict[str, Rule]:
     # A confined guest must not outlive its host, so it may not change its parent-death signal.
     parental = () if policy.confined else (PR_SET_PDEATHSIG,)
     return {
-        "fcntl": one_of(1, *FCNTL),
+        "fcntl": case(1, dict.fromkeys(FCNTL, allowed) | dict.fromkeys(FCNTL_LOCKS, without_effect)),
         "ioctl": one_of(1, *IOCTL),
         "prctl": one_of(0, *PRCTL, *parental),
         "arch_prctl": one_of(0, *ARCH_PRCTL),

@@ -1,0 +1,82 @@
+"""Bounds the memory that HTTP requests take together, from the first byte of a body to the end of its answer and run.
+
+A request counts with an estimate of what it takes once it is parsed: lists of empty lists take twenty times their size.
+One caller gets at most three quarters of the memory. So do all requests with large bodies, so that small ones are
+served meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from paddock.errors import Overloaded
+
+SHARE = 0.75
+"""The largest share of the memory that one caller may have, and that all requests with large bodies may have."""
+SMALL_BYTES = 64 * 1024
+"""The size of the largest body that is not large."""
+RETRY_SECONDS = 1.0
+_VALUE_BYTES = 80
+"""What a value of JSON takes in memory besides its text. An object takes more, and has more punctuation."""
+
+
+def parsed_bytes(body: bytes | bytearray) -> int:
+    """Estimate the memory for `body`, its text and its values. Commas and brackets inside strings count as well."""
+    # If one character of a text is not ASCII, all of them may take four bytes.
+    copies = 4 if body.isascii() and b"\\u" not in body else 8
+    punctuation = len(body) - len(body.translate(None, b"[{,:"))  # `count` would be slower where there is much of it
+    return len(body) * copies + _VALUE_BYTES * punctuation
+
+
+class RequestMemory:
+    """The memory that all requests of one server take."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._held: Counter[str] = Counter()  # bytes, by caller
+
+    @property
+    def largest_bytes(self) -> int:
+        """What one request with a large body can have."""
+        return int(self._limit_bytes * SHARE * SHARE)
+
+    def change(self, caller: str, more_bytes: int) -> None:
+        self._held[caller] += more_bytes
+        if not self._held[caller]:
+            del self._held[caller]
+
+    def require_room(self, caller: str, more_bytes: int, *, is_large: bool) -> None:
+        """Raise Overloaded unless this caller may have so much more."""
+        room = self._limit_bytes * (SHARE if is_large else 1)
+        if self._held.total() + more_bytes > room or self._held[caller] + more_bytes > room * SHARE:
+            raise Overloaded("the requests that are in progress take too much memory for this one", RETRY_SECONDS)
+
+
+class HeldMemory:
+    """The memory of one request. It counts while anybody has entered it: the request itself, or the run it started."""
+
+    def __init__(self, memory: RequestMemory, caller: str) -> None:
+        self._memory, self._caller = memory, caller
+        self._size_bytes = self._users = 0
+
+    def grow(self, size_bytes: int, *, is_large: bool) -> None:
+        """Count `size_bytes` from now on. Raises Overloaded if there is no room for it."""
+        more = size_bytes - self._size_bytes
+        self._memory.require_room(self._caller, more, is_large=is_large)
+        self._memory.change(self._caller, more)
+        self._size_bytes = size_bytes
+
+    def shrink(self) -> None:
+        """Count nothing from now on."""
+        self._memory.change(self._caller, -self._size_bytes)
+        self._size_bytes = 0
+
+    def __enter__(self) -> None:
+        if not self._users:
+            self._memory.change(self._caller, self._size_bytes)
+        self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._users -= 1
+        if not self._users:
+            self._memory.change(self._caller, -self._size_bytes)

@@ -1,0 +1,65 @@
+"""What a model reads after a mistake: the line, the cause and the fix, in at most 120 tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.models.answers import answer, client, hint_of, problems
+from tests.models.cases import CASES, Case
+from tests.server.conftest import _stored_apart
+
+__all__ = ["_stored_apart"]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+REPAIRS = {name: case for name, case in CASES.items() if case.repaired is not None}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def connected() -> AsyncIterator[Any]:
+    async with client() as made:
+        yield made
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_an_answer_names_line_cause_and_fix(connected: Any, case: Case) -> None:
+    succeeded, text = await answer(connected, case)
+    assert problems(case, succeeded, text) == [], text
+
+
+@pytest.mark.parametrize("case", REPAIRS.values(), ids=REPAIRS)
+async def test_a_script_works_after_just_what_its_hint_says(connected: Any, case: Case) -> None:
+    _, text = await answer(connected, case)
+    repaired = apply(hint_of(text), case)
+    assert repaired == case.repaired, text
+    succeeded, text = await answer(connected, case, repaired)
+    assert succeeded, text
+
+
+def apply(hint: str, case: Case) -> str:
+    """The script after following the hint to the letter."""
+    lines = case.code.split("\n")
+    place = (case.line or 1) - 1
+    if added := re.search(r"Add `(.*?)`", hint):
+        return "\n".join([added[1], *lines])
+    word = re.escape((case.cause or "").strip("'"))
+    if better := re.search(
+        r"Did you mean [`'](.*?)['`]\?|(?:Python|JavaScript) (?:writes|prints with) `(\w+[.\w]*)", hint
+    ):
+        replaced = re.sub(rf"(?<!\w){word}(\.log)?(?!\w)", better[1] or better[2], lines[place])
+        everywhere = [re.sub(rf"(?<!\w){word}(?!\w)", better[1] or better[2], line) for line in lines]
+        return "\n".join(everywhere if replaced in everywhere else [*lines[:place], replaced, *lines[place + 1 :]])
+    if path := re.search(r"`(/files/.*?)`", hint):
+        lines[place] = re.sub(rf"'[^']*{word}'", f"'{path[1]}'", lines[place])
+    elif "key `result`" in hint:
+        lines[place] = lines[place].replace("in a]", "in a['result']]").replace("a.map", "a.result.map")
+    elif "`await` before" in hint:
+        lines = [line.replace("= call_tool(", "= await call_tool(") for line in lines]
+    elif "with `let`" in hint:
+        lines = [line.replace("const ", "let ") for line in lines]
+    elif "remove the types" in hint:
+        lines[place] = re.sub(r": (string|number)", "", lines[place])
+    return "\n".join(lines)
