@@ -16,6 +16,7 @@ from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
+from paddock.model.limits import MB
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -175,6 +176,14 @@ class RunRecord:
         is_policy_error = error.envelope["error_kind"] == "policy_denied"
         return Verdict.DENIED if is_policy_error and self.is_denial(error.message) else Verdict.RAISED
 
+    def _limit(self, name: str) -> str:
+        """A limit with its value and unit."""
+        value = getattr(self._plan.limits, name)
+        if name.endswith("_bytes"):
+            size, unit = next((each for each in ((MB, "MB"), (1024, "KB")) if value % each[0] == 0), (1, "bytes"))
+            return f"{name} = {value // size} {unit}"
+        return f"{name} = {value:g} s" if name.endswith("_seconds") else f"{name} = {value}"
+
     def _error(self, finished: Finished) -> RunError | None:
         if finished.verdict is Verdict.OK:
             return None
@@ -182,11 +191,10 @@ class RunRecord:
         if finished.verdict in _LIMITS:
             error_type, name, advice = _LIMITS[finished.verdict]
             name = finished.limit or name
-            value = getattr(self._plan.limits, name)
-            message = f"{f'{message}; ' if message else ''}the limit {name} = {value} was reached: {advice}"
+            message = f"{f'{message}; ' if message else ''}the limit {self._limit(name)} was reached: {advice}"
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
-            message = f"an allocation failed; the limit is {name} = {getattr(self._plan.limits, name)}: {advice}"
+            message = f"an allocation failed; the limit is {self._limit(name)}: {advice}"
         return RunError(
             type=error_type or "RuntimeError",
             message=message,
@@ -201,9 +209,9 @@ class RunRecord:
 _TOOL_ERRORS = ("RuntimeError", "ToolError")
 """Exceptions that a failed call raises in Python and in JavaScript. Their message is the error envelope."""
 _LIMITS = {
-    Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run, or ask for a higher limit"),
-    Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "keep less in memory, or ask for a higher limit"),
-    Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less, or ask for a higher limit"),
+    Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run"),
+    Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "keep less in memory"),
+    Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less"),
 }
 
 

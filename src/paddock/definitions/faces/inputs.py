@@ -11,7 +11,7 @@ from paddock.definitions.faces import (
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
     object_schema,
     warning_lines,
@@ -27,7 +27,6 @@ _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
 _HOST_VERDICTS = (*_LIMIT_VERDICTS, Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
 """Verdicts of runs that the host ended or that crashed; the script raised no exception."""
 _TOO_DEEP = "maximum recursion depth exceeded"
-_LIMIT_ADVICE = ", or ask for a higher limit"  # removed, because this face has no argument for limits
 _HOW_TO_CALL = "Call a linked tool with one dict, and await it: `await tool({...})`."
 _WRONG_CALL = ("Argument to function", "Argument `", "positional arguments to function", "not awaited", "CoroutineType")
 
@@ -42,7 +41,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """The caller's code or the definition's own, with the caller's inputs over the definition's, key by key."""
     return FaceRequest(
-        arguments.get("code", definition.code) or "",
+        arguments.get("code") or definition.code or "",
         {
             **definition.run_options(host.config),
             "inputs": {**definition.inputs, **arguments.get("inputs", {})},
@@ -52,7 +51,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     )
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The output, or the type and message of the error."""
     stdout = result.stdout
     if result.warnings:
@@ -91,7 +90,7 @@ def _type(result: RunResult, error: RunError) -> str:
 def _message(limits: Limits, result: RunResult, error: RunError) -> str:
     """The error message with its line. The messages of envelopes and limits stay unchanged."""
     if error.envelope is not None or result.verdict in _HOST_VERDICTS:
-        return error.message.removesuffix(_LIMIT_ADVICE) or f"the run ended: {result.verdict}"
+        return error.message or f"the run ended: {result.verdict}"
     message = error.message
     if _is_too_deep(error):
         message = f"{message}: the limit recursion = {limits.recursion} was reached; call less deeply, or use a loop"
@@ -134,7 +133,8 @@ def _arguments(definition: Definition) -> list[str]:
 def _bounds(definition: Definition, host: HostInfo) -> list[str]:
     limits = definition.effective_limits(host.config)
     return [
-        f"Python's standard library{host.library_note()}; no network; files that a script writes are gone afterwards.",
+        f"Python's standard library{host.library_note(definition)}; no network. Files that a script writes are gone "
+        "afterwards; `await create_artifact(name, content)` keeps one.",
         f"Limits: {limits.wall_seconds:g} s, {limits.memory_bytes / MB:g} MB, {limits.calls} tool calls, recursion "
         f"{limits.recursion}, {limits.output_bytes / MB:g} MB of output.",
     ]
