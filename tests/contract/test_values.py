@@ -268,7 +268,7 @@ one, two, three = [Path(file['path']) for file in files]
 """,
         """
 const [one, two, three] = files.map((file) => file.path);
-[files, await readFile(one), readFile(two, null), readFile(three, 'utf8')]
+[files, await readFile(one), [...readFile(two, null)], readFile(three, 'utf8')]
 """,
     )
     result = await rig.run(code, files=files)
