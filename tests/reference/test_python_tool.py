@@ -184,10 +184,6 @@ async def test_the_path_finds_the_programs_of_the_environment(services: Services
     assert second.startswith("ruff ")
 
 
-async def test_a_byte_order_mark_is_ignored(services: Services) -> None:
-    assert await told(services, "\ufeffprint(1)") == "1\n"
-
-
 async def test_only_allowed_environment_variables_are_set(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "x")
     code = "import os, time\nprint(sorted(os.environ), os.environ['LANG'], os.environ['TZ'], time.tzname)"
