@@ -16,6 +16,7 @@ from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
+from paddock.model.limits import describe_limit, format_bytes
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -160,7 +161,7 @@ class RunRecord:
         if size <= self._plan.limits.output_bytes:
             return finished
         self._truncated.append("output")
-        return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} bytes of JSON")
+        return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {format_bytes(size)} of JSON")
 
     def _finish(self, finished: Finished) -> None:
         if self._finished is None:
@@ -182,17 +183,19 @@ class RunRecord:
         if finished.verdict in _LIMITS:
             error_type, name, advice = _LIMITS[finished.verdict]
             name = finished.limit or name
-            value = getattr(self._plan.limits, name)
-            message = f"{f'{message}; ' if message else ''}the limit {name} = {value} was reached: {advice}"
+            kind, value = describe_limit(name, self._plan.limits)
+            reached = f"the {kind} limit of {value} was reached ({name}): {advice}"
+            message = f"{message}; {reached}" if message else reached
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
-            message = f"an allocation failed; the limit is {name} = {getattr(self._plan.limits, name)}: {advice}"
+            kind, value = describe_limit(name, self._plan.limits)
+            message = f"an allocation failed; the {kind} limit is {value} ({name}): {advice}"
         return RunError(
             type=error_type or "RuntimeError",
             message=message,
             line=finished.line,
             column=finished.column,
-            traceback=finished.traceback,
+            traceback=envelope.shorten(finished.traceback),
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
             hint=hint_for(finished, self._plan, self._packages, len(self.calls)),
         )
@@ -201,9 +204,9 @@ class RunRecord:
 _TOOL_ERRORS = ("RuntimeError", "ToolError")
 """Exceptions that a failed call raises in Python and in JavaScript. Their message is the error envelope."""
 _LIMITS = {
-    Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run, or ask for a higher limit"),
-    Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "keep less in memory, or ask for a higher limit"),
-    Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less, or ask for a higher limit"),
+    Verdict.TIMEOUT: ("TimeoutError", "wall_seconds", "do less work in one run"),
+    Verdict.OUT_OF_MEMORY: ("MemoryError", "memory_bytes", "keep less in memory"),
+    Verdict.OUTPUT_LIMIT: ("OutputLimitError", "output_bytes", "print and return less"),
 }
 
 

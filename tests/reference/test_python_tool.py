@@ -118,7 +118,7 @@ async def test_a_timeout_is_reported_after_the_output(services: Services, code: 
 async def test_out_of_memory_is_reported_after_a_bare_memory_error(services: Services) -> None:
     text = await told(services, "print('so far')\nbytearray(3 << 30)")
     assert text.startswith("so far\n\nErrors:\nTraceback (most recent call last):\n")
-    assert "\nMemoryError\nMemoryError: an allocation failed; the limit is memory_bytes = 2147483648: " in text
+    assert "\nMemoryError\nMemoryError: an allocation failed; the memory limit is 2048 MB (memory_bytes): " in text
     assert text.endswith("\nExit code: 1")
 
 

@@ -27,7 +27,6 @@ _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
 _HOST_VERDICTS = (*_LIMIT_VERDICTS, Verdict.CANCELLED, Verdict.LOST, Verdict.CRASHED)
 """Verdicts of runs that the host ended or that crashed; the script raised no exception."""
 _TOO_DEEP = "maximum recursion depth exceeded"
-_LIMIT_ADVICE = ", or ask for a higher limit"  # removed, because this face has no argument for limits
 _HOW_TO_CALL = "Call a linked tool with one dict, and await it: `await tool({...})`."
 _WRONG_CALL = ("Argument to function", "Argument `", "positional arguments to function", "not awaited", "CoroutineType")
 
@@ -91,7 +90,7 @@ def _type(result: RunResult, error: RunError) -> str:
 def _message(limits: Limits, result: RunResult, error: RunError) -> str:
     """The error message with its line. The messages of envelopes and limits stay unchanged."""
     if error.envelope is not None or result.verdict in _HOST_VERDICTS:
-        return error.message.removesuffix(_LIMIT_ADVICE) or f"the run ended: {result.verdict}"
+        return error.message or f"the run ended: {result.verdict}"
     message = error.message
     if _is_too_deep(error):
         message = f"{message}: the limit recursion = {limits.recursion} was reached; call less deeply, or use a loop"
