@@ -123,7 +123,7 @@ def test_more_characters_on_stdout_than_allowed_end_the_run() -> None:
     assert (result.verdict, result.stdout, result.truncated) == (Verdict.OUTPUT_LIMIT, "ä😀ü", ("stdout",))
     assert result.error == RunError(
         "OutputLimitError",
-        "the output limit of 3 characters was reached (stream_characters): print and return less",
+        "the limit stream_characters = 3 was reached: print and return less",
     )
 
 
@@ -173,7 +173,7 @@ def test_a_result_over_the_limit_is_dropped_and_its_size_named(text: str) -> Non
     assert (result.verdict, result.output, result.truncated) == (Verdict.OUTPUT_LIMIT, None, ("output",))
     assert result.error == RunError(
         "OutputLimitError",
-        "the result is 6 bytes of JSON; the output limit of 5 bytes was reached (output_bytes): print and return less",
+        "the result is 6 bytes of JSON; the limit output_bytes = 5 bytes was reached: print and return less",
     )
 
 
@@ -184,21 +184,21 @@ def test_a_result_over_the_limit_is_dropped_and_its_size_named(text: str) -> Non
             Verdict.TIMEOUT,
             RunError(
                 "TimeoutError",
-                "the time limit of 30 s was reached (wall_seconds): do less work in one run",
+                "the limit wall_seconds = 30 s was reached: do less work in one run",
             ),
         ),
         (
             Verdict.OUT_OF_MEMORY,
             RunError(
                 "MemoryError",
-                "the memory limit of 512 MB was reached (memory_bytes): keep less in memory",
+                "the limit memory_bytes = 512 MB was reached: keep less in memory",
             ),
         ),
         (
             Verdict.OUTPUT_LIMIT,
             RunError(
                 "OutputLimitError",
-                "the output limit of 1 MB was reached (output_bytes): print and return less",
+                "the limit output_bytes = 1 MB was reached: print and return less",
             ),
         ),
     ],

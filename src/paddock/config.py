@@ -118,6 +118,7 @@ class ServerConfig:
     max_waiting: int = 256
     waiting_bytes: int = 256 * 1024 * 1024
     wait_seconds: float = 60.0
+    answer_bytes: int = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ CEILING = Limits(
 
 
 _CHOICES: Mapping[str, Sequence[str]] = {"engine": ENGINES, "jail.profile": PROFILES}
-_MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 16}
+_MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 16, "server.answer_bytes": 1000}
 _POSITIVE = (
     *("jail.template_runs", "jail.template_seconds"),
     *("server.max_runs", "server.max_waiting", "server.waiting_bytes", "server.wait_seconds"),

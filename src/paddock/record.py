@@ -16,7 +16,7 @@ from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
-from paddock.model.limits import describe_limit, format_bytes
+from paddock.model.limits import format_bytes
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -176,6 +176,13 @@ class RunRecord:
         is_policy_error = error.envelope["error_kind"] == "policy_denied"
         return Verdict.DENIED if is_policy_error and self.is_denial(error.message) else Verdict.RAISED
 
+    def _limit(self, name: str) -> str:
+        """A limit with its value and unit."""
+        value = getattr(self._plan.limits, name)
+        if name.endswith("_bytes"):
+            return f"{name} = {format_bytes(value)}"
+        return f"{name} = {value:g} s" if name.endswith("_seconds") else f"{name} = {value}"
+
     def _error(self, finished: Finished) -> RunError | None:
         if finished.verdict is Verdict.OK:
             return None
@@ -183,13 +190,10 @@ class RunRecord:
         if finished.verdict in _LIMITS:
             error_type, name, advice = _LIMITS[finished.verdict]
             name = finished.limit or name
-            kind, value = describe_limit(name, self._plan.limits)
-            reached = f"the {kind} limit of {value} was reached ({name}): {advice}"
-            message = f"{message}; {reached}" if message else reached
+            message = f"{f'{message}; ' if message else ''}the limit {self._limit(name)} was reached: {advice}"
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
-            kind, value = describe_limit(name, self._plan.limits)
-            message = f"an allocation failed; the {kind} limit is {value} ({name}): {advice}"
+            message = f"an allocation failed; the limit is {self._limit(name)}: {advice}"
         return RunError(
             type=error_type or "RuntimeError",
             message=message,

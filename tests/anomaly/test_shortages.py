@@ -143,3 +143,28 @@ def test_too_little_memory_for_the_preloads_is_named(megabytes: int) -> None:
         )
     assert ran.stdout.startswith("the zygote could not be started: "), ran.stdout + ran.stderr
     assert "the kernel killed a process because memory ran out" in ran.stdout
+
+
+MONTY = """
+import asyncio, os, resource, sys
+import paddock.engines.monty
+from paddock import EngineUnavailable, Paddock
+async def main():
+    async with Paddock() as made:
+        next_one = os.dup(0)
+        os.close(next_one)
+        limit = next_one + int(sys.argv[1])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+        try:
+            await made.run("1 + 1", engine="monty")
+        except EngineUnavailable as problem:
+            print(problem)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("room", [2, 4, 8])
+def test_too_few_descriptors_for_monty_are_a_host_error_and_no_panic(room: int) -> None:
+    ran = subprocess.run([sys.executable, "-c", MONTY, str(room)], capture_output=True, text=True, check=False)
+    assert "worker could not be started" in ran.stdout, ran.stderr
+    assert "oo many open files" in ran.stdout or "TooManyOpenFiles" in ran.stdout

@@ -82,7 +82,7 @@ def test_a_syntax_error_points_at_its_place() -> None:
 
 
 def test_a_script_that_never_ends_is_stopped_and_its_output_is_kept() -> None:
-    message = "the time limit of 0.5 s was reached (wall_seconds): do less work in one run"
+    message = "the limit wall_seconds = 0.5 s was reached: do less work in one run"
     ended = paddock("run", "-c", "print('started')\nwhile True:\n    pass", "--timeout", "0.5")
     assert (ended.status, ended.out) == (1, "started\n")
     assert ended.err.endswith(f"timeout: TimeoutError: {message}\n")
@@ -91,7 +91,7 @@ def test_a_script_that_never_ends_is_stopped_and_its_output_is_kept() -> None:
 def test_the_memory_limit_is_given_in_megabytes() -> None:
     ended = paddock("run", "-c", "x = []\nwhile True:\n    x.append('y' * 100_000)", "--memory", "32")
     assert ended.status == 1
-    assert "out_of_memory: MemoryError: the memory limit of 32 MB was reached (memory_bytes)" in ended.err
+    assert "out_of_memory: MemoryError: the limit memory_bytes = 32 MB was reached" in ended.err
 
 
 def test_a_type_check_refuses_before_anything_runs() -> None:
@@ -132,7 +132,7 @@ def test_a_configuration_file_sets_the_limits(tmp_path: Path) -> None:
     config = tmp_path / "own.toml"
     config.write_text("[limits]\nwall_seconds = 0.2\n")
     ended = paddock("run", "-c", "while True:\n    pass", "--config", str(config))
-    assert "the time limit of 0.2 s was reached (wall_seconds)" in ended.err
+    assert "the limit wall_seconds = 0.2 s was reached" in ended.err
 
 
 def test_a_pipe_gets_the_scripts_output_unchanged() -> None:

@@ -89,7 +89,7 @@ async def stopped(rig: Rig, code: Script, wall_seconds: float) -> tuple[object, 
 
 
 def at_its_limit(wall_seconds: float) -> tuple[object, ...]:
-    words = f"the time limit of {wall_seconds} s was reached (wall_seconds): do less work in one run"
+    words = f"the limit wall_seconds = {wall_seconds} s was reached: do less work in one run"
     return Verdict.TIMEOUT, "started\n", None, ("TimeoutError", words)
 
 
@@ -144,9 +144,9 @@ async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept
     assert result.error is not None
     assert result.error.type == "MemoryError"
     if result.verdict is Verdict.RAISED:
-        assert result.error.message.startswith("an allocation failed; the memory limit is 64 MB (memory_bytes): ")
+        assert result.error.message.startswith("an allocation failed; the limit is memory_bytes = 64 MB: ")
         return
-    assert result.error.message.endswith("the memory limit of 64 MB was reached (memory_bytes): keep less in memory")
+    assert result.error.message.endswith("the limit memory_bytes = 64 MB was reached: keep less in memory")
 
 
 async def test_a_guest_that_catches_every_failed_allocation_is_stopped(rig: Rig) -> None:

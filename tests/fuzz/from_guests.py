@@ -102,7 +102,7 @@ def examine(result: RunResult, code: str) -> str:
         if definition.face == "markdown" and result.engine == "quickjs":
             continue  # it has no such language
         options = definition.run_options(CONFIG)
-        response = face_of(definition).render(definition, FaceRequest(code, options), result, None)
+        response = face_of(definition).render(definition, FaceRequest(code, options), result, {})
         shown = to_result(response, result.artifacts)
         shown.model_dump_json(by_alias=True)  # what the SDK sends
     for line in (*render.error_lines(result, code), render.value_text(result)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -28,6 +29,13 @@ async def called(services: Services, name: str, arguments: dict[str, Any]) -> An
     """The result for a client that is connected in memory."""
     async with Client(make_server(services, [shipped(name)])) as client:
         return await client.call_tool(name, arguments)
+
+
+def without_hint(text: str) -> str:
+    """The text without its hint, of which there is at most one. The rest must be as the original tool writes it."""
+    kept, hints = re.subn(r"^Hint: .+\n?", "", text, flags=re.MULTILINE)
+    assert hints <= 1
+    return kept
 
 
 def within(**limits: Any) -> Config:

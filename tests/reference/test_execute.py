@@ -150,7 +150,7 @@ async def test_the_description_is_short_and_names_the_limits_that_hold(services:
     "advice",
     [
         "Return structured data",
-        "what you `print` is for diagnostics, and in `_meta` only",
+        "`print` is for diagnostics",
         "Not for waiting: look at a slow report once, return, look again later.",
         "No unbounded loops of calls.",
         "Suspect a result of exactly one page's size.",

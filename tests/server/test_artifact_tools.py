@@ -140,16 +140,16 @@ async def test_words_that_do_not_occur_together_get_a_hint(place: Place) -> None
 async def test_a_small_binary_is_returned_as_base64_and_a_large_one_is_refused(place: Place) -> None:
     own = place.of()
     encoded = base64.b64encode(PNG).decode()
-    await write_artifact(own, "a.png", base64=encoded)
-    answer = await read_artifact(own, "a.png")
-    assert (answer["mimeType"], answer["base64"], "content" in answer) == ("image/png", encoded, False)
-    assert (await read_artifact(own, "a.png", search="x"))["error"] == (
-        "the artifact 'a.png' is binary (image/png): only text is paged and searched; a script reads its bytes with "
-        "the function read_artifact"
+    await write_artifact(own, "a.zip", base64=encoded)
+    answer = await read_artifact(own, "a.zip")
+    assert (answer["mimeType"], answer["base64"], "content" in answer) == ("application/zip", encoded, False)
+    assert (await read_artifact(own, "a.zip", search="x"))["error"] == (
+        "the artifact 'a.zip' is binary (application/zip): only text is paged and searched; a script reads its bytes "
+        "with the function read_artifact"
     )
-    await own.create("b.png", "image/png", PNG + bytes(BASE64_BYTES))
-    large = await read_artifact(own, "b.png")
-    assert (large["success"], "is binary (image/png) and has 65552 bytes" in large["error"]) == (False, True)
+    await own.create("b.zip", "application/zip", PNG + bytes(BASE64_BYTES))
+    large = await read_artifact(own, "b.zip")
+    assert (large["success"], "is binary (application/zip) and has 65552 bytes" in large["error"]) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
-import jsonschema_rs
 import pytest
 from mcp import Client, MCPError
 
@@ -80,22 +79,6 @@ async def test_artifacts_are_listed_newest_first_in_pages(connect: Connect) -> N
         rest = await called(client, "list_artifacts", filename="*.csv", cursor=first["cursor"])
     shown = [(each["filename"], each["mimeType"]) for each in (*first["artifacts"], *rest["artifacts"])]
     assert (shown, rest["more"]) == ([("c.csv", "text/csv"), ("a.csv", "text/csv")], False)
-
-
-async def test_each_result_fits_the_output_schema_of_its_tool(services: Services, connect: Connect) -> None:
-    calls = [
-        ("write_artifact", {"filename": "a.txt", "content": "x y"}),
-        ("write_artifact", {"filename": "a.txt"}),
-        ("read_artifact", {"ref": "a.txt"}),
-        ("read_artifact", {"ref": "a.txt", "search": "y"}),
-        ("read_artifact", {"ref": "gone"}),
-        ("list_artifacts", {}),
-        ("list_artifacts", {"cursor": "none"}),
-    ]
-    async with connect(services) as client:
-        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
-        for name, arguments in calls:
-            jsonschema_rs.validate(schemas[name], await called(client, name, **arguments))
 
 
 async def test_an_artifact_is_a_resource_with_text_or_base64(connect: Connect) -> None:

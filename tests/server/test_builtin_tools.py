@@ -290,7 +290,8 @@ async def test_a_large_value_of_a_detached_run_is_one_artifact_with_a_preview(
         output = (await ended(client, run_id))["output"]
         again = (await ended(client, run_id))["output"]
         content = await client.call_tool("read_artifact", {"ref": output["artifact"]["id"], "limit": 10})
-    assert (output, output["preview"]) == (again, '"' + "x" * 199)
+    assert output == again
+    assert output["preview"] == f'"{"x" * 999}\n[… 198,002 characters are left out …]\n{"x" * 999}"'
     assert content.structured_content["content"].startswith('"xxx')
 
 

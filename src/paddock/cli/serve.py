@@ -204,6 +204,7 @@ async def _serve_http(
         uvicorn.Config(
             application,
             http=LimitedProtocol,
+            proxy_headers=False,  # anybody who connects could claim another address in them
             backlog=ACCEPTED_AT_ONCE,
             log_level="warning",
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,

@@ -92,11 +92,14 @@ class WorkerPool:
                 atexit.register(_let_runtime_settle)
                 try:
                     await _await_to_end(pool.__aenter__())
-                except OSError as problem:
-                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
                 except asyncio.CancelledError:
                     await pool.__aexit__(None, None, None)
                     raise
+                except BaseException as problem:
+                    # Without a free descriptor or thread, Monty panics, which is no Exception.
+                    if not isinstance(problem, OSError | RuntimeError) and type(problem).__name__ != "PanicException":
+                        raise
+                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
                 self._pool = pool
             return self._pool
 

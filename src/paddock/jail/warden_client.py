@@ -37,6 +37,12 @@ GUEST_VARIABLES = {
 """The environment variables of guests. Node keeps some of them, `confined` adds others."""
 
 
+def _guest_variables(python: str, hash_seed: str) -> dict[str, str]:
+    """The variables of guests of an environment. Its programs are found before those of the system."""
+    path = os.pathsep.join([os.path.dirname(python), GUEST_VARIABLES["PATH"]])  # noqa: PTH120  a link stays a link
+    return GUEST_VARIABLES | {"PATH": path, "PYTHONHASHSEED": hash_seed}
+
+
 @dataclass(slots=True)
 class PendingGuest:
     """A guest that was ordered. `arrived` is settled when the guest exists and its first input has arrived."""
@@ -91,7 +97,7 @@ class WardenClient:
         process = subprocess.Popen(  # noqa: ASYNC220
             warden_command(python, warden_end.fileno()),
             pass_fds=[warden_end.fileno()],
-            env=GUEST_VARIABLES | {"PYTHONHASHSEED": spec.hash_seed},
+            env=_guest_variables(python, spec.hash_seed),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

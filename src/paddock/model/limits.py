@@ -44,14 +44,6 @@ CAPS = Limits(
     stream_characters=16 * MB,
 )
 
-_KINDS = {
-    "wall_seconds": "time",
-    "cpu_seconds": "processor time",
-    "memory_bytes": "memory",
-    "output_bytes": "output",
-    "stream_characters": "output",
-}
-"""The limits whose violation ends a run, each with what it limits."""
 NAMES = tuple(field.name for field in fields(Limits))
 _FRACTIONAL = frozenset({"wall_seconds", "cpu_seconds"})
 _MAY_BE_ZERO = frozenset({"calls", "processes"})
@@ -61,14 +53,6 @@ def format_bytes(number: int) -> str:
     """A size for a message: `1 MB`, `1.5 KB` or `12 bytes`."""
     unit, size = ("MB", MB) if number >= MB else ("KB", 1024)
     return f"{round(number / size, 2):.12g} {unit}" if number >= 1024 else f"{number} bytes"
-
-
-def describe_limit(name: str, limits: Limits) -> tuple[str, str]:
-    """What this limit limits, and its value: `time` and `3 s`."""
-    value = getattr(limits, name)
-    unit = name.rpartition("_")[2]
-    shown = format_bytes(value) if unit == "bytes" else f"{value:g} s" if unit == "seconds" else f"{value:,} {unit}"
-    return _KINDS[name], shown
 
 
 def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:

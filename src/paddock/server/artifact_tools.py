@@ -8,31 +8,37 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Mapping
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_types import BlobResourceContents, CallToolResult, Resource, ResourceTemplate, TextResourceContents
 
-from paddock.definitions.faces import object_schema
+from paddock.definitions.faces import FaceResponse, object_schema
 from paddock.definitions.faces.logs import artifact_fields
 from paddock.errors import BadArtifact
-from paddock.model.artifacts import NAME_CHARACTERS, is_text, mime_type, name_problem
+from paddock.model.artifacts import NAME_CHARACTERS, Artifact, is_text, mime_type, name_problem
 from paddock.model.limits import MB
 from paddock.model.spelling import nearest
 from paddock.model.tools import Hints
+from paddock.server.images import IMAGE_BYTES, IMAGE_TYPES
 from paddock.server.sessions import Caller
-from paddock.server.tool import READS, ServerTool, builtin_tool, event_bytes, json_result
+from paddock.server.tool import READS, ServerTool, builtin_tool, event_bytes, to_result
 from paddock.store.artifact_text import PAGE_CHARACTERS, Query
 from paddock.store.artifacts import Filters, StoredArtifact
 
 if TYPE_CHECKING:
+    from paddock.definitions.definition import Definition
     from paddock.server.services import Services
     from paddock.store.artifact_text import Unit
     from paddock.store.artifacts import ArtifactScope
 
 BASE64_BYTES = 64 * 1024
 """The largest binary artifact that is returned as base64."""
+IMAGE = "image"
+RUN_ID = re.compile(r"r_[\w-]{16}", re.ASCII)
 DEFAULT_LIMITS = {"characters": 20_000, "lines": 500, "matches": 50}
 MAX_LINES = 10_000
 MAX_MATCHES = 200
@@ -57,7 +63,10 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
     is_regex: bool = False,
     context_lines: int = 2,
 ) -> Answer:
-    """Return a page of an artifact's text, or the matches in its text, or a small binary as base64."""
+    """Return a page of an artifact's text, or the matches in its text, or a small binary as base64.
+
+    For an image, the result has the key IMAGE: the server adds the image itself.
+    """
     artifact = await scope.find(ref)
     if artifact is None:
         return await _not_found(scope, ref)
@@ -67,6 +76,8 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
             limit = min(limit or DEFAULT_LIMITS["matches"], MAX_MATCHES)
             query = Query(text, is_regex, unit, offset, limit, min(context_lines, MAX_CONTEXT))
             return await _search(scope, artifact, query)
+        if artifact.artifact.mime_type in IMAGE_TYPES and artifact.artifact.size <= IMAGE_BYTES:
+            return {"success": True, **artifact_fields(artifact.artifact), IMAGE: True}
         if not await scope.is_text(artifact):
             return await _binary(scope, artifact)
         limit = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MAX_LINES)
@@ -186,6 +197,35 @@ async def _not_found(scope: ArtifactScope, ref: str) -> Answer:
     return _failed(f"there is no artifact {ref[:100]!r}; pass an artifact's id, URL or file name", hint)
 
 
+async def _read_run(services: Services, caller: Caller, scope: ArtifactScope, arguments: Mapping[str, Any]) -> Answer:
+    """Read what a run printed, else its value. Each part of its output is stored as an artifact."""
+    run_id = arguments["ref"]
+    run = None if await scope.find(run_id) else await services.store.runs.get(caller.principal, run_id)
+    if run is None:
+        return await read_artifact(scope, **arguments)
+    result = (await asyncio.to_thread(run.to_dict))["result"]
+    if result is None:
+        return _failed(f"the run {run_id} has not ended", "get_run shows its output so far.")
+    output = "" if result["output"] is None else await asyncio.to_thread(json.dumps, result["output"])
+    parts = {"stdout": result["stdout"], "output": output, "stderr": result["stderr"]}
+    stored = [await services.store_part(caller, run_id, *part, is_repeat=True) for part in parts.items() if part[1]]
+    artifacts = [each for each in stored if each is not None]
+    if not artifacts:
+        return _failed(f"the run {run_id} printed and returned nothing", "get_run shows how it ended.")
+    answer = await read_artifact(scope, **{**arguments, "ref": artifacts[0].id})
+    more = [each.filename for each in artifacts[1:]]
+    return {**answer, "hint": f"The run's other output: {', '.join(more)}."} if more else answer
+
+
+def _how_scripts_read(definitions: Sequence[Definition]) -> str:
+    """How scripts of these code tools read an artifact. Empty if they cannot."""
+    faces = {each.face for each in definitions}
+    python = "`(await read_artifact('{ref}'))['content']`" if faces & {"native", "execute", "inputs"} else ""
+    javascript = "`(await codeExec.readArtifact('{ref}')).content`" if faces & {"native", "logs"} else ""
+    both = f"{python}, in JavaScript {javascript}" if python and javascript else python or javascript
+    return f"A script reads it with {both}." if both else ""
+
+
 def _bytes(content: str | None, encoded: str | None) -> bytes:
     if (content is None) == (encoded is None):
         raise BadArtifact("pass either content, which is text, or base64")
@@ -210,10 +250,11 @@ def _number(description: str, minimum: int, maximum: int | None = None, default:
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
+_ARTIFACT_FIELDS = ("id", "filename", "mimeType", "size", "url")
 _TEXT = {"type": "string"}
 _READ = object_schema(
     {
-        "ref": {**_TEXT, "description": "Id, URL or file name (the newest)."},
+        "ref": {**_TEXT, "description": "Id, URL, file name (the newest) or run_id (its output)."},
         "offset": _number("In `unit`.", 0),
         "limit": _number("In `unit`, or in matches.", 1),
         "unit": {"enum": ["characters", "lines"], "default": "characters"},
@@ -233,7 +274,7 @@ _WRITE = object_schema(
         "mode": {
             "enum": ["create", "replace", "append"],
             "default": "create",
-            "description": "replace, append: this session's newest file of that name, or by id or URL.",
+            "description": "replace, append: by name, in this session; or by id or URL.",
         },
     },
     ["filename"],
@@ -241,16 +282,17 @@ _WRITE = object_schema(
 _LIST = object_schema(
     {
         "session_only": {"type": "boolean"},
-        "filename": {**_TEXT, "description": "Such as *.csv."},
-        "mime_type": {**_TEXT, "description": "Such as text/*."},
+        "filename": {**_TEXT, "description": "Like *.csv."},
+        "mime_type": _TEXT,
         "limit": _number("", 1, MAX_LISTED, 50),
-        "cursor": {**_TEXT, "description": "From the previous page."},
+        "cursor": _TEXT,
     }
 )
 
 
-def list_artifact_tools(services: Services) -> list[ServerTool]:
-    """The three tools as clients call them."""
+def list_artifact_tools(services: Services, definitions: Sequence[Definition] = ()) -> list[ServerTool]:
+    """The three tools as clients call them. `definitions` are the code tools beside them."""
+    how_to_read = _how_scripts_read(definitions)
 
     def tool(
         function: Callable[..., Awaitable[Answer]],
@@ -260,14 +302,21 @@ def list_artifact_tools(services: Services) -> list[ServerTool]:
         hints: Hints,
     ) -> ServerTool:
         async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-            answer = await function(services.artifacts.of(caller.owner), **arguments)
-            return json_result(answer, is_error=not answer["success"])
+            scope = services.artifacts.of(caller.owner)
+            if function is read_artifact and RUN_ID.fullmatch(arguments["ref"]):
+                answer = await _read_run(services, caller, scope, arguments)
+            else:
+                answer = await function(scope, **arguments)
+            if function is write_artifact and answer["success"] and how_to_read:
+                answer["hint"] = how_to_read.format(ref=answer["id"])
+            images = () if IMAGE not in answer else (Artifact(*(answer[name] for name in _ARTIFACT_FIELDS)),)
+            return to_result(FaceResponse(structured=answer, is_error=not answer["success"]), images)
 
         # The output schema is short, because it is sent to every client. docs/artifacts.md lists the fields.
         output_schema, name = {"type": "object"}, function.__name__
         return builtin_tool(name, title, description, schema, call, output_schema=output_schema, hints=hints)
 
-    read = "Read a page of a stored file, or its matching lines. Search a large file first; pass `next` to continue."
+    read = "Read a page or matching lines of a stored file. Search a large file first; pass `next` to continue."
     return [
         tool(read_artifact, "Read an artifact", read, _READ, READS),
         tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult
 
-from paddock.definitions.faces import FaceResponse, native, object_schema
+from paddock.definitions.faces import FaceResponse, cut_middle, native, object_schema
 from paddock.model import envelope
 from paddock.model.envelope import contract
 from paddock.model.result import Verdict
@@ -52,7 +52,7 @@ def run_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "get_run",
             "Get a run",
-            "Get a detached run's result; until it ends, `running` with its output so far, or `queued`. Poll rarely.",
+            "Get a detached run's result, or its output and progress so far. Poll rarely.",
             schema,
             get_run,
         ),
@@ -82,12 +82,18 @@ async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -
     result = values["result"]
     if result is None:
         state = state_of(services.queue.position(run.id))
-        output = {} if "position" in state else {"stdout": values["stdout"], "stderr": values["stderr"]}
+        if "position" not in state:
+            size, where = services.config.server.answer_bytes, "the result will have them"
+            state |= {name: cut_middle(values[name], size, where) for name in ("stdout", "stderr")}
+        if progress := services.progress_of(run.id):
+            state["progress"] = progress
         cancelling = {"cancel_requested": True} if run.cancel_requested else {}
-        return {"run_id": run.id, **state, **output, **cancelling}
+        return {"run_id": run.id, **state, **cancelling}
     output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
-    overflow = await services.store_overflow(caller, run.id, output_json, native.OVERFLOW_BYTES, is_repeat=True)
-    return native.summarize(result, overflow)
+    parts = {"output": output_json, "stdout": result["stdout"], "stderr": result["stderr"]}
+    max_bytes = native.overflow_bytes(services.config)
+    overflows = await services.store_overflows(caller, run.id, parts, max_bytes, native.preview, is_repeat=True)
+    return native.summarize(result, overflows)
 
 
 def state_of(position: int | None) -> dict[str, Any]:
@@ -157,7 +163,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "tags",
             "List tags",
-            "Count the tools of each server and tag; `full` names them.",
+            "Count the tools by server and tag; `full` names them.",
             object_schema({"detail": {"enum": ["brief", "full"], "default": "brief"}}),
             tags,
         ),

@@ -70,14 +70,14 @@ def make_code_tool(services: Services, definition: Definition) -> ServerTool:
         ),
         _meta={CODE_TOOL: True},
     )
-    return ServerTool(tool, code_tool.call, code_tool.refuse, is_compact=spec.is_compact)
+    return ServerTool(tool, code_tool.call, code_tool.refuse, code_tool.face.normalize, spec.is_compact)
 
 
 class _CodeTool:
     def __init__(self, services: Services, definition: Definition) -> None:
         self._services, self._definition = services, definition
         self.face = face_of(definition)
-        self.host = HostInfo(services.config, registry.available())
+        self.host = HostInfo(services.config, registry.available(), services.has_tools)
         offered = session_tools.is_offered(services, definition.companions)
         self._session_tools = session_tools.list_session_tools(services.paddock.injection) if offered else []
 
@@ -120,9 +120,12 @@ class _CodeTool:
             if isinstance(fault, HostError):
                 self._services.log_fault(type(fault).__name__, fault)
             return to_result(response)
-        overflow = await self._services.store_overflow(caller, run_id, result.output_json, self.face.overflow_bytes)
-        response = self.face.render(self._definition, request, result, overflow)
-        return to_result(response, (*result.artifacts, overflow.artifact) if overflow else result.artifacts)
+        parts = {"output": result.output_json or "", "stdout": result.stdout, "stderr": result.stderr}
+        max_bytes = self.face.overflow_bytes(self._services.config, result)
+        overflows = await self._services.store_overflows(caller, run_id, parts, max_bytes, self.face.preview)
+        response = self.face.render(self._definition, request, result, overflows)
+        stored = [each.artifact for each in overflows.values() if each.artifact is not None]
+        return to_result(response, (*result.artifacts, *stored))
 
     def refuse(self, envelope: Mapping[str, Any]) -> CallToolResult:
         return to_result(self.face.render_refusal(envelope))
@@ -177,6 +180,7 @@ class _CodeTool:
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
         with services.in_progress(run_id) as run, caller.memory:
+            run.last_progress = lambda: reporter.last_progress
             try:
                 async with run.stop, place:
                     request = await add_files(services, caller, request)
@@ -230,6 +234,8 @@ class ProgressReporter:
         self._report, self._on_output, self._place = report, on_output, place
         self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._artifacts: list[Artifact] = []
+        self.last_progress: Progress | None = None
+        """What the script reported last."""
         self._pending: deque[Progress] = deque(maxlen=MAX_PENDING_REPORTS)
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -246,6 +252,7 @@ class ProgressReporter:
             self._artifacts.append(event)
         elif isinstance(event, Progress):
             self._timer.cancel()  # the script reports its own progress
+            self.last_progress = event
             self._send(event)
 
     def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:

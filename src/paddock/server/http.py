@@ -51,7 +51,7 @@ _RECEIVED_KEY = "paddock_received"
 class Received:
     """What is known about a request before MCP reads it."""
 
-    caller: str  # who shares the server's memory and places with whom
+    caller: str  # requests with the same value share places for runs, and memory
     body_bytes: int  # the SDK keeps the body as long as the call lasts
     memory: HeldMemory
     disconnected: asyncio.Event  # set when the client closes its connection
@@ -81,7 +81,7 @@ def make_app(server: Server[Any], services: Services) -> Starlette:
     settings = services.config.server
     app.add_middleware(_Guard, settings=settings)
     if settings.origins:
-        # Outside of the guard, because the request in which a browser asks for permission has no token.
+        # This middleware is outside of the guard, because a browser's preflight request has no token.
         app.add_middleware(
             CORSMiddleware,
             allow_origin_regex=_origins_pattern(settings.origins),
@@ -152,8 +152,8 @@ class _Guard:
             await self._serve(scope, receive, send, caller, memory)
 
     def _caller(self, scope: Scope) -> str:
-        """Return who shares memory and places with whom: never a connection or a name, which anybody can make up."""
-        is_verified = self._token_digest is not None  # then there is one token, and one caller
+        """Return who makes the request: never a connection or an unverified token, of which anybody can have many."""
+        is_verified = self._token_digest is not None  # all callers have the same token, and count as one
         return LOCAL if is_verified or not scope.get("client") else str(scope["client"][0])
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, caller: str, memory: HeldMemory) -> None:
@@ -227,7 +227,7 @@ class _Guard:
             size += len(message.get("body", b""))
             if size > BODY_BYTES:
                 raise _too_large()
-            if refusal is None:  # else the rest is discarded: a client that is still sending would not read the answer
+            if refusal is None:  # otherwise the rest is read and discarded: a client reads no answer while it sends
                 body += message.get("body", b"")
                 refusal = self._count(body, memory, is_whole=not more)
                 if refusal is not None:
@@ -250,7 +250,7 @@ class _Guard:
         try:
             memory.grow(needed, is_large=is_large)
         except Overloaded as problem:
-            hints = ["Nothing was run. Wait as long, then send it again, with fewer large requests at once."]
+            hints = ["Nothing was run. Wait that long, then send it again, with fewer large requests at once."]
             data = envelope.rate_limited("request", str(problem), problem.retry_after_seconds, hints=hints)
             return _Refused(429, str(problem), data, retry_after=str(math.ceil(problem.retry_after_seconds)))
         return None

@@ -47,6 +47,7 @@ from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import received
+from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
 from paddock.server.sessions import CONNECTION, Caller, token_principal
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
@@ -89,6 +90,7 @@ def make_server(
         NAME,
         version=__version__,
         title="Paddock",
+        instructions=_instructions(services, [each.name for each in chosen]),
         lifespan=handlers.lifespan,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
@@ -175,8 +177,8 @@ class _Handlers:
         self._files = files.file_tools(services)
         fixed = [
             *(make_code_tool(services, each) for each in definitions),
-            *builtin_tools.run_tools(services),
-            *artifact_tools.list_artifact_tools(services),
+            *(builtin_tools.run_tools(services) if any(each.face == "native" for each in definitions) else ()),
+            *artifact_tools.list_artifact_tools(services, definitions),
             *self._companions(definitions),
             *more,
         ]
@@ -238,9 +240,9 @@ class _Handlers:
             tool = tools.get(params.name)
             if tool is None:
                 return envelope_result(_unknown_tool(params.name, tools))
-        if (
-            http is not None and http.body_bytes > SMALL_BYTES
-        ):  # this may take a second, in which other requests are answered
+        arguments = tool.normalize(arguments)
+        # The check of large arguments may take a second, so it happens in a thread.
+        if http is not None and http.body_bytes > SMALL_BYTES:
             problem = await asyncio.to_thread(tool.validator.problems, arguments, params.name)
         else:
             problem = tool.validator.problems(arguments, params.name)
@@ -251,7 +253,8 @@ class _Handlers:
             work = tool.call(caller, tool.with_integers(arguments))
             result = await _until_disconnect(None if http is None else http.disconnected, work)
             await self._services.record_session(caller)
-            return await truncate_response(self._services, caller, tool.tool, result)
+            result = await truncate_response(self._services, caller, tool.tool, result)
+            return await with_images(self._services, caller, result)
         except RequestError as refusal:
             return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:
@@ -320,6 +323,23 @@ def _protocol_errors() -> Iterator[None]:
         yield
     except PaddockError as problem:
         raise MCPError(surface(problem).mcp_code, str(problem)) from None
+
+
+def _instructions(services: Services, code_tools: Sequence[str]) -> str:
+    """What a model should know about the server as a whole, in at most 150 tokens."""
+    sentences = [
+        f"Run code in a sandbox with {', '.join(code_tools) or 'the code tools'}: do the whole job in one script."
+    ]
+    if services.has_tools:
+        sentences.append(
+            "Scripts can call the tools of other servers: find these with `search`, read their types with `get_schema`."
+        )
+    sentences += [
+        "Return only what you need. What is too long is cut, and an artifact has all of it: search it or read it in "
+        "pages with `read_artifact`.",
+        "If a run fails, change what its hint says before you run it again.",
+    ]
+    return " ".join(sentences)
 
 
 def _unknown_tool(name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:

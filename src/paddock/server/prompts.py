@@ -76,6 +76,9 @@ async def read_stubs(services: Services, definitions: Sequence[Definition], uri:
     if definition is None:
         return None
     text = await linked_stubs(services.paddock, definition)
+    if not text.strip():
+        comment = "#" if definition.language in ("python", None) else "//"
+        text = f"{comment} There are no tools that scripts of {definition.name} can call now.\n"
     return TextResourceContents(uri=uri, mime_type=_mime_type(definition), text=text)
 
 

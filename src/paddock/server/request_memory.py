@@ -14,10 +14,10 @@ from paddock.errors import Overloaded
 SHARE = 0.75
 """The largest share of the memory that one caller may have, and that all requests with large bodies may have."""
 SMALL_BYTES = 64 * 1024
-"""The size of the largest body that is not large."""
+"""A body of more than this size is large."""
 RETRY_SECONDS = 1.0
 _VALUE_BYTES = 80
-"""What a value of JSON takes in memory besides its text. An object takes more, and has more punctuation."""
+"""The memory for a JSON value besides its text. An object takes more, but it also has more punctuation."""
 
 
 def parsed_bytes(body: bytes | bytearray) -> int:
@@ -37,7 +37,7 @@ class RequestMemory:
 
     @property
     def largest_bytes(self) -> int:
-        """What one request with a large body can have."""
+        """The most memory that one request with a large body may take."""
         return int(self._limit_bytes * SHARE * SHARE)
 
     def change(self, caller: str, more_bytes: int) -> None:
@@ -46,7 +46,7 @@ class RequestMemory:
             del self._held[caller]
 
     def require_room(self, caller: str, more_bytes: int, *, is_large: bool) -> None:
-        """Raise Overloaded unless this caller may have so much more."""
+        """Raise Overloaded unless this caller may take `more_bytes` in addition."""
         room = self._limit_bytes * (SHARE if is_large else 1)
         if self._held.total() + more_bytes > room or self._held[caller] + more_bytes > room * SHARE:
             raise Overloaded("the requests that are in progress take too much memory for this one", RETRY_SECONDS)

@@ -70,7 +70,7 @@ class RunQueue:
         async with queue.place(run_id, caller, measure):
             ...  # the run
 
-    `caller` identifies a token or a peer address, never a connection: anybody can open many connections.
+    `caller` is LOCAL or a peer address, never a connection: anybody can open many connections.
     """
 
     def __init__(self, settings: ServerConfig) -> None:

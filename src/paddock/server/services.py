@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from paddock.config import Config
-from paddock.definitions.faces import Overflow
+from paddock.definitions.faces import Overflow, cut_middle
 from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
+from paddock.model.events import Progress
 from paddock.model.request import LOCAL
 from paddock.model.result import RunResult
 from paddock.run import Paddock
@@ -22,8 +24,6 @@ from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_versions
 
-PREVIEW_CHARACTERS = 200
-"""How much of a value is shown when an artifact replaces it."""
 SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
 CANCELLED = "cancel_run ended the run"
 WATCH_SECONDS = 0.5
@@ -42,6 +42,7 @@ class RunInProgress:
         self.stop = asyncio.timeout(None)
         self.ended_by: str | None = None
         self.has_ended = asyncio.Event()
+        self.last_progress: Callable[[], Progress | None] = lambda: None
 
     def end(self, reason: str) -> None:
         """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""
@@ -96,6 +97,11 @@ class Services:
         """Raise Overloaded if the server is being shut down, so that no new run starts."""
         if self._is_closing:
             raise Overloaded("the server is being shut down", RESTART_SECONDS)
+
+    def progress_of(self, run_id: str) -> dict[str, Any] | None:
+        """Return what the script of a run in progress reported last, if it runs in this server."""
+        progress = self.runs[run_id].last_progress() if run_id in self.runs else None
+        return None if progress is None else {name: value for name, value in asdict(progress).items() if value != ""}
 
     @contextmanager
     def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
@@ -211,27 +217,48 @@ class Services:
             self.log_fault(f"{name} could not be stored as an artifact", problem)
             return None
 
-    async def store_overflow(
-        self, caller: Caller, run_id: str, output_json: str | None, max_bytes: int | None, *, is_repeat: bool = False
-    ) -> Overflow | None:
-        """Store a run's value as an artifact if its JSON has more than `max_bytes`; otherwise return None.
+    async def store_overflows(
+        self,
+        caller: Caller,
+        run_id: str,
+        parts: Mapping[str, str],
+        max_bytes: Mapping[str, int],
+        preview: Callable[[str], str],
+        *,
+        is_repeat: bool = False,
+    ) -> dict[str, Overflow]:
+        """Store each part of a run's result that has more than its `max_bytes` as an artifact.
 
-        With `is_repeat`, reuse the artifact if an earlier answer has stored the same value.
+        `preview` shortens the JSON of a value. With `is_repeat`, reuse the artifacts that an earlier answer has stored.
         """
-        text = output_json or ""
-        if max_bytes is None or len(text) * 4 <= max_bytes or len(data := text.encode(errors="replace")) <= max_bytes:
-            return None
-        name = f"result-{run_id}.json"
-        earlier = await self._find_earlier(caller, run_id, name) if is_repeat else None
-        artifact = earlier or await self.store_artifact(caller, name, "application/json", data, run_id)
-        return None if artifact is None else Overflow(artifact, text[:PREVIEW_CHARACTERS])
+        overflows = {}
+        for part, limit in max_bytes.items():
+            text = parts[part]
+            if len(text) * 4 <= limit or len(text.encode(errors="replace")) <= limit:
+                continue
+            artifact = await self.store_part(caller, run_id, part, text, is_repeat=is_repeat)
+            if part != "output":
+                where = "they could not be stored"
+                if artifact is not None:
+                    where = f"the artifact {artifact.id} has all of it: use read_artifact"
+                overflows[part] = Overflow(artifact, cut_middle(text, limit, where))
+            elif artifact is not None:  # a value that cannot be stored is returned whole
+                overflows[part] = Overflow(artifact, preview(text))
+        return overflows
 
-    async def _find_earlier(self, caller: Caller, run_id: str, name: str) -> Artifact | None:
-        with suppress(PaddockError):
-            stored = await self.artifacts.of(caller.owner, run_id).find(name)
-            if stored is not None and stored.run_id == run_id:
-                return stored.artifact
-        return None
+    async def store_part(
+        self, caller: Caller, run_id: str, part: str, text: str, *, is_repeat: bool = False
+    ) -> Artifact | None:
+        """Store a part of a run's result as an artifact. Its name contains the run's id."""
+        name, mime_type = f"{part}-{run_id}.txt", "text/plain"
+        if part == "output":
+            name, mime_type = f"result-{run_id}.json", "application/json"
+        if is_repeat:
+            with suppress(PaddockError):
+                stored = await self.artifacts.of(caller.owner, run_id).find(name)
+                if stored is not None and stored.run_id == run_id:
+                    return stored.artifact
+        return await self.store_artifact(caller, name, mime_type, text.encode(errors="replace"), run_id)
 
     async def aclose(self) -> None:
         """End every run, write everything that is queued, and close the store."""

@@ -50,7 +50,9 @@ class Caller:
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
     key: str = LOCAL  # identifies the caller in the run queue
     body_bytes: int = 0  # size of the request's body, which stays in memory until the request is answered
-    memory: AbstractContextManager[None] = field(default_factory=nullcontext)  # counts while it is entered
+    memory: AbstractContextManager[None] = field(
+        default_factory=nullcontext
+    )  # counts the request's memory while entered
 
     @property
     def owner(self) -> Owner:

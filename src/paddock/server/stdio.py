@@ -66,7 +66,8 @@ def _error(problem: Exception) -> JSONRPCError | None:
         return _refusal(PARSE_ERROR, str(problem))
     errors = problem.errors()
     first = errors[0]
-    # The input of most errors is one field. Whatever an object is, some field of another kind of message is missing.
+    # There are errors for each kind of message that the line could be. Most of them are about one field, but that of a
+    # missing field has the whole object as its input, and an object always lacks a field of some kind of message.
     value = next((error["input"] for error in errors if error["type"] == "missing"), first["input"])
     code, reason = INVALID_REQUEST, first["msg"]
     if first["type"] == "json_invalid":

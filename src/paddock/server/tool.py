@@ -13,10 +13,10 @@ from typing import Any
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
-from paddock.definitions.faces import FaceResponse, envelope_response, warning_lines
+from paddock.definitions.faces import PREVIEW_CHARACTERS, FaceResponse, envelope_response, warning_lines
 from paddock.model.artifacts import Artifact
 from paddock.model.tools import Hints
-from paddock.server.services import PREVIEW_CHARACTERS, Services
+from paddock.server.services import Services
 from paddock.server.sessions import Caller
 from paddock.tools.schema import Validator, compile_schema
 
@@ -68,6 +68,8 @@ class ServerTool:
     call: Call
     refuse: Callable[[Mapping[str, Any]], CallToolResult] = envelope_result
     """Renders the envelope for invalid arguments."""
+    normalize: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    """Prepares arguments before they are checked."""
     is_compact: bool = False
     """Whether `listing` leaves out bounds and deprecated properties, to save tokens. Calls are checked all the same."""
 
@@ -90,7 +92,10 @@ class ServerTool:
         """The tool as `tools/list` shows it."""
         if not self.is_compact:
             return self.tool
-        return self.tool.model_copy(update={"input_schema": _compact(self.tool.input_schema)})
+        changes: dict[str, Any] = {"input_schema": _compact(self.tool.input_schema)}
+        if self.tool.output_schema == {"type": "object"}:
+            changes["output_schema"] = None
+        return self.tool.model_copy(update=changes)
 
 
 READS = Hints(read_only=True)
@@ -129,8 +134,8 @@ def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
     if "properties" in compact:
         properties = compact["properties"].items()
         compact["properties"] = {name: _compact(each) for name, each in properties if not each.get("deprecated")}
-    if isinstance(compact.get("items"), Mapping):
-        compact["items"] = _compact(compact["items"])
+    if isinstance(compact.get("items"), Mapping):  # the description of a list names the properties of its items
+        compact["items"] = {"type": compact["items"]["type"]}
     if compact.get("additionalProperties") is False:
         del compact["additionalProperties"]
     if not compact.get("required", True):

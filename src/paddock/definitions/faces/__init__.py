@@ -8,6 +8,8 @@ A face neither runs anything nor knows about MCP. Each is a module of pure funct
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -25,6 +27,8 @@ from paddock.model.result import RunResult
 if TYPE_CHECKING:
     from paddock.linter import Finding
 
+PREVIEW_CHARACTERS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class HostInfo:
@@ -32,23 +36,31 @@ class HostInfo:
 
     config: Config
     engines: Collection[str]
+    has_tools: bool = True  # whether scripts have any tool to call
 
     def packages(self) -> list[str]:
         """The import names of the packages that a Python program finds."""
         return self._environment().import_names()
 
-    def library_note(self) -> str:
-        """What follows "Python's standard library" in a description."""
+    def library_note(self, definition: Definition) -> str:
+        """What follows "standard library" in a description: the packages that scripts of the definition can import."""
         if "cpython" not in self.engines:
             return ", in part"
-        preloads = self._environment().preload
-        return f", {' and '.join(preloads)}" if preloads else ""
+        return "".join(f", {name}" for name in self.packages() if name not in definition.refused_modules)
+
+    def node(self) -> str:
+        """Node with its major version, if the environment pins one."""
+        packages = self.config.environments[self.config.node.environment].packages
+        versions = [found[1] for each in packages if (found := re.search(r"==\s*(\d+)", each))]
+        return f"Node {versions[0]}" if versions else "Node"
 
     def format_description(self, definition: Definition, **more: Any) -> str:
         """The description with its fields filled in: the limits and libraries of this installation, and `more`."""
         limits = definition.effective_limits(self.config)
         values = {
-            "library": self.library_note(),
+            "library": self.library_note(definition),
+            "python": f"Python {sys.version_info.major}.{sys.version_info.minor}",  # environments are built with it
+            "node": self.node(),
             "wall_seconds": limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,
             "memory_mb": limits.memory_bytes / MB,
@@ -96,13 +108,10 @@ class FaceRequest:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """A value that is too large for the response: the artifact that holds it, and how it begins."""
+    """A part of a result that is too large for the response: the artifact that holds it, and what is shown of it."""
 
-    artifact: Artifact
+    artifact: Artifact | None  # None if it could not be stored
     preview: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"artifact": asdict(self.artifact), "preview": self.preview}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +123,10 @@ class FaceResponse:
     is_error: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()  # shown to the model in a text of their own, after the result
+
+
+Overflows = Mapping[str, Overflow]
+"""The parts of a result that are too large: `output`, `stdout`, `stderr`."""
 
 
 def _raise_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
@@ -132,15 +145,35 @@ class Face:
     describe: Callable[[Definition, HostInfo], ToolSpec]
     parse: Callable[[Definition, Mapping[str, Any], HostInfo], FaceRequest]
     """Turns arguments that fit the schema into a request. Raises RequestError if they make no sense."""
-    render: Callable[[Definition, FaceRequest, RunResult, Overflow | None], FaceResponse]
-    overflow_bytes: int | None = None
-    """A value with more JSON than this becomes an artifact; None: every value is returned whole."""
+    render: Callable[[Definition, FaceRequest, RunResult, Overflows], FaceResponse]
+    overflow_bytes: Callable[[Config, RunResult], Mapping[str, int]] = lambda config, result: {}
+    """How large each part of a result may be; a larger one becomes an artifact. Other parts are returned whole."""
+    normalize: Callable[[dict[str, Any]], dict[str, Any]] = lambda arguments: arguments
+    """Removes arguments that have no effect, before the rest is checked against the schema."""
+    preview: Callable[[str], str] = lambda text: text[:PREVIEW_CHARACTERS]
+    """What is shown of the JSON of a value that became an artifact."""
     render_fault: Callable[[FaceRequest, PaddockError], FaceResponse] = _raise_fault
     """Shows why nothing ran. By default it raises the fault again, and the caller gets an envelope."""
     render_refusal: Callable[[Mapping[str, Any]], FaceResponse] = envelope_response
     """Shows the envelope of arguments that were refused."""
     render_findings: Callable[[Collection[Finding]], FaceResponse] | None = None
     """Shows what lint found; for faces whose requests may set `lint`."""
+
+
+def replacement(overflow: Overflow) -> dict[str, Any]:
+    """What is shown instead of a value that became an artifact."""
+    return {"artifact": None if overflow.artifact is None else asdict(overflow.artifact), "preview": overflow.preview}
+
+
+def cut_middle(text: str, max_bytes: int, where: str = "") -> str:
+    """`text` without its middle if it has more than `max_bytes`. `where` tells what has the whole of it."""
+    data = text.encode(errors="replace")
+    if len(data) <= max_bytes:
+        return text
+    half = max_bytes // 2
+    head, tail = data[:half].decode(errors="ignore"), data[len(data) - half :].decode(errors="ignore")
+    left_out = len(text) - len(head) - len(tail)
+    return f"{head}\n[… {left_out:,} characters are left out{f'; {where}' if where else ''} …]\n{tail}"
 
 
 def warning_lines(warnings: Iterable[str]) -> str:

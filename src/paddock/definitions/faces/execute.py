@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import (
     Face,
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
     envelope_response,
     object_schema,
+    replacement,
 )
 from paddock.model import envelope
 from paddock.model.json_depth import is_deeper
@@ -26,7 +28,6 @@ from paddock.model.result import RunError, RunResult, Verdict
 OVERFLOW_BYTES = 1 * MB
 """A larger value becomes an artifact. Also the limit for each output stream in the response."""
 SUMMARY_CHARACTERS = 4000
-PRINTED_CHARACTERS = 16 * 1024
 PRINTED_ONLY = "[The script printed this and returned nothing. `return` gives a value.]"
 STRUCTURED_DEPTH = 100
 """A value nested more deeply is sent only as text, because not every JSON encoder on the way supports more."""
@@ -45,33 +46,31 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     return FaceRequest(arguments["code"], options, session_files=definition.includes_files)
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The value, or the envelope of what went wrong."""
-    response = _value(result, overflow) if result.verdict is Verdict.OK else _failure(definition.name, result)
+    response = _value(result, overflows) if result.verdict is Verdict.OK else _failure(definition.name, result)
     return replace(response, meta=_meta(result), warnings=result.warnings)
 
 
-def _value(result: RunResult, overflow: Overflow | None) -> FaceResponse:
-    if overflow is not None:
-        return FaceResponse(structured=overflow.to_dict())
+def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
+    """The limit for the value. If there is none, what was printed is shown instead."""
+    is_printed = result.verdict is Verdict.OK and result.output_json in (None, "null")
+    return {"stdout": config.server.answer_bytes} if is_printed else {"output": OVERFLOW_BYTES}
+
+
+def _value(result: RunResult, overflows: Overflows) -> FaceResponse:
+    if "output" in overflows:
+        return FaceResponse(structured=replacement(overflows["output"]))
     value = result.output
     if value is None and result.stdout.strip():
-        return FaceResponse(f"{_cut_middle(result.stdout)}\n{PRINTED_ONLY}")
+        printed = overflows["stdout"].preview if "stdout" in overflows else result.stdout
+        return FaceResponse("\n".join([printed.rstrip("\n"), PRINTED_ONLY]))
     if value is None or isinstance(value, str):
         return FaceResponse(value)
     if is_deeper(value, STRUCTURED_DEPTH):
         return FaceResponse(result.output_json)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return FaceResponse(text, value if isinstance(value, dict) else None)
-
-
-def _cut_middle(text: str) -> str:
-    """The text without its final newlines. The middle of a long text is left out; `_meta` has more of it."""
-    text = text.rstrip("\n")
-    if len(text) <= PRINTED_CHARACTERS:
-        return text
-    half = PRINTED_CHARACTERS // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters are left out …]\n{text[-half:]}"
 
 
 def _failure(tool: str, result: RunResult) -> FaceResponse:
@@ -102,4 +101,4 @@ def _meta(result: RunResult) -> dict[str, Any]:
     return {name: value for name, value in meta.items() if value}
 
 
-FACE = Face(describe, parse, render, overflow_bytes=OVERFLOW_BYTES)
+FACE = Face(describe, parse, render, overflow_bytes)

@@ -11,7 +11,7 @@ from paddock.definitions.faces import (
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
     object_schema,
     warning_lines,
@@ -41,7 +41,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """The caller's code or the definition's own, with the caller's inputs over the definition's, key by key."""
     return FaceRequest(
-        arguments.get("code", definition.code) or "",
+        arguments.get("code") or definition.code or "",
         {
             **definition.run_options(host.config),
             "inputs": {**definition.inputs, **arguments.get("inputs", {})},
@@ -51,7 +51,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     )
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The output, or the type and message of the error."""
     stdout = result.stdout
     if result.warnings:
@@ -133,7 +133,8 @@ def _arguments(definition: Definition) -> list[str]:
 def _bounds(definition: Definition, host: HostInfo) -> list[str]:
     limits = definition.effective_limits(host.config)
     return [
-        f"Python's standard library{host.library_note()}; no network; files that a script writes are gone afterwards.",
+        f"Python's standard library{host.library_note(definition)}; no network. Files that a script writes are gone "
+        "afterwards; `await create_artifact(name, content)` keeps one.",
         f"Limits: {limits.wall_seconds:g} s, {limits.memory_bytes / MB:g} MB, {limits.calls} tool calls, recursion "
         f"{limits.recursion}, {limits.output_bytes / MB:g} MB of output.",
     ]

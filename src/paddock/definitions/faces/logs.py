@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflows, ToolSpec, object_schema
 from paddock.errors import CodeTooLarge
 from paddock.model.artifacts import Artifact
 from paddock.model.limits import MB, Limits
@@ -69,19 +69,19 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     return FaceRequest(code, options, connections=arguments.get("connectionSelections", {}))
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The value or the error, with logs and artifacts if there are any."""
-    artifacts = [*result.artifacts, *([overflow.artifact] if overflow else [])]
+    artifact = overflows["output"].artifact if "output" in overflows else None
+    artifacts = [*result.artifacts, *([] if artifact is None else [artifact])]
     response: dict[str, Any] = {}
     if result.error is not None:
         response["error"] = _error(result.error, result.verdict, request.limits)
-    elif overflow is not None:
-        artifact = overflow.artifact
+    elif artifact is not None:
         response["result"] = {
             "artifactId": artifact.id,
             "url": artifact.url,
             "size": artifact.size,
-            "preview": overflow.preview,
+            "preview": overflows["output"].preview,
         }
     else:
         response["result"] = result.output
@@ -143,4 +143,4 @@ _OUTPUT_SCHEMA: dict[str, Any] = {
     "required": ["executionTime"],
 }
 
-FACE = Face(describe, parse, render, overflow_bytes=OVERFLOW_BYTES)
+FACE = Face(describe, parse, render, overflow_bytes=lambda config, result: {"output": OVERFLOW_BYTES})

@@ -12,9 +12,8 @@ from paddock.definitions.faces import (
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
-    object_schema,
     warning_lines,
 )
 from paddock.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
@@ -42,8 +41,9 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
         "language": {"type": "string", "enum": list(LANGUAGES), "description": "The language of the program."},
         "code": {"type": "string", "description": "The program, self-contained."},
     }
-    # Read-only: a run leaves nothing behind.
-    return ToolSpec(text, object_schema(properties, ["language", "code"]), is_read_only=True)
+    # Other arguments are ignored, as in the original tool. Read-only: a run leaves nothing behind.
+    schema = {"type": "object", "properties": properties, "required": ["language", "code"]}
+    return ToolSpec(text, schema, is_read_only=True)
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
@@ -53,7 +53,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     return FaceRequest(arguments["code"], options)
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """How the program ended. A program that fails is not a tool error: the exit code shows it."""
     if result.engine is None:
         error = result.error

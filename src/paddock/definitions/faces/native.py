@@ -7,19 +7,41 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflow, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflows,
+    ToolSpec,
+    cut_middle,
+    object_schema,
+    replacement,
+)
 from paddock.errors import BadFile
 from paddock.model.files import File
+from paddock.model.limits import MB
 from paddock.model.request import LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
-OVERFLOW_BYTES = 64 * 1024
-"""About 16,000 tokens."""
-_JAVASCRIPT = (
-    ' JavaScript: `await callTool("server", "tool", {...})`, `reportProgress`; a failed call throws an Error with '
-    "`.envelope`."
+PREVIEW_BYTES = 2000
+MESSAGE_BYTES = 4000
+"""How much is shown of an error's message."""
+_TOOLS = (
+    '\n- Tools: find them with `search`. `await call_tool("server.tool", {{...}})`; several at once with '
+    "`asyncio.gather`. The answer is an object; a list or text is its `result`. A failed call raises RuntimeError "
+    "whose text is a JSON envelope: catch it, or follow its hints. At most {calls} calls."
 )
+_CALL_TOOL = ', `callTool("server", "tool", {...})` (errors have `.envelope`)'
+_JAVASCRIPT = (
+    "\n- JavaScript and TypeScript run on {node}: `import` loads its own modules, no packages. There it is "
+    "`codeExec.createArtifact`, `codeExec.readArtifact`, `reportProgress`{call_tool}."
+)
+_LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
+_ARGUMENTS = {"wall_seconds": "timeout", "memory_bytes": "memory_mb", "output_bytes": "output_kb"}
+"""The argument that raises a limit."""
 _FIELDS = (
     *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
     *("artifacts", "engine", "engine_reason"),
@@ -31,8 +53,14 @@ _TEXT = {"type": "string"}
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     """The tool's description and schemas for the model, with the limits of this installation."""
-    javascript = _JAVASCRIPT if "javascript" in _languages(host.engines) else ""
-    description = host.format_description(definition, javascript=javascript, max_seconds=host.config.caps.wall_seconds)
+    call_tool = _CALL_TOOL if host.has_tools else ""
+    javascript = _JAVASCRIPT.format(node=host.node(), call_tool=call_tool) if _has_javascript(host.engines) else ""
+    description = host.format_description(
+        definition,
+        javascript=javascript,
+        tools=_TOOLS.format(calls=definition.effective_limits(host.config).calls) if host.has_tools else "",
+        answer_kb=host.config.server.answer_bytes / 1024,
+    )
     return ToolSpec(description, _input_schema(host), _OUTPUT_SCHEMA, is_compact=True)
 
 
@@ -43,8 +71,17 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         options["language"] = arguments["language"]
     if "inputs" in arguments:
         options["inputs"] = arguments["inputs"]
+    limits = {}
     if "timeout" in arguments:
-        options["limits"] = {"wall_seconds": arguments["timeout"]}
+        seconds, config = arguments["timeout"], host.config
+        limits["wall_seconds"] = seconds
+        limits["cpu_seconds"] = min(max(seconds, config.limits.cpu_seconds), config.caps.cpu_seconds)
+    if "memory_mb" in arguments:
+        limits["memory_bytes"] = arguments["memory_mb"] * MB
+    if "output_kb" in arguments:
+        limits["output_bytes"] = arguments["output_kb"] * 1024
+    if limits:
+        options["limits"] = limits
     return FaceRequest(
         arguments["code"],
         options,
@@ -54,21 +91,42 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     )
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """How the run ended."""
-    return FaceResponse(structured=summarize(result.to_dict(), overflow), is_error=result.verdict is not Verdict.OK)
+    return FaceResponse(structured=summarize(result.to_dict(), overflows), is_error=result.verdict is not Verdict.OK)
 
 
-def summarize(result: Mapping[str, Any], overflow: Overflow | None) -> dict[str, Any]:
+def overflow_bytes(config: Config, result: object = None) -> dict[str, int]:
+    """The limits for what a model gets to read. A larger part is cut and stored as an artifact."""
+    return dict.fromkeys(("output", "stdout", "stderr"), config.server.answer_bytes)
+
+
+def preview(output_json: str) -> str:
+    """What is shown of a value that became an artifact."""
+    return cut_middle(output_json, PREVIEW_BYTES)
+
+
+def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]:
     """The result as `run_code` and `get_run` return it, without empty fields."""
-    output = result["output"] if overflow is None else overflow.to_dict()
+    output = replacement(overflows["output"]) if "output" in overflows else result["output"]
     # The calls are the only record of what an unfinished run did.
     names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
+    fields |= {name: each.preview for name, each in overflows.items() if name != "output"}
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
+        if hint := _limit_hint(result):
+            fields["error"]["hint"] = " ".join([*filter(None, [fields["error"].get("hint")]), hint])
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _limit_hint(result: Mapping[str, Any]) -> str:
+    """Which argument raises the limit that was reached."""
+    if result["verdict"] not in _LIMIT_VERDICTS and result["error"]["type"] != "MemoryError":
+        return ""
+    names = [argument for name, argument in _ARGUMENTS.items() if f"{name} = " in result["error"]["message"]]
+    return f"If it needs more, pass a higher `{names[0]}`." if names else ""
 
 
 def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +138,7 @@ def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
     envelope = error.get("envelope")
     lines = [] if envelope else [line for line in error["traceback"].splitlines() if _SCRIPT_FRAME.match(line)]
     shown = {
-        "message": envelope["summary"] if envelope else error["message"],
+        "message": cut_middle(envelope["summary"] if envelope else error["message"], MESSAGE_BYTES),
         "traceback": "\n".join(line.strip() for line in lines[-MAX_FRAMES:]) if len(lines) > 1 else "",
     }
     return {name: value for name, value in {**error, **shown}.items() if name != "column" and value not in (None, "")}
@@ -96,7 +154,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         "files": {
             "type": "array",
             "items": object_schema(file, ["file_name"]),
-            "description": "Each needs content or base64.",
+            "description": "{file_name, content or base64}.",
         },
         "timeout": {
             "type": "number",
@@ -105,7 +163,9 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
             "default": _without_point(host.config.limits.wall_seconds),
             "description": "Seconds.",
         },
-        "detach": {"type": "boolean", "description": "Return a run_id at once; get_run returns the result."},
+        "memory_mb": _size(host.config.limits.memory_bytes, host.config.caps.memory_bytes, MB),
+        "output_kb": _size(host.config.limits.output_bytes, host.config.caps.output_bytes, 1024),
+        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run."},
         "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
     }
     return object_schema(properties, ["code"])
@@ -114,20 +174,20 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
 # Short, because it is sent to every client; docs/server.md lists all fields.
 _OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "run_id": _TEXT,
-        "verdict": _TEXT,
-        "output": {},
-        "stdout": _TEXT,
-        "error": {"type": "object"},
-        "artifacts": {"type": "array"},
-    },
     "required": ["run_id", "verdict"],
 }
 
 
+def _has_javascript(engines: Collection[str]) -> bool:
+    return "node" in engines
+
+
 def _languages(engines: Collection[str]) -> list[str]:
-    return list(LANGUAGES) if "node" in engines else ["python"]
+    return list(LANGUAGES) if _has_javascript(engines) else ["python"]
+
+
+def _size(default: int, cap: int, unit: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1, "maximum": cap // unit, "default": default // unit}
 
 
 def _without_point(seconds: float) -> float:
@@ -147,4 +207,4 @@ def _file(values: Mapping[str, str]) -> File:
     return File(name, content, values.get("file_type", ""))
 
 
-FACE = Face(describe, parse, render, overflow_bytes=OVERFLOW_BYTES)
+FACE = Face(describe, parse, render, overflow_bytes, preview=preview)

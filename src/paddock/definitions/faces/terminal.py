@@ -13,7 +13,7 @@ from paddock.definitions.faces import (
     FaceRequest,
     FaceResponse,
     HostInfo,
-    Overflow,
+    Overflows,
     ToolSpec,
     object_schema,
     warning_lines,
@@ -52,7 +52,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     return FaceRequest(arguments["code"], options, lint=arguments.get("lint", False))
 
 
-def render(definition: Definition, request: FaceRequest, result: RunResult, overflow: Overflow | None) -> FaceResponse:
+def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The program's output and how it ended. A program that fails is not a tool error: the text shows it."""
     stdout, stderr = result.stdout, result.stderr
     text = f"{_end_line(stdout)}\nErrors:\n{stderr}" if stdout and stderr else stdout or stderr
@@ -99,4 +99,9 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         yield f"Exit code: {code}"
 
 
-FACE = Face(describe, parse, render, render_findings=render_findings)
+def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Without the timeout if it is ignored, so that it is not checked either."""
+    return {name: value for name, value in arguments.items() if name != "timeout" or arguments.get("lint") is not True}
+
+
+FACE = Face(describe, parse, render, normalize=normalize, render_findings=render_findings)

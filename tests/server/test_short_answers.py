@@ -1,0 +1,224 @@
+"""What reaches a model is short: long output is cut, artifacts have all of it, and images are shown as images."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from paddock import Config
+from paddock.definitions.definition import SHIPPED, shipped
+from paddock.model.limits import CAPS, MB
+from paddock.server.images import IMAGE_BYTES
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
+from paddock.server.tool import EVENT_BYTES
+from tests.envelopes import problems
+from tests.server.conftest import ERAS, Connect, in_memory, over_http
+from tests.server.shared_services import open_services
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+PRINTS = "import sys\nprint('a' * 10_000 + 'é' * 10_000 + 'z' * 10_000)\nprint('e' * 20_000, file=sys.stderr)\n"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def offered(services: Services, *names: str) -> AbstractAsyncContextManager[Any]:
+    return Client(make_server(services, [shipped(name) for name in names]))
+
+
+async def values_of(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
+    return dict((await client.call_tool(tool, arguments)).structured_content)
+
+
+async def whole(client: Any, ref: str) -> str:
+    answer = await values_of(client, "read_artifact", ref=ref, limit=100_000)
+    assert answer["more"] is False
+    return str(answer["content"])
+
+
+async def test_long_output_is_cut_in_the_middle_and_an_artifact_has_all_of_it(
+    services: Services, connect: Connect
+) -> None:
+    async with connect(services) as client:
+        answer = await client.call_tool("run_code", {"code": f"{PRINTS}'v' * 20_000"})
+        values = answer.structured_content
+        links = {each.name.partition("-")[0]: each for each in answer.content if each.type == "resource_link"}
+        stdout = await whole(client, links["stdout"].uri)
+        stderr = await whole(client, links["stderr"].uri)
+        output = await whole(client, values["output"]["artifact"]["id"])
+    head, note, tail = values["stdout"].partition(f"; the artifact {links['stdout'].uri.rpartition('/')[2]} has all of")
+    assert note
+    assert head == f"{'a' * 8192}\n[… 13,617 characters are left out"
+    assert tail == f" it: use read_artifact …]\n{'z' * 8191}\n"
+    assert stdout == "a" * 10_000 + "é" * 10_000 + "z" * 10_000 + "\n"
+    assert len(values["stderr"]) < 17_000
+    assert stderr == "e" * 20_000 + "\n"
+    assert json.loads(output) == "v" * 20_000
+    assert "[… 18,002 characters are left out …]" in values["output"]["preview"]
+
+
+async def test_output_of_16_kb_is_returned_whole(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        values = await values_of(client, "run_code", code="print('x' * 16_383)\n'v' * 16_382")
+    assert (len(values["stdout"]), values["output"], "artifacts" in values) == (16_384, "v" * 16_382, False)
+
+
+async def test_get_run_cuts_what_run_code_cuts_and_stores_it_once(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        run_id = (await values_of(client, "run_code", code=PRINTS, detach=True))["run_id"]
+        async with asyncio.timeout(60):
+            while (shown := await values_of(client, "get_run", run_id=run_id))["verdict"] == "running":
+                await asyncio.sleep(0.01)
+        again = await values_of(client, "get_run", run_id=run_id)
+        assert await whole(client, f"stderr-{run_id}.txt") == "e" * 20_000 + "\n"
+    assert "13,617 characters are left out" in shown["stdout"]
+    assert again == shown
+
+
+async def test_the_size_of_answers_is_a_setting() -> None:
+    config = Config(server=replace(Config().server, answer_bytes=1000))
+    async with open_services(config) as services, in_memory("auto")(services) as client:
+        values = await values_of(client, "run_code", code="print('x' * 1999)\n'v' * 999")
+        tool = (await client.list_tools()).tools[0]
+    assert "1,000 characters are left out" in values["stdout"]
+    assert "artifact" in values["output"]
+    assert "over 0.976562 KB" in (tool.description or "")
+
+
+async def test_execute_cuts_what_was_printed_in_the_same_way(services: Services) -> None:
+    async with offered(services, "execute") as client:
+        answer = await client.call_tool("execute", {"code": "print('a' * 20_000 + 'z' * 20_000)"})
+        text, link = answer.content
+        assert (text.type, link.type) == ("text", "resource_link")
+        assert await whole(client, link.uri) == "a" * 20_000 + "z" * 20_000 + "\n"
+    assert "\n[… 23,617 characters are left out; the artifact a_" in text.text
+    assert text.text.endswith("z\n[The script printed this and returned nothing. `return` gives a value.]")
+
+
+async def test_a_long_message_of_an_error_is_cut(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        values = await values_of(client, "run_code", code="raise ValueError('y' * 100_000)")
+    assert "characters are left out …]" in values["error"]["message"]
+    assert len(values["error"]["message"]) < 4100
+
+
+async def test_read_artifact_finds_the_output_of_a_run_by_its_id(services: Services, connect: Connect) -> None:
+    async with connect(services) as client:
+        ran = await values_of(client, "run_code", code="print('first line')\n{'a': 1}")
+        silent = await values_of(client, "run_code", code="None")
+        read = await values_of(client, "read_artifact", ref=ran["run_id"])
+        found = await values_of(client, "read_artifact", ref=ran["run_id"], search="LINE", context_lines=0)
+        value = await values_of(client, "read_artifact", ref=f"result-{ran['run_id']}.json")
+        nothing = await values_of(client, "read_artifact", ref=silent["run_id"])
+        unknown = await values_of(client, "read_artifact", ref="r_AAAAAAAAAAAAAAAA")
+    assert (read["content"], read["hint"]) == ("first line\n", f"The run's other output: {value['filename']}.")
+    assert [match["text"] for match in found["matches"]] == ["first line"]
+    assert json.loads(value["content"]) == {"a": 1}
+    assert nothing["error"] == f"the run {silent['run_id']} printed and returned nothing"
+    assert "there is no artifact" in unknown["error"]
+
+
+async def test_write_artifact_says_how_a_script_reads_the_file(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        made = await values_of(client, "write_artifact", filename="a.csv", content="n\n1\n")
+        python, javascript = made["hint"].removeprefix("A script reads it with `").split("`, in JavaScript `")
+        read = await values_of(client, "run_code", code=python)
+        node = await values_of(client, "run_code", code=javascript.removesuffix("`."), language="javascript")
+    assert (read["output"], node["output"]) == ("n\n1\n", "n\n1\n")
+    async with offered(services, "python") as client:
+        assert "hint" not in await values_of(client, "write_artifact", filename="a.csv", content="x")
+
+
+async def test_get_run_shows_the_last_progress(services: Services) -> None:
+    code = "import asyncio\nawait report_progress(2, 5, 'half')\nawait asyncio.sleep(600)"
+    async with in_memory("auto")(services) as client:
+        run_id = (await values_of(client, "run_code", code=code, detach=True, timeout=600))["run_id"]
+        async with asyncio.timeout(60):
+            while "progress" not in (shown := await values_of(client, "get_run", run_id=run_id)):
+                await asyncio.sleep(0.01)
+        await client.call_tool("cancel_run", {"run_id": run_id})
+    assert shown["progress"] == {"done": 2.0, "total": 5.0, "message": "half"}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+async def test_runs_can_be_fetched_only_where_they_can_be_detached(services: Services, name: str) -> None:
+    async with offered(services, name) as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+    assert {"get_run", "cancel_run"} & tools == ({"get_run", "cancel_run"} if name == "run_code" else set())
+
+
+@pytest.mark.parametrize(("name", "comment"), [("code_execution", "#"), ("code-execution_execute", "//")])
+async def test_stubs_without_tools_are_a_sentence(services: Services, name: str, comment: str) -> None:
+    async with offered(services, name) as client:
+        (read,) = (await client.read_resource(f"paddock://stubs/{name}")).contents
+    assert read.text == f"{comment} There are no tools that scripts of {name} can call now.\n"
+
+
+@pytest.mark.parametrize("tools", [(), (len,)], ids=["without tools", "with tools"])
+async def test_instructions_have_at_most_150_tokens(tools: tuple[Any, ...]) -> None:
+    def count(text: str) -> int:
+        """Count letters."""
+        return len(text)
+
+    async with open_services(tools=[count] if tools else []) as services, offered(services, *SHIPPED) as client:
+        instructions = client.instructions
+    assert 200 < len(instructions) <= 600
+    assert ("`search`" in instructions) is bool(tools)
+
+
+async def test_memory_and_output_can_be_raised_up_to_the_caps(services: Services) -> None:
+    hog, flood = f"len(bytearray({600 * MB}))", "print('x' * 2_000_000)"
+    async with in_memory("auto")(services) as client:
+        few = [await values_of(client, "run_code", code=code) for code in (hog, flood)]
+        slow = await values_of(client, "run_code", code="while True: pass", timeout=1)
+        more = [
+            await values_of(client, "run_code", code=hog, memory_mb=1000),
+            await values_of(client, "run_code", code=flood, output_kb=2048),
+        ]
+        refused = [
+            json.loads((await client.call_tool("run_code", {"code": "1", name: cap + 1})).content[0].text)
+            for name, cap in (("memory_mb", CAPS.memory_bytes // MB), ("output_kb", CAPS.output_bytes // 1024))
+        ]
+    for values, name in zip((*few, slow), ("memory_mb", "output_kb", "timeout"), strict=True):
+        assert values["error"]["hint"].endswith(f"If it needs more, pass a higher `{name}`.")
+    assert [values["verdict"] for values in more] == ["ok", "ok"]
+    for said, words in zip(refused, ("4096", "16384"), strict=True):
+        assert problems(said) == []
+        assert words in said["summary"]
+
+
+async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Connect) -> None:
+    image = f"bytes.fromhex('{PNG.hex()}')"
+    code = (
+        f"await create_artifact('a.png', {image})\nawait create_artifact('b.png', {image} + bytes({IMAGE_BYTES}))\n"
+        "await create_artifact('c.png', b'not an image')"
+    )
+    async with connect(services) as client:
+        answer = await client.call_tool("run_code", {"code": code})
+        read = await client.call_tool("read_artifact", {"ref": "a.png"})
+        large = await client.call_tool("read_artifact", {"ref": "b.png"})
+    _, shown, *links = answer.content
+    assert (shown.type, shown.mime_type, base64.b64decode(shown.data)) == ("image", "image/png", PNG)
+    assert [(link.type, link.name) for link in links] == [("resource_link", "b.png"), ("resource_link", "c.png")]
+    assert [block.type for block in read.content] == ["text", "image"]
+    assert large.is_error
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_images_that_do_not_fit_into_an_event_stay_links(services: Services, era: str) -> None:
+    code = (
+        f"image = bytes.fromhex('{PNG.hex()}') + bytes({IMAGE_BYTES - len(PNG)})\n"
+        "for name in 'abc':\n    await create_artifact(name + '.png', image)"
+    )
+    async with over_http(era)(services) as client:
+        answer = await client.call_tool("run_code", {"code": code})
+    assert [block.type for block in answer.content] == ["text", "image", "resource_link", "resource_link"]
+    assert len(answer.model_dump_json()) < EVENT_BYTES
