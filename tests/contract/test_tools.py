@@ -11,6 +11,7 @@ import pytest
 from paddock.model.envelope import envelope
 from paddock.model.events import ToolCall
 from paddock.model.result import Verdict
+from paddock.run import Paddock
 from tests.contract.conftest import Rig, Script
 
 
@@ -298,6 +299,24 @@ async def test_a_call_without_await_is_a_clear_error(python_rig: Rig, code: str)
     assert result.error is not None
     assert (result.verdict, result.error.type, result.calls) == (Verdict.RAISED, "TypeError", ())
     assert "write `await` before the call" in result.error.message
+
+
+async def test_a_call_that_nobody_awaited_is_a_warning(paddock: Paddock) -> None:
+    code = "for n in (1, 2):\n    call_tool('add', {'a': n})\n{'saved': True}"
+    result = await Rig("cpython", paddock).run(code, add)
+    assert (result.verdict, result.output, result.calls) == (Verdict.OK, {"saved": True}, ())
+    assert result.warnings == (
+        "call_tool('add') on line 2 was never awaited, so it was not made (2 times): write `await` before it.",
+    )
+
+
+async def test_a_failed_call_that_nobody_awaited_fails_the_run(paddock: Paddock) -> None:
+    code = "import asyncio\nasyncio.create_task(fail())\nawait asyncio.sleep(0)\n{'saved': True}"
+    result = await Rig("cpython", paddock).run(code, fail)
+    assert result.verdict is Verdict.RAISED
+    assert result.error is not None
+    assert result.error.envelope is not None
+    assert (result.error.envelope["error_kind"], result.error.line) == ("internal_error", 2)
 
 
 async def test_a_promise_of_a_call_within_the_result_is_a_clear_error(javascript_rig: Rig) -> None:

@@ -410,6 +410,7 @@ def _start_body(plan: Plan, limits: Limits, open_files: int | None) -> dict[str,
         "argv": plan.argv,
         "limits": {
             "memory_bytes": limits.memory_bytes,
+            "wall_seconds": limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,
             "processes": max(1, limits.processes),
             "recursion": limits.recursion,
