@@ -129,7 +129,8 @@ async def test_the_value_of_javascript_is_the_last_expression_or_what_is_returne
         ("[float('inf'), {'a': -float('inf')}]", ["Infinity", {"a": "-Infinity"}]),
         ("import datetime\ndatetime.datetime(2026, 1, 2, 3, 4, 5)", "2026-01-02T03:04:05"),
         ("import datetime\n[datetime.date(2026, 1, 2), datetime.timedelta(minutes=1)]", ["2026-01-02", 60.0]),
-        ("b'ab\\xff'", "ab\ufffd"),
+        ("b'ab\\xff'", {"type": "bytes", "base64": "YWL/"}),
+        ("[b'ab']", [{"type": "bytes", "base64": "YWI="}]),
         ("{1: 2, None: 3, (1, 2): 4, 1.5: 6}", {"1": 2, "null": 3, "(1, 2)": 4, "1.5": 6}),
         ("{True: 1}", {"true": 1}),
         ("2 ** 200", 2**200),
@@ -267,7 +268,7 @@ one, two, three = [Path(file['path']) for file in files]
 """,
         """
 const [one, two, three] = files.map((file) => file.path);
-[files, await readFile(one), readFile(two, null), readFile(three, 'utf8')]
+[files, await readFile(one), [...readFile(two, null)], readFile(three, 'utf8')]
 """,
     )
     result = await rig.run(code, files=files)

@@ -75,10 +75,11 @@ async def test_every_example_in_javascript_gives_what_is_shown_below_it_on_every
 
 
 def said(result: RunResult) -> str:
-    """What a script prints, and its result as JSON, or the class and the line of its error."""
+    """What a script prints, and its result as JSON and its warnings, or the class and the line of its error."""
     if result.error is not None:
         return f"{result.stdout}{result.error.type}, line {result.error.line}\n"
-    return result.stdout + (f"{result.output_json}\n" if result.output is not None else "")
+    output = f"{result.output_json}\n" if result.output is not None else ""
+    return result.stdout + output + "".join(f"{warning}\n" for warning in result.warnings)
 
 
 @pytest.mark.parametrize("page", pages_with("console"), ids=name)

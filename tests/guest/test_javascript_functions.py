@@ -147,7 +147,7 @@ return [text, bytes.content instanceof Uint8Array, bytes, await codeExec.readArt
     assert run_javascript(code, answer=answer).value == [
         {"success": True, "size": 4, "content": "é\0x"},
         True,
-        {"success": True, "size": 2, "content": [255, 0]},
+        {"success": True, "size": 2, "content": {"type": "bytes", "base64": "/wA="}},
         {"success": False, "error": "no such artifact"},
     ]
 
@@ -187,7 +187,7 @@ return [files[0].file_name, readFile(files[0].path), readFile('/files/a.txt', 'u
   readFile('a.txt', {encoding: 'utf-8'})]
 """
     ran = run_javascript(code, start=start, files={"a.txt": "é\0".encode()})
-    assert ran.value == ["a.txt", "é\0", "é\0", [195, 169, 0], "é\0"]
+    assert ran.value == ["a.txt", "é\0", "é\0", {"type": "bytes", "base64": "w6kA"}, "é\0"]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,13 @@ return [await Promise.race([late, callTool('never', 'answered')]), await callToo
         if frame.values()["tool"] == "a.b":
             yield from echo(frame)
 
-    assert run_javascript(code, answer=answer).value == ["timer", {"tool": "a.b", "arguments": {}}]
+    ran = run_javascript(code, answer=answer, start={"limits": {"wall_seconds": 0.5}})
+    assert ran.value == ["timer", {"tool": "a.b", "arguments": {}}]
+    assert ran.header["warnings"] == [
+        "1 call was still under way when the script returned (never.answered, line 3); it was waited for: await it.",
+        "1 call had no answer when the time of the run was over (never.answered, line 3); "
+        "whether anything was done is unknown.",
+    ]
 
 
 def test_random_numbers_differ_between_runs_and_follow_a_seed(run_javascript: Run) -> None:

@@ -28,6 +28,11 @@ def refuse() -> None:
     raise ValueError("no")
 
 
+async def hang() -> None:
+    """Never answers."""
+    await asyncio.Event().wait()
+
+
 @dataclass
 class Both:
     """The two engines."""
@@ -41,7 +46,7 @@ class Both:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def both() -> AsyncIterator[Both]:
-    async with Paddock(tools=[double, refuse]) as paddock:
+    async with Paddock(tools=[double, refuse, hang]) as paddock:
         yield Both(paddock)
 
 

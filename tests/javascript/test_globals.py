@@ -77,7 +77,7 @@ CLOSED: dict[str, Any] = {
     "['z', 'ä', 'a'].sort((a, b) => a.localeCompare(b))": ["a", "ä", "z"],
     "new URL('../c?q=1', 'https://example.com/a/b/').href": "https://example.com/a/c?q=1",
     "[...new URLSearchParams('a=1&b=%20')]": [["a", "1"], ["b", " "]],
-    "const bytes = new TextEncoder().encode('é'); [bytes instanceof Uint8Array, bytes]": [True, [195, 169]],
+    "const bytes = new TextEncoder().encode('é'); [bytes instanceof Uint8Array, [...bytes]]": [True, [195, 169]],
     "new TextDecoder().decode(new Uint8Array([195, 169]))": "é",
     "const map = structuredClone(new Map([['a', [1]]])); [map instanceof Map, map.get('a') instanceof Array, map]": [
         *(True, True, {"a": [1]}),
@@ -103,7 +103,7 @@ ALIKE: dict[str, Any] = {
     """
     const made = await codeExec.createArtifact('b', new Uint8Array([1, 255]))
     const { content } = await codeExec.readArtifact(made.id)
-    return [content instanceof Uint8Array, content]
+    return [content instanceof Uint8Array, [...content]]
     """: [True, [1, 255]],
     """
     const order = []

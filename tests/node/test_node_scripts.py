@@ -22,7 +22,7 @@ VALUES: list[tuple[str, Any]] = [
     ("new Map([['a', new Set([1])]])", {"a": [1]}),
     ("[NaN, -Infinity, 12345678901234567890n]", ["NaN", "-Infinity", 12345678901234567890]),
     ("new Date(0)", "1970-01-01T00:00:00.000Z"),
-    ("Buffer.from('ab')", {"type": "Buffer", "data": [97, 98]}),
+    ("Buffer.from('ab')", {"type": "bytes", "base64": "YWI="}),
     ("'\\ud800x'", "\ufffdx"),
     ("require('node:path').basename(__filename)", "main.js"),
     ("(await import('node:os')).EOL", "\n"),
@@ -115,7 +115,7 @@ const read = await codeExec.readArtifact(bytes.id);
 """
     result = await run(code)
     failed = {"success": False, "error": "an artifact needs a file name"}
-    assert result.output == [True, "größe", [255, 0, 1], failed]
+    assert result.output == [True, "größe", {"type": "bytes", "base64": "/wAB"}, failed]
     assert [artifact.filename for artifact in result.artifacts] == ["a.txt", "b.bin"]
 
 

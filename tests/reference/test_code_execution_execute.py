@@ -249,7 +249,7 @@ async def test_code_may_have_at_most_100_kb() -> None:
     for answer in (more, wide):
         said = json.loads(answer.content[0].text)
         assert problems(said) == []
-        assert (answer.is_error, said["summary"].startswith("the code is larger than 102400 bytes")) == (True, True)
+        assert (answer.is_error, said["summary"].startswith("the code is larger than 100 KB")) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -453,7 +453,11 @@ async def test_the_artifact_tools_page_search_write_and_list() -> None:
 
 async def test_an_artifact_that_cannot_be_stored_or_read_is_not_an_exception() -> None:
     code = "const tried = [await codeExec.readArtifact('gone'), await codeExec.createArtifact('', 'x', 'txt')]\n"
-    assert await gives(f"{code}return tried.map(one => one.success)") == {"result": [False, False]}
+    problem = "a file name must have 1 to 255 characters and no control characters"
+    assert await gives(f"{code}return tried.map(one => one.success)") == {
+        "result": [False, False],
+        "logs": [f'[WARN] codeExec.createArtifact("") on line 1 made no artifact: {problem}.'],
+    }
 
 
 @pytest.mark.parametrize("name", ["require", "fetch", "eval", "process", "fs", "module", "Buffer", "WebAssembly"])

@@ -2,4 +2,4 @@
 // since: 2023
 const bytes = new Uint8Array([1, 2, 3])
 const other = bytes.toReversed()
-;[other, bytes, other.constructor.name, other.buffer === bytes.buffer]
+;[[...other], [...bytes], other.constructor.name, other.buffer === bytes.buffer]

@@ -2,14 +2,16 @@
 // file.
 //
 // `host.emit(kind, id, header, body)` sends a frame; a body is text or a Uint8Array. The answer comes back through
-// `settle(id, header, body)`. `emit` throws if a body is larger than the host accepts.
+// `settle(id, header, body)`. `emit` throws if a body is larger than the host accepts. `host.warn(text)` adds a warning
+// to the result; `host.lineOf(error)` is the script's line in which an error was made.
 (function (primordials, host, values) {
   'use strict';
   const {
-    ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeDelete, MapPrototypeGet, MapPrototypeGetSize,
-    MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, Promise, StringPrototypeSlice, StringPrototypeStartsWith,
-    StringPrototypeToWellFormed, TypeError, TypedArrayPrototypeGetSymbolToStringTag, WeakMap, WeakMapPrototypeGet,
-    WeakMapPrototypeSet,
+    ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeDelete, MapPrototypeForEach, MapPrototypeGet,
+    MapPrototypeGetSize, MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, ObjectKeys, Promise, Set,
+    SetPrototypeAdd, SetPrototypeHas, StringPrototypeEndsWith, StringPrototypeIncludes, StringPrototypeSlice,
+    StringPrototypeStartsWith, StringPrototypeToLowerCase, StringPrototypeToWellFormed, TypeError, WeakMap,
+    WeakMapPrototypeGet, WeakMapPrototypeSet,
   } = primordials;
   const CALL = 17;
   const PROGRESS = 18;
@@ -18,25 +20,51 @@
   const TOOL_NAME_CHARACTERS = 600; // twice the longest full name; a longer name is cut, and matches no tool
   const FILE_NAME_CHARACTERS = 4096;
   const MESSAGE_CHARACTERS = 1000;
+  const SHOWN_CHARACTERS = 60; // of a name in a warning
+  const ARTIFACT_CHARACTERS = 16 << 20;
 
-  const pending = new Map(); // answer callbacks by request id
+  const pending = new Map(); // by request id: the callback for the answer, the name of what was called, where
+  const created = new Set(); // file names of artifacts
   const envelopes = new WeakMap(); // the envelope of a failed call, as text, by its error
   let requests = 0;
+  let lastKeys = null; // the keys of the last answer
 
   const quote = (text) => JSONStringify(StringPrototypeToWellFormed(text));
 
-  function request(kind, header, body, onAnswer) {
+  // `place` is an error that was created in the call.
+  function request(kind, header, body, name, place, onAnswer) {
     requests++;
     const id = requests;
     host.emit(kind, id, header, body);
-    MapPrototypeSet(pending, id, onAnswer);
+    MapPrototypeSet(pending, id, { __proto__: null, name, onAnswer, place });
   }
 
   function settle(id, header, body) {
-    const onAnswer = MapPrototypeGet(pending, id);
-    if (onAnswer === undefined) return;
+    const entry = MapPrototypeGet(pending, id);
+    if (entry === undefined) return;
     MapPrototypeDelete(pending, id);
-    onAnswer(JSONParse(header), body);
+    entry.onAnswer(JSONParse(header), body);
+  }
+
+  const shown = (name) => (
+    name.length > SHOWN_CHARACTERS ? StringPrototypeSlice(name, 0, SHOWN_CHARACTERS) + '…' : name
+  );
+
+  // Warns that calls have no answer yet when the script returns, or when its time is over.
+  function warnOfPending(isLate) {
+    const count = MapPrototypeGetSize(pending);
+    if (count === 0) return;
+    let first = null;
+    MapPrototypeForEach(pending, (entry) => { first ??= entry; });
+    const line = host.lineOf(first.place);
+    const which = shown(first.name) + (line === undefined ? '' : ', line ' + line);
+    const isOne = count === 1;
+    const subject = count + (isOne ? ' call ' : ' calls ');
+    const names = isOne ? ' (' + which + ')' : ' (the first: ' + which + ')';
+    host.warn(isLate
+      ? subject + 'had no answer when the time of the run was over' + names + '; whether anything was done is unknown.'
+      : subject + (isOne ? 'was' : 'were') + ' still under way when the script returned' + names +
+        (isOne ? '; it was waited for: await it.' : '; they were waited for: await them.'));
   }
 
   function defineHidden(object, key, value) {
@@ -66,13 +94,15 @@
       const error = new ToolError('');
       const sentName = quote(StringPrototypeSlice(name, 0, TOOL_NAME_CHARACTERS));
       const header = '{"tool":' + sentName + ',"function":' + isFunction + '}';
-      request(CALL, header, text, ({ failed }, body) => {
+      request(CALL, header, text, name, error, ({ failed }, body) => {
         if (failed) {
           fail(error, name, body);
           reject(error);
-        } else {
-          resolve(values.parse(body));
+          return;
         }
+        const answer = values.parse(body);
+        lastKeys = typeof answer === 'object' && answer !== null && !ArrayIsArray(answer) ? ObjectKeys(answer) : null;
+        resolve(answer);
       });
     });
   }
@@ -101,43 +131,66 @@
   }
 
   const failure = (error) => ({ success: false, error });
-  const isBytes = (value) => typeof value === 'object' && value !== null &&
-    TypedArrayPrototypeGetSymbolToStringTag(value) === 'Uint8Array';
+  const isJSON = (filename, fileType) => (
+    StringPrototypeIncludes(StringPrototypeToLowerCase(fileType ?? ''), 'json') ||
+    (fileType === undefined && StringPrototypeEndsWith(StringPrototypeToLowerCase(filename), '.json'))
+  );
 
-  function artifactProblem(filename, content, fileType) {
-    if (typeof filename !== 'string' || filename.length > FILE_NAME_CHARACTERS) return 'an artifact needs a file name';
-    if (typeof content !== 'string' && !isBytes(content)) {
-      return 'the content of an artifact is text or a Uint8Array, not ' + (content === null ? 'null' : typeof content);
+  // The text or bytes of an artifact. Throws an error that tells what is wrong.
+  function artifactContent(filename, content, fileType) {
+    if (typeof filename !== 'string' || filename.length > FILE_NAME_CHARACTERS) {
+      throw new TypeError('an artifact needs a file name');
     }
     if (fileType !== undefined && (typeof fileType !== 'string' || fileType.length > TYPE_CHARACTERS)) {
-      return 'the type of an artifact is a MIME type, such as text/csv';
+      throw new TypeError('the type of an artifact is a MIME type, such as text/csv');
     }
-    return undefined;
+    if (typeof content === 'string') return content;
+    if (typeof content === 'object' && content !== null) {
+      const bytes = values.bytesOf(content);
+      if (bytes !== undefined) return bytes;
+      if (isJSON(filename, fileType)) {
+        const text = values.text(content, 'the content of the artifact', ARTIFACT_CHARACTERS);
+        if (text !== undefined) return text;
+        throw new TypeError('an artifact has at most 16 MB, and this one has more');
+      }
+    }
+    const kind = content === null ? 'null' : typeof content;
+    throw new TypeError('the content of an artifact is text or a Uint8Array, not ' + kind);
   }
 
+  // Nobody has to look at the answer, so a failure is also a warning.
   function createArtifact(filename, content, fileType) {
+    const place = new Error();
     return new Promise((resolve) => {
-      const problem = artifactProblem(filename, content, fileType ?? undefined);
-      if (problem !== undefined) {
-        resolve(failure(problem));
-        return;
-      }
-      const header = '{"do":"create","filename":' + quote(filename) + ',"mime_type":' + quote(fileType ?? '') + '}';
+      const answered = (answer) => {
+        if (answer.success) SetPrototypeAdd(created, filename);
+        else {
+          const line = host.lineOf(place);
+          const name = typeof filename === 'string' ? quote(shown(filename)) : '';
+          host.warn('codeExec.createArtifact(' + name + ')' + (line === undefined ? '' : ' on line ' + line) +
+            ' made no artifact: ' + answer.error + '.');
+        }
+        resolve(answer);
+      };
       try {
-        request(ARTIFACT, header, content, resolve);
+        const data = artifactContent(filename, content, fileType ?? undefined);
+        const header = '{"do":"create","filename":' + quote(filename) + ',"mime_type":' + quote(fileType ?? '') + '}';
+        request(ARTIFACT, header, data, 'codeExec.createArtifact', place, answered);
       } catch (error) {
-        resolve(failure(error.message)); // too large
+        answered(failure(error?.message ?? 'its content has no JSON form'));
       }
     });
   }
 
   function readArtifact(ref) {
+    const place = new Error();
     return new Promise((resolve) => {
       if (typeof ref !== 'string' || ref.length > FILE_NAME_CHARACTERS) {
         resolve(failure('readArtifact takes the id or the name of an artifact'));
         return;
       }
-      request(ARTIFACT, '{"do":"read","ref":' + quote(ref) + '}', '', (answer, body) => {
+      const header = '{"do":"read","ref":' + quote(ref) + '}';
+      request(ARTIFACT, header, '', 'codeExec.readArtifact', place, (answer, body) => {
         delete answer.text;
         if (answer.success) answer.content = body;
         resolve(answer);
@@ -166,5 +219,8 @@
     settle,
     envelopeOf: (error) => WeakMapPrototypeGet(envelopes, error),
     hasPending: () => MapPrototypeGetSize(pending) > 0,
+    isArtifact: (filename) => SetPrototypeHas(created, filename),
+    lastKeys: () => lastKeys,
+    warnOfPending,
   };
 })

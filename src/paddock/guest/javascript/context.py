@@ -24,11 +24,24 @@ OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 PARTS = (
     *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
-    *("failures", "errors", "wrap", "start"),
+    *("failures", "facts", "errors", "wrap", "start"),
 )
 # Read at import, because these files do not exist in the root in which a zygote makes a context.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
-_HANDLES = ("begin", "input", "wrapped", "hold", "run", "rejected", "raised", "settle", "wait", "fire")
+_HANDLES = (
+    "begin",
+    "input",
+    "wrapped",
+    "hold",
+    "run",
+    "rejected",
+    "raised",
+    "settle",
+    "waiting",
+    "finish",
+    "wait",
+    "fire",
+)
 """The functions of start.js that Python calls."""
 
 
@@ -91,6 +104,14 @@ class Context:
         """Settle the promise that waits for the answer to request `number`."""
         text = body.decode() if is_text else base64.b64encode(body).decode()
         self._functions["settle"](number, header, text, PLAIN if is_text else BASE64)
+
+    def warn_of_pending(self) -> None:
+        """Warn that the script has returned and calls have no answer yet."""
+        self._functions["waiting"]()
+
+    def finish(self) -> None:
+        """Emit what the script returned as its RESULT."""
+        self._functions["finish"]()
 
     def wait_milliseconds(self) -> float:
         """Milliseconds until the next timer; negative if there is none."""

@@ -3,15 +3,18 @@
   'use strict';
   const {
     Error, ErrorPrototype, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, StringPrototypeCharCodeAt, StringPrototypeIndexOf, StringPrototypeLastIndexOf,
-    StringPrototypeSlice, TypeError, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
+    ObjectGetPrototypeOf, RegExpPrototypeExec, StringPrototypeCharCodeAt, StringPrototypeIndexOf,
+    StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith, TypeError, WeakMap,
+    WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
   } = primordials;
-  const { messageOf, read, typeOf, uncaught } = failures;
+  const { NO_MODULES, messageOf, read, typeOf, uncaught } = failures;
+  const NOT_A_FUNCTION = 'not a function';
   const FILE = 'main.js:';
   const native = ObjectGetOwnPropertyDescriptor(ErrorPrototype, 'stack');
   const nativeStack = uncurry(native.get);
   const setNativeStack = uncurry(native.set);
   const assigned = new WeakMap(); // stacks that the script has set
+  let script = '';
   let lines = ['']; // the script's lines
   let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted
 
@@ -112,7 +115,7 @@
     const envelope = envelopeOf(error);
     let first;
     frames(error, (at) => { first ??= at; });
-    return {
+    const description = {
       __proto__: null,
       type: typeOf(error),
       message: envelope ?? messageOf(error),
@@ -120,6 +123,43 @@
       column: first?.column,
       traceback: envelope === undefined ? read(() => inspect(error), stackOf(error)) : stackOf(error),
     };
+    if (description.message === NOT_A_FUNCTION) nameFunction(description);
+    return description;
+  }
+
+  // Changes the message, which is also in the traceback.
+  function changeMessage(description, message) {
+    const { message: old, traceback, type } = description;
+    description.message = message;
+    if (StringPrototypeStartsWith(traceback, type + ': ' + old)) {
+      description.traceback = type + ': ' + message + StringPrototypeSlice(traceback, type.length + 2 + old.length);
+    }
+  }
+
+  // QuickJS does not say what is not a function.
+  function nameFunction(description) {
+    const { column, line } = description;
+    if (line === undefined) return;
+    const before = StringPrototypeSlice(lines[line - 1], 0, column - 1);
+    const after = StringPrototypeSlice(lines[line - 1], column - 1);
+    const name = RegExpPrototypeExec(/^[\w$]+(?=\s*\()/, after)?.[0]; // the place is the function or its first argument
+    const called = name === undefined ? RegExpPrototypeExec(/([\w$.]+)\($/, before)?.[1]
+      : RegExpPrototypeExec(/[\w$.]*$/, before)[0] + name;
+    if (called !== undefined) changeMessage(description, called + ' is ' + NOT_A_FUNCTION);
+  }
+
+  function explainModules(description) {
+    const { line, type } = description;
+    const isModule = type === 'SyntaxError' && line !== undefined &&
+      RegExpPrototypeExec(/(?:^|;)\s*(?:import|export)\b(?!\s*[.(])/, lines[line - 1]) !== null;
+    if (isModule) changeMessage(description, NO_MODULES);
+  }
+
+  // The line in which the script created an error.
+  function lineOf(error) {
+    let line;
+    frames(error, (at) => { line ??= at.line; });
+    return line;
   }
 
   function make({ name, message, code }) {
@@ -133,9 +173,10 @@
 
   // Sets the script's source and the position of the text that wrap.js inserted.
   function begin(source, shift) {
+    script = source;
     lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
     inserted = shift;
   }
 
-  return { __proto__: null, begin, describe, isError, make };
+  return { __proto__: null, begin, describe, explainModules, isError, lineOf, make, source: () => script };
 })

@@ -6,7 +6,7 @@
   'use strict';
   const { ObjectDefineProperty, TypeError, textOf } = primordials;
   const kinds = parts.kinds(primordials);
-  const values = parts.values(primordials, kinds);
+  const values = parts.values(primordials, kinds, host.warn);
   const bridge = parts.bridge(primordials, host, values);
   const timers = parts.timers(primordials, host);
   const { console, inspect } = parts.console(primordials, kinds, host);

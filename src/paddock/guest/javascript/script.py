@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import resource
+from math import inf
+from time import monotonic
 from typing import NamedTuple
 
 import _quickjs  # type: ignore[import-not-found]
@@ -21,7 +23,12 @@ CALL_BYTES = 8 * 1024 * 1024
 OUTPUT_BYTES = 1024 * 1024
 """How much a run may print if the job sets no limit."""
 STUCK = "the script awaits a promise that never settles: no timer or call is pending"
-OK = '{"status":"ok"}'
+OK = '{"status":"ok"'
+"""How the header of a script that succeeded begins; warnings may follow."""
+RETURNED = 0
+"""Emitted when the script's function has returned. It is not a frame."""
+CALLS_SHARE = 0.9
+"""Share of a run's time after which a script that has returned no longer waits for its calls."""
 TOO_LARGE = '{"status":"too_large"}'
 NO_MEMORY = (
     *("InternalError: out of memory", "InternalError: Invalid error message", "InternalError:", "InternalError"),
@@ -41,7 +48,7 @@ class Outcome(NamedTuple):
     def send(self, channel: Channel) -> None:
         """Send the result. If it is too large, send only a length: the host decides what that means."""
         if self.header == TOO_LARGE:
-            channel.send(Kind.RESULT, 0, OK.encode(), b"", wire.UNSENT_BYTES)
+            channel.send(Kind.RESULT, 0, f"{OK}}}".encode(), b"", wire.UNSENT_BYTES)
         else:
             channel.send(Kind.RESULT, 0, self.header.encode(), self.body)
 
@@ -83,6 +90,10 @@ class Script:
         self._output_bytes: int = job.limits.get("output_bytes") or OUTPUT_BYTES
         self._outcome: Outcome | None = None
         self._pending_answers = 0  # calls and artifacts
+        self._has_returned = False
+        self._has_warned = False
+        wall_seconds = job.limits.get("wall_seconds")
+        self._calls_until = inf if wall_seconds is None else monotonic() + wall_seconds * CALLS_SHARE
         self._before_bytes = _peak_bytes()
         context.attach(self._emit)
 
@@ -95,7 +106,7 @@ class Script:
                 context.input(name, text)
             if context.compile(self._job.code):
                 if start.get("check_only"):
-                    return Outcome(OK, b"null")
+                    return Outcome(f"{OK}}}", b"null")
                 self._channel.send(Kind.STARTED, 0, b"", b"")
                 context.run()
                 self._run_event_loop()
@@ -111,6 +122,9 @@ class Script:
 
     def _emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
         """Send a frame; a RESULT is stored until it is final. Returns an error message if the frame is too large."""
+        if kind == RETURNED:
+            self._has_returned = True
+            return None
         if kind == Kind.RESULT:
             if not self._has_failed():
                 self._outcome = Outcome(header, body)
@@ -130,7 +144,14 @@ class Script:
         context = self._context
         self._run_jobs()
         while self._outcome is None:
-            milliseconds = context.wait_milliseconds()
+            if self._has_returned:
+                if self._pending_answers == 0 or monotonic() > self._calls_until:
+                    context.finish()
+                    return
+                if not self._has_warned:
+                    self._has_warned = True
+                    context.warn_of_pending()
+            milliseconds = self._wait_milliseconds()
             if milliseconds < 0 and self._pending_answers == 0:
                 return
             if milliseconds != 0 or self._pending_answers > 0:
@@ -143,6 +164,14 @@ class Script:
                 context.fire()
                 self._run_jobs()
 
+    def _wait_milliseconds(self) -> float:
+        """Milliseconds to wait for an answer; negative if there is no reason to stop waiting."""
+        until_timer = self._context.wait_milliseconds()
+        if not self._has_returned or self._calls_until == inf:
+            return until_timer
+        until_end = max(0.0, self._calls_until - monotonic()) * 1000 + 1
+        return until_end if until_timer < 0 else min(until_timer, until_end)
+
     def _run_jobs(self) -> None:
         """Run all queued promise jobs. Stops when the script fails, because that ends the run."""
         while not self._has_failed() and self._context.run_job():
@@ -151,7 +180,7 @@ class Script:
             self._context.check_rejections()
 
     def _has_failed(self) -> bool:
-        return self._outcome is not None and self._outcome.header != OK
+        return self._outcome is not None and not self._outcome.header.startswith(OK)
 
     def _settle(self, frame: Frame) -> None:
         is_text = b'"text"' not in frame.header or json.loads(frame.header).get("text", True)

@@ -13,14 +13,18 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
+  const RETURNED = 0; // no frame: tells Python that the script's function has returned
   const TOO_LARGE = '{"status":"too_large"}'; // Python then announces a length and sends no text
   const OUT_OF_MEMORY = 'out of memory';
+  const global = globalThis; // a script may delete the name
   const now = performance.now.bind(performance);
   const failures = parts.failures(primordials);
+  const facts = parts.facts(primordials);
   const errors = parts.errors(primordials, failures);
   const wrap = parts.wrap(primordials);
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
+  let value; // what the script returned
   let held; // a compiled script or an error, held here because Python cannot hold it
 
   // Calls `call` with the body as a string that can be passed to Python, and the form of that string.
@@ -58,8 +62,10 @@
       return encoding === null ? Uint8ArrayFromBase64(payload) : payload;
     },
     arm() {}, // Python asks for the next timer itself
+    lineOf: errors.lineOf,
     now,
     raised,
+    warn: failures.warn,
   };
   const { bridge, defineJob, input, inspect, timers, values } = parts.globals(primordials, parts, host);
 
@@ -81,11 +87,21 @@
 
   // Ends the run. Python keeps the first failure and ignores any value after it.
   function raised(error, status = 'raised') {
-    const { header, body } = failures.packResult(status, errors.describe(error, inspect, bridge.envelopeOf));
+    const description = errors.describe(error, inspect, bridge.envelopeOf);
+    if (status === 'raised') facts.add(description, errors.source(), global, bridge.lastKeys());
+    else errors.explainModules(description);
+    const { header, body } = failures.packResult(status, description);
     host.emit(RESULT, 0, header, body);
   }
 
-  function returned(value) {
+  // The value is converted when all calls are answered: see `finish`.
+  function returned(result) {
+    value = result;
+    host.emit(RETURNED, 0, '', '');
+  }
+
+  // Ends the run with the value that the script returned.
+  function finish() {
     let text;
     try {
       text = values.text(value, 'the result', outputBytes);
@@ -93,7 +109,9 @@
       raised(error);
       return;
     }
-    host.emit(RESULT, 0, text === undefined ? TOO_LARGE : '{"status":"ok"}', text ?? '');
+    bridge.warnOfPending(true);
+    const header = '{"status":"ok"' + failures.takeWarnings() + '}';
+    host.emit(RESULT, 0, text === undefined ? TOO_LARGE : header, text ?? '');
   }
 
   return {
@@ -106,7 +124,8 @@
     },
     input,
     // The wrapped script to compile, after a digit that says how the text is encoded.
-    wrapped(source) {
+    wrapped(code) {
+      const source = wrap.unfence(code);
       const { text, inserted } = wrap.wrap(source);
       isCompiling = true;
       errors.begin(source, inserted);
@@ -132,6 +151,8 @@
     settle(id, header, body, form) {
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);
     },
+    finish,
+    waiting: () => bridge.warnOfPending(false),
     wait: timers.wait,
     fire: timers.fire,
   };

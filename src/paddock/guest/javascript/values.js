@@ -3,17 +3,18 @@
 //   undefined         null; in an object its key is left out      Date           ISO 8601
 //   NaN, infinities   "NaN", "Infinity", "-Infinity"; -0 is 0     Map            object; pairs if a key is not a string
 //   BigInt            its digits, 4,300 at most                   Set, iterator  array
-//   lone surrogate    U+FFFD                                      typed array    array of numbers; ArrayBuffer too
+//   lone surrogate    U+FFFD                                      typed array    array of numbers
+//   Uint8Array, ArrayBuffer, DataView                             {"type":"bytes","base64":"…"}; in arguments numbers
 //   function, symbol  what console.log shows                      Error          {name, message, cause, own properties}
 //   promise, cycle    an error that names the path                toJSON         called, as JSON.stringify does
 //
 // `text(value, what, maxCharacters)` is for results: a value that JSON does not have becomes the nearest JSON value, as
 // in the Python engines. It returns undefined if the text would be longer than `maxCharacters`: the text of shared
 // objects can grow exponentially. `exact(value, what)` is for arguments of tools: a value that JSON does not have is an
-// error. `what` names the value in error messages.
-(function (primordials, kinds) {
+// error. `what` names the value in error messages. `warn` gets a sentence about each kind of thing that a result loses.
+(function (primordials, kinds, warn) {
   'use strict';
-  const { functionText, kindOf } = kinds;
+  const { functionText, kindOf, nameOf } = kinds;
   const {
     BigInt, BigIntPrototypeToString, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteLength,
     DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, JSONParse, JSONStringify,
@@ -21,7 +22,7 @@
     ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
     SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeIncludes,
     StringPrototypeIndexOf, StringPrototypeSlice, SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength,
-    Uint8Array, textOf, uncurry,
+    TypedArrayPrototypeGetSymbolToStringTag, Uint8Array, Uint8ArrayPrototypeToBase64, textOf, uncurry,
   } = primordials;
   // These return null if the text does not match.
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
@@ -32,6 +33,14 @@
   const ARGUMENTS_CHARACTERS = 8 << 20;
   const DEEP = 'Maximum call stack size exceeded';
   const TOO_LARGE = { __proto__: null };
+  const LOSSES = [ // what a result can lose, and what to do about it
+    ['number', ', which JSON lacks, and became text', 'return null or a number instead'],
+    ['function', ', of which only the name is returned', 'return data, such as what it returns'],
+    ['symbol', ', of which only the text is returned', 'return a string instead'],
+    ['date', ', returned as the text "Invalid Date"', 'check the text or numbers that it was made from'],
+    ['weak', ', whose contents cannot be returned', 'return a Map, a Set or an object instead'],
+    ['instance', ' without properties of its own, so {} is returned', 'return an object with what is needed from it'],
+  ];
 
   const quote = JSONStringify; // lone surrogates stay escaped until `repairSurrogates`
 
@@ -67,6 +76,17 @@
     return undefined;
   }
 
+  const isBytes = (value, kind) => kind === 'ArrayBuffer' || kind === 'DataView' ||
+    (kind === 'TypedArray' && TypedArrayPrototypeGetSymbolToStringTag(value) === 'Uint8Array');
+
+  function bytesOf(value, kind) {
+    if (kind === 'TypedArray') return value;
+    if (kind === 'ArrayBuffer') return new Uint8Array(value);
+    return new Uint8Array(
+      DataViewPrototypeGetBuffer(value), DataViewPrototypeGetByteOffset(value), DataViewPrototypeGetByteLength(value),
+    );
+  }
+
   // Thrown inside a writer. The real error is created outside, so that its stack has few frames of the runtime.
   class Problem {
     constructor(Kind, at, problem) {
@@ -77,7 +97,23 @@
 
   function writer(isExact) {
     const open = new Set();
+    const losses = { __proto__: null }; // by kind: how many, and what the first one is
     let charactersLeft = 0;
+
+    function lose(kind, at, what) {
+      losses[kind] ??= { __proto__: null, count: 0, first: pathOf(at) + ' is ' + what };
+      losses[kind].count++;
+    }
+
+    function warnOfLosses() {
+      for (let index = 0; index < LOSSES.length; index++) {
+        const { 0: kind, 1: lost, 2: remedy } = LOSSES[index];
+        const loss = losses[kind];
+        if (loss === undefined) continue;
+        const more = loss.count > 1 ? ' (and ' + (loss.count - 1) + ' more like it)' : '';
+        warn(loss.first + lost + more + ': ' + remedy + '.');
+      }
+    }
 
     // Counts the text and a comma after it. The superfluous last comma makes up for the enclosing bracket.
     function count(text) {
@@ -87,8 +123,9 @@
     }
 
     // A value that JSON does not have is an error in arguments, and text in a result.
-    function replaceOrRefuse(at, what, text) {
+    function replaceOrRefuse(at, kind, what, text) {
       if (isExact) throw new Problem(TypeError, at, ' is ' + what + ', which JSON does not have');
+      lose(kind, at, what);
       return count(quote(text));
     }
 
@@ -96,7 +133,8 @@
     function write(value, at, key) {
       switch (typeof value) {
         case 'string': return count(quote(value));
-        case 'number': return value - value === 0 ? count('' + value) : replaceOrRefuse(at, value, '' + value);
+        case 'number':
+          return value - value === 0 ? count('' + value) : replaceOrRefuse(at, 'number', value, '' + value);
         case 'boolean': return count(value ? 'true' : 'false');
         case 'undefined': return undefined;
         case 'bigint': {
@@ -104,8 +142,8 @@
           if (digits.length <= NUMBER_DIGITS) return count(digits);
           throw new Problem(RangeError, at, ' is an integer of ' + digits.length + ' digits');
         }
-        case 'symbol': return replaceOrRefuse(at, 'a symbol', SymbolPrototypeToString(value));
-        case 'function': return replaceOrRefuse(at, 'a function', functionText(value));
+        case 'symbol': return replaceOrRefuse(at, 'symbol', 'a symbol', SymbolPrototypeToString(value));
+        case 'function': return replaceOrRefuse(at, 'function', 'a function', functionText(value));
       }
       count('{');
       if (value === null) return 'null';
@@ -121,21 +159,24 @@
     function writeObject(value, at, key) {
       const prototype = ObjectGetPrototypeOf(value);
       const kind = prototype === ObjectPrototype || prototype === null ? 'Object' : kindOf(value);
+      if (!isExact && isBytes(value, kind)) return writeBytes(value, kind);
       const toJSON = toJSONOf(value, kind === 'Array' || prototype === ObjectPrototype);
       if (typeof toJSON === 'function' && toJSON !== dateToJSON) return write(uncurry(toJSON)(value, key), at, key);
       switch (kind) {
         case 'Array': return writeItems(value, value.length, at);
-        case 'Object': return writeProperties(value, at);
+        case 'Object':
+          if (!isExact && prototype !== ObjectPrototype && prototype !== null) checkInstance(value, prototype, at);
+          return writeProperties(value, at);
         case 'TypedArray': return writeItems(value, TypedArrayPrototypeGetLength(value), at);
         case 'ArrayBuffer': case 'DataView': {
-          const bytes = kind === 'ArrayBuffer' ? new Uint8Array(value) : new Uint8Array(
-            DataViewPrototypeGetBuffer(value), DataViewPrototypeGetByteOffset(value),
-            DataViewPrototypeGetByteLength(value),
-          );
+          const bytes = bytesOf(value, kind);
           return writeItems(bytes, TypedArrayPrototypeGetLength(bytes), at);
         }
         case 'Date':
-          if (NumberIsNaN(DatePrototypeGetTime(value))) return '"Invalid Date"';
+          if (NumberIsNaN(DatePrototypeGetTime(value))) {
+            if (!isExact) lose('date', at, 'an invalid Date');
+            return '"Invalid Date"';
+          }
           return '"' + DatePrototypeToISOString(value) + '"';
         case 'Map': return writeMap(value, at);
         case 'Set': return writeAll('[', at, (add) => {
@@ -154,8 +195,22 @@
           throw new Problem(TypeError, at, ' is a promise that nobody awaited; for several, await Promise.all(…)');
         case 'AsyncIterator':
           throw new Problem(TypeError, at, ' is an async iterator: collect it with for await, or Array.fromAsync(...)');
-        default: return replaceOrRefuse(at, 'a ' + kind, '[' + kind + ']'); // WeakMap, WeakSet, WeakRef
+        default: return replaceOrRefuse(at, 'weak', 'a ' + kind, '[' + kind + ']'); // WeakMap, WeakSet, WeakRef
       }
+    }
+
+    function writeBytes(value, kind) {
+      const bytes = bytesOf(value, kind);
+      charactersLeft -= TypedArrayPrototypeGetLength(bytes) * 4 / 3;
+      if (charactersLeft < 0) throw TOO_LARGE;
+      return '{"type":"bytes","base64":"' + Uint8ArrayPrototypeToBase64(bytes) + '"}';
+    }
+
+    function checkInstance(value, prototype, at) {
+      if (ObjectKeys(value).length > 0) return;
+      const made = ObjectGetOwnPropertyDescriptor(prototype, 'constructor')?.value;
+      const name = typeof made === 'function' ? nameOf(made) : '';
+      if (name !== '' && name !== 'Object') lose('instance', at, 'an instance of ' + name);
     }
 
     // Writes an array or an object. `fill` gets a function that adds an item with its index or key.
@@ -204,7 +259,9 @@
 
     return (value, what, maxCharacters) => {
       charactersLeft = maxCharacters + 1;
-      return write(value, { __proto__: null, parent: null, key: what }, '');
+      const text = write(value, { __proto__: null, parent: null, key: what }, '');
+      warnOfLosses();
+      return text;
     };
   }
 
@@ -228,6 +285,10 @@
 
   return {
     __proto__: null,
+    bytesOf(value) { // undefined if the value has no bytes
+      const kind = kindOf(value);
+      return isBytes(value, kind) ? bytesOf(value, kind) : undefined;
+    },
     text: (value, what, maxCharacters) => json(value, what, false, maxCharacters),
     exact(value, what) {
       const text = json(value, what, true, ARGUMENTS_CHARACTERS);

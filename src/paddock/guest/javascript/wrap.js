@@ -11,6 +11,7 @@
   const TAIL = '\n})';
   const NO_INSERT = { line: 0, column: 0, by: 0 };
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
+  const FENCE = /^\s*```[\w.+-]*[ \t]*(?:\r\n|\n|\r)/;
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
     '||=', '??=']);
   const LINES = 4; // how many lines are searched first for the last statement
@@ -264,23 +265,36 @@
 
   // Returns the text to compile, in which one line precedes the script, and the place where `by` characters of it were
   // inserted into the script.
-  function wrap(code) {
+  // `names` are variables of the script, the parameters of a function around it.
+  function wrap(code, names = []) {
+    const head = names.length === 0 ? HEAD : `(function (${names.join()}) { return ${HEAD.slice(1)}`;
+    const tail = names.length === 0 ? TAIL : `\n}${TAIL.slice(1)}`;
     const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
     const { pieces, surplus, deep } = scan(source);
     // Compile only the part that is nested too deeply, because QuickJS looks ahead to the end of each bracket.
-    if (deep >= 0) return { text: HEAD + source.slice(0, deep), inserted: NO_INSERT };
+    if (deep >= 0) return { text: head + source.slice(0, deep), inserted: NO_INSERT };
     if (surplus >= 0) { // it would close the wrapping function: compile only this bracket, in its place
       const before = source.slice(0, surplus).replace(/[^\n\r\u2028\u2029]/g, ' ');
       return { text: `\n${before}${source[surplus]}`, inserted: NO_INSERT };
     }
     const span = pieces === null ? undefined : expression(source, pieces);
-    if (span === undefined) return { text: HEAD + source + TAIL, inserted: NO_INSERT };
+    if (span === undefined) return { text: head + source + tail, inserted: NO_INSERT };
     // `return` is on the expression's own line, because QuickJS reports that line for parts of the expression.
     const before = source.slice(0, span.start);
-    const text = `${HEAD}${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}${TAIL}`;
+    const text = `${head}${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}${tail}`;
     const lines = before.split(LINE_BREAK);
     return { text, inserted: { line: lines.length, column: lines.at(-1).length, by: RETURN.length } };
   }
 
-  return { __proto__: null, wrap };
+  // The script without a byte order mark and without a markdown fence around it. Lines keep their numbers.
+  function unfence(code) {
+    const text = code.charCodeAt(0) === 0xfeff ? code.slice(1) : code;
+    const opening = FENCE.exec(text);
+    if (opening === null) return text;
+    const script = text.slice(opening[0].length).trimEnd();
+    const end = script.endsWith('```') ? script.length - 3 : script.length;
+    return opening[0].replace(/[^\n\r]/g, '') + script.slice(0, end);
+  }
+
+  return { __proto__: null, scan, tokens, unfence, wrap };
 })

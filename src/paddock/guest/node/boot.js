@@ -1,31 +1,49 @@
 // The life of the process: READY, the job from the host, the script, RESULT.
 (function (parts, require, self) {
   'use strict';
-  const { appendFileSync, mkdirSync, readFileSync, writeSync } = require('node:fs');
+  const { appendFileSync, mkdirSync, readFileSync, readdirSync, writeSync } = require('node:fs');
   const { builtinModules, createRequire } = require('node:module');
   const { dirname, isAbsolute, join } = require('node:path');
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT, STARTED] = [16, 20, 23];
   const UNSENT_BYTES = 2 ** 32 - 1; // announced for a result that is too large to be sent
+  const CALLS_SHARE = 0.9; // of a run's time: then a script that has returned no longer waits for its calls
+  const MAX_SECONDS = 1e6; // a timer can wait no longer than about twice as much
+  const FILES_SHOWN = 10; // names of files in a warning
+  const NAME_CHARACTERS = 40; // of each of them
   const STUCK = 'the script awaits a promise that never settles: no timer or call is pending';
-  const { SyntaxError, process, setImmediate } = globalThis; // saved, because a script may replace them
+  const { SyntaxError, process, setImmediate, setTimeout } = globalThis; // saved, because a script may replace them
   const { emit: emitEvent, reallyExit } = process;
   const { parse } = JSON;
+  const global = globalThis;
+  const now = performance.now.bind(performance);
   const files = process.env.PADDOCK_FILES ?? '/files';
+  const folders = [...new Set([process.cwd(), process.env.TMPDIR ?? '/tmp'])]; // where a script can write files
+  const ownFiles = new Set(['main.js', 'main.mjs']); // and what was there before the script
   const how = process.argv[1]; // how to start: wait, hurry, compile, typescript
 
   const primordials = parts.primordials();
-  const { ReflectApply, RegExpPrototypeExec } = primordials;
+  const {
+    ReflectApply, RegExpPrototypeExec, SetPrototypeHas, StringPrototypeSlice, TypedArrayPrototypeGetLength, uncurry,
+  } = primordials;
+  const base64Slice = uncurry(Buffer.prototype.base64Slice);
+  const toBase64 = (bytes) => base64Slice(bytes, 0, TypedArrayPrototypeGetLength(bytes));
+  primordials.Uint8ArrayPrototypeToBase64 ??= toBase64;
   const channel = parts.channel(require, primordials, settle);
   const failures = parts.failures(primordials);
   const stacks = parts.stacks(require, primordials, failures);
+  const facts = parts.facts(primordials);
   const wrap = parts.wrap(primordials);
+  const imports = parts.imports(wrap);
   let isCheck = false; // the script is compiled and not run
   let hasStarted = false; // STARTED was sent
   let isProgram = false; // the script is run as a program, not for its value
   let isOver = false;
   let isReady = false; // READY was sent
+  let finish = null; // sends the value of a script that has returned, unless calls are still pending
+  let callsUntil = Infinity; // when a script that has returned no longer waits for its calls
+  let hasArtifacts = false; // the script finds codeExec
   let hasConsole = false; // the script's console sends frames
   let outputBytes = 1024 * 1024; // limit of a result, and of a line of the console
   const streams = { __proto__: null }; // streams of `process` that were created
@@ -42,13 +60,17 @@
     const bytes = () => new realm.Uint8Array(new Bytes(TypedArrayPrototypeGetBuffer(data), from, to - from));
     realm.bridge.settle(id, header, text === false ? bytes() : channel.textOf(data, from, to));
     channel.expect(realm.bridge.hasPending());
+    // An immediate runs when everything that waited for the answer has run, and rejections are reported.
+    if (finish !== null) setImmediate(finish);
   }
 
-  const values = parts.values(primordials, parts.kinds(primordials));
+  const { warn } = failures;
+  const { lineOf } = stacks;
+  const values = parts.values(primordials, parts.kinds(primordials), warn);
   // The realm of the script's objects: this realm, or the realm of a separate context.
   let realm = {
     __proto__: null,
-    bridge: parts.bridge(primordials, { __proto__: null, emit }, values),
+    bridge: parts.bridge(primordials, { __proto__: null, emit, lineOf, warn }, values),
     context: null,
     Uint8Array: primordials.Uint8Array,
     values,
@@ -67,6 +89,33 @@
     }
   }
 
+  // Warns of files that the script wrote: they end with the run.
+  function warnOfFiles() {
+    let names = '';
+    let count = 0;
+    for (let at = 0; at < folders.length; at++) {
+      const found = listFolder(folders[at]);
+      for (let index = 0; index < found.length; index++) {
+        const name = found[index];
+        if (SetPrototypeHas(ownFiles, name) || realm.bridge.isArtifact(name)) continue;
+        count++;
+        if (count <= FILES_SHOWN) names += (count === 1 ? '' : ', ') + StringPrototypeSlice(name, 0, NAME_CHARACTERS);
+      }
+    }
+    if (count === 0) return;
+    if (count > FILES_SHOWN) names += ` and ${count - FILES_SHOWN} more`;
+    warn(`Files that the script wrote end with the run (${names}): ${hasArtifacts
+      ? 'keep one with await codeExec.createArtifact(name, fs.readFileSync(path))' : 'print what is needed of them'}.`);
+  }
+
+  function listFolder(folder) {
+    try {
+      return readdirSync(folder);
+    } catch {
+      return []; // the script removed it
+    }
+  }
+
   // Runs the script's `exit` listeners.
   function emitExit(code) {
     process.exitCode ??= code;
@@ -77,7 +126,24 @@
     }
   }
 
+  // Called when the script has returned. The value is converted when all calls are answered.
   function ended(value) {
+    if (isOver || finish !== null) return;
+    const { bridge } = realm;
+    let isLate = false;
+    finish = () => {
+      if (isLate || !bridge.hasPending()) sendValue(value);
+    };
+    if (bridge.hasPending()) {
+      bridge.warnOfPending(false);
+      setTimeout(() => {
+        isLate = true;
+        finish();
+      }, callsUntil - now());
+    } else finish();
+  }
+
+  function sendValue(value) {
     if (isOver) return;
     let text;
     try {
@@ -86,7 +152,9 @@
       failed(error);
       return;
     }
+    realm.bridge.warnOfPending(true);
     emitExit(0);
+    warnOfFiles();
     end('ok', {}, null, text ?? '', text === undefined ? UNSENT_BYTES : undefined);
   }
 
@@ -106,7 +174,8 @@
     }
     let envelope;
     if (typeof error === 'object' && error !== null) envelope = realm.bridge.envelopeOf(error);
-    const description = stacks.describe(error, envelope);
+    const description = stacks.describe(error, envelope, isProgram ? null : source);
+    facts.add(description, source, realm.context ?? global, realm.bridge.lastKeys());
     if (isProgram) writeSync(2, formatUncaught(description));
     emitExit(1);
     end('raised', description, isProgram ? 1 : null);
@@ -138,6 +207,7 @@
 
   function exited(code) {
     const number = (Number(process.exitCode ?? code) || 0) & 0xff;
+    if (number === 0 && !isOver) warnOfFiles();
     end('exited', number === 0 ? {} : { type: 'SystemExit', message: `${number}` }, number);
   }
 
@@ -210,6 +280,7 @@
   // Defines the script's globals.
   function fill(start, inputs, code) {
     outputBytes = start.limits?.output_bytes ?? outputBytes;
+    callsUntil = now() + Math.min((start.limits?.wall_seconds ?? MAX_SECONDS) * CALLS_SHARE, MAX_SECONDS) * 1000;
     logs.limit(outputBytes);
     const attached = start.files ?? [];
     for (const file of attached) file.path = realPath(file.path);
@@ -220,6 +291,7 @@
     }
     const { bridge } = realm;
     if (!isProgram || start.tools.length > 0) {
+      hasArtifacts = true;
       for (const name of Object.keys(bridge.globals)) defineGlobal(name, bridge.globals[name]);
       for (const name of start.tools) defineGlobal(name, bridge.linked(name));
     }
@@ -257,19 +329,28 @@
   }
 
   function run(start, code) {
-    source = code;
+    source = wrap.unfence(code);
+    const whole = source;
+    let found; // imports that the source no longer has
     if (start.language === 'typescript') {
-      try {
-        const stripped = parts.typescript(require, primordials).stripTypes(code);
-        if (stripped.original !== null) stacks.setMapping(stripped.original);
-        source = stripped.code;
-      } catch (error) {
-        reject(error, error.place);
-        return;
-      }
+      if (!isProgram && realm.context === null && whole.includes('import')) found = imports.find(whole, true);
+      if (!stripTypes(found?.code ?? whole)) return;
     }
     if (isProgram) script.runProgram(source, start.argv);
-    else script.run(source, realm.context);
+    else script.run(source, realm.context, found, found === undefined ? undefined : () => stripTypes(whole) && source);
+  }
+
+  // Sets the source. Returns false if the run has ended, because this is no TypeScript.
+  function stripTypes(code) {
+    try {
+      const stripped = parts.typescript(require, primordials).stripTypes(code);
+      stacks.setMapping(stripped.original);
+      source = stripped.code;
+      return true;
+    } catch (error) {
+      reject(error, error.place);
+      return false;
+    }
   }
 
   // Does everything once, so that it is compiled before a script arrives; then calls `next`.
@@ -280,7 +361,7 @@
     createRequire('/main.js');
     closed.prepare();
     if (how === 'typescript') parts.typescript(require, primordials).stripTypes('const a: number = 1');
-    parts.script(require, primordials, wrap, stacks, {
+    parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, {
       started: () => true,
       ended(value) {
         values.text(value, 'the result', 1000);
@@ -293,6 +374,7 @@
     const inputs = [];
     let start = {};
     removeEvalGlobals();
+    for (const folder of folders) for (const name of listFolder(folder)) ownFiles.add(name);
     isReady = true;
     channel.emit(READY, 0, '', '');
     for (;;) {
@@ -314,9 +396,13 @@
   makeBlocking('stdout');
   makeBlocking('stderr');
   stacks.install();
-  const script = parts.script(require, primordials, wrap, stacks, { ended, failed, reject, started });
+  const script = parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, {
+    ended, failed, reject, started,
+  });
   const logs = parts.logs(require, channel.emit, primordials);
-  const closed = parts.closed(require, self, { __proto__: null, cut: logs.cut, emit, failed, files, realPath });
+  const closed = parts.closed(require, self, {
+    __proto__: null, cut: logs.cut, emit, failed, files, lineOf, realPath, toBase64, warn,
+  });
   const console = logs.console();
   catchAll();
   // `serve` must run later, because `node -e` defines its globals again after this text has run.

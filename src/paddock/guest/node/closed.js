@@ -41,6 +41,7 @@
     const clone = hasClone ? makeStructuredClone(context) : structuredClone;
     const parts = self.runInContext(context);
     const primordials = parts.primordials();
+    primordials.Uint8ArrayPrototypeToBase64 ??= outer.toBase64;
     let nodeTimer; // Node's timer for the script's next timer
     const host = {
       __proto__: null,
@@ -59,8 +60,10 @@
         const bytes = readFileSync(file);
         return encoding === null ? new primordials.Uint8Array(bytes) : new TextDecoder(encoding).decode(bytes);
       },
+      lineOf: outer.lineOf,
       now: () => performance.now(),
       raised: outer.failed,
+      warn: outer.warn,
       arm() {
         clearTimeout(nodeTimer);
         const wait = globals.timers.wait();

@@ -21,9 +21,9 @@ from paddock.guest.python import limits
 from paddock.jail.wire import Kind, pack
 
 CONTROL, SOURCE = 3, 4
-SHARED_PARTS = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "wrap")
+SHARED_PARTS = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "facts", "wrap")
 """Parts that both JavaScript engines use, from the folder next to this one."""
-NODE_PARTS = ("channel", "stacks", "logs", "typescript", "closed", "script", "boot")
+NODE_PARTS = ("channel", "stacks", "logs", "typescript", "imports", "closed", "script", "boot")
 LOADER = """{
 const { closeSync, readFileSync } = require('node:fs');
 const { Script, constants } = require('node:vm');

@@ -1,5 +1,5 @@
 // Runs a script: for its value, as an async function or a module, or as a program with arguments and an exit code.
-(function (require, primordials, wrap, stacks, ends) {
+(function (require, primordials, wrap, stacks, imports, NO_MODULES, ends) {
   'use strict';
   const { ended, failed, reject, started } = ends;
   const { ObjectDefineProperty, PromisePrototypeThen } = primordials;
@@ -15,7 +15,7 @@
     '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
   );
   const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
-  const load = (url) => import(url);
+  const load = (url, options) => import(url, options);
   const isModuleError = (error) => IS_MODULE.test(error.message);
   const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
   const withoutHashbang = (code) => (code.startsWith('#!') ? `//${code.slice(2)}` : code);
@@ -57,24 +57,76 @@
     return error;
   }
 
-  // Runs a script for its value. `context` is null for a script that may use all of Node.
-  function run(code, context) {
-    const { text, inserted } = wrap.wrap(code);
+  // Runs a script for its value. `context` is null for a script that may use all of Node. `found` is what imports.js
+  // found in the script, if the code no longer has its import declarations; then `original` returns the whole script.
+  function run(code, context, found, original = () => code) {
+    const names = (found?.imports ?? []).flatMap((declaration) => declaration.names.map(([, name]) => name));
+    const { text, inserted } = wrap.wrap(code, names);
     stacks.setSource(lines(code), inserted);
     let script;
     try {
       script = compile(text, -1, context === null ? loader : {});
     } catch (error) {
-      if (context === null && isModuleError(error)) runModule(code);
-      else reject(clarify(error, code));
+      if (!isModuleError(error)) reject(clarify(error, code));
+      else if (context !== null) reject(error, { message: NO_MODULES });
+      else runWithImports(original(), found === undefined ? imports.find(code, false) : undefined);
       return;
     }
+    const getMain = () => (context === null ? script.runInThisContext() : script.runInContext(context));
+    if (found === undefined || found.imports.length === 0) start(getMain);
+    else {
+      then(importAll(found.imports), (values) => {
+        if (values !== null) start(names.length === 0 ? getMain : () => getMain()(...values));
+      }, failed);
+    }
+  }
+
+  function runWithImports(code, found) {
+    if (found === undefined) runModule(code);
+    else run(found.code, null, found, () => code);
+  }
+
+  // The values that a script imports; null if the script must not run.
+  async function importAll(declarations) {
+    const values = [];
+    let hasRun = false;
+    for (const declaration of declarations) {
+      const { attributes, isRequired, names, place, specifier } = declaration;
+      if (!Module.isBuiltin(specifier)) { // a file that runs before the script
+        if (!started()) return null;
+        hasRun = true;
+      }
+      let exported;
+      try {
+        exported = isRequired ? Module.createRequire(`${process.cwd()}/${NAME}`)(specifier)
+          : await load(specifier, attributes);
+      } catch (error) {
+        stacks.setPlace(error, place);
+        throw error;
+      }
+      for (const [name] of names) {
+        if (name !== '*' && !(name in exported) && !Object.hasOwn(Object(exported.default), name)) {
+          const error = new SyntaxError(`The module '${specifier}' does not provide an export named '${name}'`);
+          const at = imports.placeOf(declaration, name);
+          if (!hasRun) {
+            reject(error, at);
+            return null;
+          }
+          stacks.setPlace(error, at);
+          throw error;
+        }
+        values.push(name === '*' ? exported : name in exported ? exported[name] : exported.default[name]);
+      }
+    }
+    return values;
+  }
+
+  function start(getMain) {
     if (!started()) return;
     // Two immediates in a row: between them Node reports unhandled rejections, and no timer is due yet.
     let outcome = null;
     setImmediate(() => {
-      const main = context === null ? script.runInThisContext() : script.runInContext(context);
-      then(main(), (value) => {
+      then(getMain()(), (value) => {
         outcome = { value };
         if (hasReported) setImmediate(() => ended(value));
       }, failed);

@@ -3,10 +3,13 @@
   'use strict';
   const { inspect, types: { isNativeError } } = require('node:util');
   const {
-    Error, ErrorPrototypeToString, MathMax, MathMin, RegExpPrototypeExec, String, StringPrototypeLastIndexOf,
-    StringPrototypeSlice, StringPrototypeStartsWith, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet,
+    Error, ErrorPrototypeToString, MathMax, MathMin, RegExpPrototypeExec, String, StringPrototypeIndexOf,
+    StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith, WeakMap, WeakMapPrototypeGet,
+    WeakMapPrototypeSet,
   } = primordials;
   const { messageOf, read, typeOf, uncaught } = failures;
+  const NO_IMPORT = 'import() is not possible: scripts have no modules here';
+  const NETWORK_CALL = /^((?:[^\n]*\n)*?)([^\n]*?)(?:\bfetch|\.(?:get|request|connect|lookup))\s*\(/;
   const folder = `${process.cwd()}/`;
   let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted into the script
   let lineCount = Infinity; // lines of the script
@@ -100,20 +103,65 @@
     return place(line, column);
   }
 
-  function describe(error, envelope) {
+  // The stack may have been made before the message was set.
+  const ownStack = (error) => header(error) + framesOf(error);
+
+  function framesOf(error) {
+    const stack = read(() => error.stack, '');
+    const start = StringPrototypeIndexOf(stack, '\n    at ');
+    return start < 0 ? '' : StringPrototypeSlice(stack, start);
+  }
+
+  // The message of an error of Node that has a long stack and details of Node; undefined for other errors.
+  function shortMessage(error) {
+    const { code, cause, errors, syscall } = error;
+    const message = messageOf(error);
+    if (code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND') {
+      return RegExpPrototypeExec(/^[^\n]*?(?= imported from |\n|$)/, message)[0];
+    }
+    if (code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING') return NO_IMPORT;
+    if (message === 'fetch failed' && isError(cause)) return `${message}: ${shortMessage(cause) ?? messageOf(cause)}`;
+    // Node tried several addresses.
+    if (message === '' && typeof code === 'string' && isError(errors?.[0])) return shortMessage(errors[0]);
+    if (syscall !== 'getaddrinfo' && syscall !== 'connect') return undefined;
+    return RegExpPrototypeExec(/^[^]*?(?= - Local \(|$)/, message)[0];
+  }
+
+  // The place in the source that most likely caused an error of the network.
+  function networkPlace(source) {
+    const found = RegExpPrototypeExec(NETWORK_CALL, source);
+    if (found === null) return {};
+    return original(found[1].split('\n').length, found[2].length + 1);
+  }
+
+  // Shortens the description of an error of modules or of the network.
+  function shorten(error, source) {
+    const message = read(() => shortMessage(error), undefined);
+    if (message === undefined) return undefined;
+    const type = typeOf(error);
+    const isNetwork = !StringPrototypeStartsWith(message, 'Cannot find');
+    const place = { ...(isNetwork ? networkPlace(source) : {}), ...positionOf(error) };
+    const { line, column } = place;
+    const frames = framesOf(error) || (line === undefined ? '' : `\n    at main.js:${line}:${column}`);
+    return { type, message, ...place, traceback: `${type}: ${message}${frames}` };
+  }
+
+  // `source` is null if the error is to be described as Node itself does it.
+  function describe(error, envelope, source = null) {
     if (!isError(error)) return uncaught(error, inspect);
+    const short = source === null || envelope !== undefined ? undefined : shorten(error, source);
+    if (short !== undefined) return short;
     return {
       type: typeOf(error),
       message: envelope ?? messageOf(error),
       ...positionOf(error),
-      traceback: read(() => (envelope === undefined ? inspect(error) : error.stack), header(error)),
+      traceback: read(() => (envelope === undefined ? inspect(error) : ownStack(error)), header(error)),
     };
   }
 
   function rejected(error, override = {}) {
-    const { line, column } = { ...compileErrorPosition(error), ...override };
+    const { line, column, message } = { message: messageOf(error), ...compileErrorPosition(error), ...override };
     const type = typeOf(error);
-    const message = messageOf(error);
     const at = line === undefined ? '' : `    at main.js:${line}${column === undefined ? '' : `:${column}`}`;
     return { type, message, line, column, traceback: `${type}: ${message}${at && `\n${at}`}` };
   }
@@ -122,6 +170,10 @@
     __proto__: null,
     describe,
     install,
+    lineOf: (error) => positionOf(error).line,
+    setPlace(error, place) {
+      if (typeof error === 'object' && error !== null) WeakMapPrototypeSet(places, error, place);
+    },
     isMapped: () => mapping !== null,
     setMapping: (find) => { mapping = find; },
     rejected,

@@ -1,0 +1,80 @@
+"""What a result loses is told, and how to return it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.javascript.conftest import Both
+
+LOST = [
+    (
+        "[1, NaN, -Infinity]",
+        [1, "NaN", "-Infinity"],
+        "the result[1] is NaN, which JSON lacks, and became text (and 1 more like it): "
+        "return null or a number instead.",
+    ),
+    (
+        "({f() {}})",
+        {"f": "[Function: f]"},
+        "the result.f is a function, of which only the name is returned: return data, such as what it returns.",
+    ),
+    (
+        "Symbol('s')",
+        "Symbol(s)",
+        "the result is a symbol, of which only the text is returned: return a string instead.",
+    ),
+    (
+        "[new Date('never')]",
+        ["Invalid Date"],
+        'the result[0] is an invalid Date, returned as the text "Invalid Date": '
+        "check the text or numbers that it was made from.",
+    ),
+    (
+        "({w: new WeakMap()})",
+        {"w": "[WeakMap]"},
+        "the result.w is a WeakMap, whose contents cannot be returned: return a Map, a Set or an object instead.",
+    ),
+    (
+        "class Account { #sum = 5; get sum() { return this.#sum } }\nnew Account()",
+        {},
+        "the result is an instance of Account without properties of its own, so {} is returned: "
+        "return an object with what is needed from it.",
+    ),
+]
+KEPT = {
+    "new Map([['a', new Set([1])]])": {"a": [1]},
+    "[2n ** 70n, /a/, new Error('x'), {}, Object.create(null), new (class { toJSON() { return 1 } })]": [
+        2**70,
+        "/a/",
+        {"name": "Error", "message": "x"},
+        {},
+        {},
+        1,
+    ],
+    "[new Uint8Array([1, 255]), new Uint8Array([1, 255]).buffer]": [{"type": "bytes", "base64": "Af8="}] * 2,
+}
+
+
+@pytest.mark.parametrize(("code", "output", "warning"), LOST)
+async def test_what_json_lacks_is_told(both: Both, code: str, output: object, warning: str) -> None:
+    for engine, result in (await both.run(code)).items():
+        assert (engine, result.output, result.warnings) == (engine, output, (warning,))
+
+
+@pytest.mark.parametrize("code", KEPT)
+async def test_what_loses_nothing_gives_no_warning(both: Both, code: str) -> None:
+    for engine, result in (await both.run(code)).items():
+        assert (engine, result.output, result.warnings) == (engine, KEPT[code], ())
+
+
+async def test_many_bytes_are_within_the_limit_of_the_output(both: Both) -> None:
+    for size, verdict in ((600, "ok"), (1200, "output_limit")):
+        runs = await both.run(f"new Uint8Array({size})", limits={"output_bytes": 1000})
+        assert [result.verdict for result in runs.values()] == [verdict] * 2
+
+
+async def test_there_are_never_more_than_a_few_short_warnings(both: Both) -> None:
+    code = "for (let n = 0; n < 50; n++) codeExec.createArtifact('\\u0001'.repeat(3000) + n, 5)\nreturn 1"
+    for engine, result in (await both.run(code)).items():
+        assert (engine, result.output, len(result.warnings)) == (engine, 1, 10)
+        assert max(map(len, result.warnings)) <= 300
