@@ -115,6 +115,7 @@
     const envelope = envelopeOf(error);
     let first;
     frames(error, (at) => { first ??= at; });
+    first ??= importPlace(messageOf(error));
     const description = {
       __proto__: null,
       type: typeOf(error),
@@ -125,6 +126,16 @@
     };
     if (description.message === NOT_A_FUNCTION) nameFunction(description);
     return description;
+  }
+
+  // QuickJS does not say where an import() is that it refuses.
+  function importPlace(message) {
+    if (!StringPrototypeStartsWith(message, "import('")) return undefined;
+    for (let line = 1; line <= lines.length; line++) {
+      const found = RegExpPrototypeExec(/\bimport\s*\(/, lines[line - 1]);
+      if (found !== null) return { line, column: found.index + 1 };
+    }
+    return undefined;
   }
 
   // Changes the message, which is also in the traceback.
