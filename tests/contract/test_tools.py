@@ -11,6 +11,7 @@ import pytest
 from paddock.model.envelope import envelope
 from paddock.model.events import ToolCall
 from paddock.model.result import Verdict
+from paddock.run import Paddock
 from tests.contract.conftest import Rig, Script
 
 
@@ -123,7 +124,18 @@ async def test_an_uncaught_failure_shows_its_envelope(rig: Rig) -> None:
     kind = {"python": "RuntimeError", "javascript": "ToolError"}[rig.language]
     assert (result.verdict, result.error.type, result.error.line) == (Verdict.RAISED, kind, 2)
     assert (json.loads(result.error.message), result.error.envelope) == (failure, failure)
+    assert ("ValueError: no" in result.error.traceback, "error_kind" in result.error.traceback) == (True, False)
     assert [call.status for call in result.calls] == ["error"]
+
+
+async def test_a_traceback_has_the_summary_of_each_failed_call(rig: Rig) -> None:
+    code = Script(
+        "try:\n    await fail({})\nexcept RuntimeError as error:\n    raise ValueError('mine') from error",
+        "try { await fail({}) } catch (error) { throw new TypeError('mine', { cause: error }) }",
+    )
+    error = (await rig.run(code, fail)).error
+    assert error is not None
+    assert (error.message, '"error_kind"' in error.traceback) == ("mine", False)
 
 
 CAUGHT = Script(
@@ -287,6 +299,24 @@ async def test_a_call_without_await_is_a_clear_error(python_rig: Rig, code: str)
     assert result.error is not None
     assert (result.verdict, result.error.type, result.calls) == (Verdict.RAISED, "TypeError", ())
     assert "write `await` before the call" in result.error.message
+
+
+async def test_a_call_that_nobody_awaited_is_a_warning(paddock: Paddock) -> None:
+    code = "for n in (1, 2):\n    call_tool('add', {'a': n})\n{'saved': True}"
+    result = await Rig("cpython", paddock).run(code, add)
+    assert (result.verdict, result.output, result.calls) == (Verdict.OK, {"saved": True}, ())
+    assert result.warnings == (
+        "call_tool('add') on line 2 was never awaited, so it was not made (2 times): write `await` before it.",
+    )
+
+
+async def test_a_failed_call_that_nobody_awaited_fails_the_run(paddock: Paddock) -> None:
+    code = "import asyncio\nasyncio.create_task(fail())\nawait asyncio.sleep(0)\n{'saved': True}"
+    result = await Rig("cpython", paddock).run(code, fail)
+    assert result.verdict is Verdict.RAISED
+    assert result.error is not None
+    assert result.error.envelope is not None
+    assert (result.error.envelope["error_kind"], result.error.line) == ("internal_error", 2)
 
 
 async def test_a_promise_of_a_call_within_the_result_is_a_clear_error(javascript_rig: Rig) -> None:

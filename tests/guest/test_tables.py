@@ -26,13 +26,13 @@ def nursery(tmp_path_factory: pytest.TempPathFactory, default_environment: Built
     [
         ("np.arange(4).reshape(2, 2)", "[[0, 1], [2, 3]]"),
         ("[np.int64(5), np.float32(0.5), np.bool_(True), np.str_('s')]", '[5, 0.5, true, "s"]'),
-        ("[np.float64('nan'), np.array([np.inf]), np.array(5)]", '["NaN", ["Infinity"], 5]'),
+        ("[np.float64('nan'), np.array([np.inf]), np.array(5)]", '["NaN", [null], 5]'),
         ("[np.datetime64('2026-01-02'), np.datetime64('NaT'), np.timedelta64(90, 's')]", '["2026-01-02", null, 90.0]'),
         ("np.array(['2026-01-01', 'NaT'], dtype='datetime64[s]')", '["2026-01-01T00:00:00", null]'),
         ("{np.int64(3): np.int64(4)}", '{"3": 4}'),
         (
             "pd.DataFrame({'a': [1, 2], 'c': [1.5, None], 't': pd.to_datetime(['2026-01-01', None])})",
-            '[{"a": 1, "c": 1.5, "t": "2026-01-01T00:00:00"}, {"a": 2, "c": "NaN", "t": null}]',
+            '[{"a": 1, "c": 1.5, "t": "2026-01-01T00:00:00"}, {"a": 2, "c": null, "t": null}]',
         ),
         ("pd.DataFrame({'a': [1, 2, 3]})[lambda d: d.a > 2]", '[{"index": 2, "a": 3}]'),
         ("pd.DataFrame({'k': ['x', 'x'], 'v': [1, 2]}).groupby('k').sum()", '[{"k": "x", "v": 3}]'),
@@ -70,3 +70,44 @@ def test_they_are_there_before_the_script_begins(run: Run) -> None:
 def test_what_only_looks_like_a_table_is_shown_as_it_is(run: Run) -> None:
     code = "class DataFrame:\n    index = columns = ()\n    def __repr__(self): return 'mine'\nDataFrame()"
     assert run(code).value == "mine"
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "warnings"),
+    [
+        ("pd.DataFrame({'a': [1.5, None]})", [{"a": 1.5}, {"a": None}], None),
+        ("{'x': pd.Series([np.nan, 1.0], index=['a', 'b'])}", {"x": {"a": None, "b": 1.0}}, None),
+        ("np.array([[1.0, np.nan]])", [[1.0, None]], None),
+        ("np.array([np.inf])", [None], ["Infinity in a table is null in the result, because JSON has no such number."]),
+        (
+            "pd.Series(pd.to_timedelta(['90s', None]))",
+            [90.0, None],
+            ["A timedelta is a number of seconds in the result."],
+        ),
+        (
+            "pd.DataFrame([[1, 2]], columns=['a', 'a'])",
+            [{"a": 2}],
+            ["Two columns of a table have the same name; in each record of the result one hides the other."],
+        ),
+    ],
+)
+def test_what_a_table_loses(run: Run, code: str, value: object, warnings: list[str] | None) -> None:
+    ran = run(START + code)
+    assert (ran.value, ran.header.get("warnings")) == (value, warnings)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "df['prise']",
+        "df.sort_values('prise')",
+        "df.prise",
+        "df[['prise']]",
+        "df.groupby('prise')",
+        "df.loc[:, 'prise']",
+    ],
+)
+def test_the_columns_of_a_table_are_told(run: Run, code: str) -> None:
+    ran = run(f"{START}df = pd.DataFrame({{'id': [1], 'price': [2]}})\n{code}")
+    assert ran.raised[0] in ("KeyError", "AttributeError")
+    assert sorted(ran.header["keys"]) == ["id", "price"]

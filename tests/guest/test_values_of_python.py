@@ -9,6 +9,8 @@ import pytest
 from paddock.guest.python import values
 from tests.guest.conftest import Run
 
+NEVER_AWAITED = "the result is a coroutine that was never awaited: write `await` before the call"
+
 
 @pytest.mark.parametrize(
     ("code", "text"),
@@ -25,8 +27,11 @@ from tests.guest.conftest import Run
             r'["a\ufffd", "\\ud800", "\ud83d\ude00", "\ufffd\ufffd"]',
         ),
         ("[{'\\ud800': {1}}]", r'[{"\ufffd": [1]}]'),
-        ("b'ab\\xff'", r'"ab\ufffd"'),
-        ("[bytearray(b'a'), memoryview(b'b')]", '["a", "b"]'),
+        ("b'ab\\xff'", '{"type": "bytes", "base64": "YWL/"}'),
+        (
+            "[bytearray(b'a'), memoryview(b'')]",
+            '[{"type": "bytes", "base64": "YQ=="}, {"type": "bytes", "base64": ""}]',
+        ),
         ("(1, (2, 3))", "[1, [2, 3]]"),
         ("[{3}, frozenset([4]), range(2), {}, [], (), set()]", "[[3], [4], [0, 1], {}, [], [], []]"),
         ("{1: 'a', None: 'b', (1, 2): 'c', True: 'd', 1.5: 'e'}", '{"1": "d", "null": "b", "(1, 2)": "c", "1.5": "e"}'),
@@ -83,15 +88,64 @@ def test_what_json_lacks_comes_as_what_is_nearest(run: Run, code: str, text: str
 
 
 @pytest.mark.parametrize(
+    ("code", "value", "warning"),
+    [
+        ("import datetime\n[datetime.timedelta(1)]", [86400.0], "A timedelta is a number of seconds in the result."),
+        (
+            "[float('nan')]",
+            ["NaN"],
+            'NaN in the result is the text "NaN", because JSON has no such number.',
+        ),
+        (
+            "{'a': [{1: 'a', '1': 'b'}]}",
+            {"a": [{"1": "b"}]},
+            'Two keys of a dict are both "1" as text; only the last one is in the result.',
+        ),
+        (
+            "{None: {5}, 'null': 'b'}",
+            {"null": "b"},
+            'Two keys of a dict are both "null" as text; only the last one is in the result.',
+        ),
+        (
+            "class Foo: pass\n[Foo(), Foo()]",
+            ["<Foo object>", "<Foo object>"],
+            "An object of type Foo has no JSON form, so the result has only its text: "
+            "return its data instead, for example as a dict.",
+        ),
+        (
+            "def f(): pass\n{'f': f}",
+            {"f": "<function f>"},
+            "An object of type function has no JSON form, so the result has only its text: "
+            "return its data instead, for example as a dict.",
+        ),
+        (
+            "class Figure:\n    __module__ = 'matplotlib.figure'\nFigure()",
+            "<matplotlib.figure.Figure object>",
+            "An object of type Figure has no JSON form, so the result has only its text: keep a figure with "
+            "`fig.savefig('a.png')`, then `await create_artifact('a.png', <its bytes>)`.",
+        ),
+    ],
+)
+def test_a_value_that_loses_something_comes_with_a_warning(run: Run, code: str, value: object, warning: str) -> None:
+    ran = run(code)
+    assert (ran.value, ran.header["warnings"]) == (value, [warning])
+
+
+@pytest.mark.parametrize("code", ["{1: 'a', 2: 'b'}", "{'a': 1, 2: 3, None: [{True: 0, 'x': 1}]}", "[b'x', {1}, 2j]"])
+def test_a_value_that_loses_nothing_comes_without(run: Run, code: str) -> None:
+    assert "warnings" not in run(code).header
+
+
+@pytest.mark.parametrize(
     ("code", "kind", "message"),
     [
         ("x = []\nx.append(x)\nx", "ValueError", "the result contains itself"),
         ("x = {}\nx['a'] = (x, {1})\nx", "ValueError", "the result contains itself"),
-        ("async def f(): pass\nf()", "TypeError", values.NEVER_AWAITED),
-        ("async def f(): pass\n[{'a': f()}]", "TypeError", values.NEVER_AWAITED),
-        ("async def f(): pass\nreturn f()", "TypeError", values.NEVER_AWAITED),
-        ("import asyncio\nawait asyncio.sleep(0)\nasyncio.gather()", "TypeError", values.NEVER_AWAITED),
-        ("call_tool('x')", "TypeError", values.NEVER_AWAITED),
+        ("async def f(): pass\nf()", "TypeError", NEVER_AWAITED),
+        ("async def f(): pass\n[{'a': f()}]", "TypeError", NEVER_AWAITED),
+        ("async def f(): pass\nreturn f()", "TypeError", NEVER_AWAITED),
+        ("import asyncio\nawait asyncio.sleep(0)\nasyncio.gather()", "TypeError", NEVER_AWAITED),
+        ("call_tool('x')", "TypeError", NEVER_AWAITED),
         ("class A:\n    def __repr__(self): raise KeyError('mine')\n[A()]", "KeyError", "'mine'"),
         ("class A(dict):\n    def items(self): raise KeyError('mine')\nA(a=1)", "KeyError", "'mine'"),
         ("def f():\n    yield 1\n    raise OSError('mine')\nf()", "OSError", "mine"),
@@ -121,9 +175,9 @@ def test_a_value_nested_beyond_the_limit_is_a_recursion_error(run: Run) -> None:
 
 def test_plain_and_careful_writing_agree() -> None:
     plain = {"a": [1, 2.5, None, True, "ä\u2028😀\n", {"": {}, "b": []}], "n": -(2**80)}
-    parts: list[str] = []
-    values._write(plain, parts.append, set())
-    assert "".join(parts) == values.text_of(plain, 1000) == json.dumps(plain)
+    writer = values._Writer()
+    writer.write(plain)
+    assert "".join(writer.parts) == values.text_of(plain, 1000) == json.dumps(plain)
 
 
 def test_inputs_of_every_kind_are_variables(run: Run) -> None:

@@ -285,7 +285,7 @@ async def test_a_program_that_cannot_be_written_as_a_file_is_refused_with_the_re
     result = await called(services, "code_executor", {"language": "python", "code": "x" * 200_000})
     assert (result.is_error, result.content[0].text) == (
         True,
-        "ERROR: Could not write temp file.\nthe code is larger than 131072 bytes; pass data through inputs or files",
+        "ERROR: Could not write temp file.\nthe code is larger than 128 KB; pass data through inputs or files",
     )
 
 

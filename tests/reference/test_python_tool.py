@@ -190,7 +190,8 @@ async def test_one_file_has_at_most_50_mb(services: Services) -> None:
     )
     text = await told(services, code, timeout=60)
     assert text.startswith(f"{50 << 20}\n\nErrors:\n")
-    assert text.endswith("\nOSError: [Errno 27] File too large\nExit code: 1")
+    assert "\nOSError: [Errno 27] File too large\nWarning: a was written and not kept: " in text
+    assert text.endswith("\nExit code: 1")
 
 
 async def test_processes_processor_time_and_core_dumps_are_limited(services: Services) -> None:
@@ -211,7 +212,9 @@ async def test_there_is_no_network_yet(services: Services) -> None:
 
 
 async def test_nothing_is_kept_between_calls(services: Services) -> None:
-    assert await told(services, "open('kept', 'w').write('x')") == ""
+    assert await told(services, "open('kept', 'w').write('x')") == (
+        "Warning: kept was written and not kept: files are deleted after the run; print what is needed of them."
+    )
     assert await told(services, "import os\nprint(os.path.exists('kept'))") == "False\n"
 
 

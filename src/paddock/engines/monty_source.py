@@ -56,7 +56,7 @@ class InstrumentedScript:
 
 def instrument(code: str) -> Iterator[InstrumentedScript]:
     """Yield variants of the script, each with fewer changes, in case Monty cannot parse one. The last has none."""
-    code = code.replace("\r\n", "\n").replace("\r", "\n")
+    code = code.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     returns, last = _scan(code)
     if last is not None:
         yield _instrument(code, [*returns, last])  # does not parse if the last statement is not an expression

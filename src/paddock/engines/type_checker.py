@@ -42,6 +42,7 @@ GATE = "PADDOCK_GATE"  # the checker ignores stubs whose name begins with an und
 CHECK_SECONDS = 10.0
 REPORT_CHARACTERS = 256 * 1024
 SHOWN_FINDINGS = 50
+INVALID = "invalid-syntax"
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
 _COROUTINE = "CoroutineType[Any, Any, "  # how the type of a call without `await` begins
 _TOO_LONG = "the type check took too long or too much memory: run a shorter script, or run it without the check"
@@ -61,6 +62,7 @@ class TypeChecker:
 
         `stubs` declares the tools; without it they accept and return anything. Cancellation kills the worker.
         """
+        is_compiled = outline is not None
         outline = outline or _guess_outline(plan.code)
         declarations = await asyncio.to_thread(_declarations, plan, set(outline.bound), stubs)
         try:
@@ -74,6 +76,10 @@ class TypeChecker:
         except MontyError as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
         findings = [finding for finding in _findings(report) if stubs or finding.rule != NOT_AWAITED]
+        if is_compiled and any(finding.rule == INVALID for finding in findings):
+            return (
+                None  # the guest has compiled it: it ignores markdown fences, for example, which the checker does not
+            )
         if stubs is not None:
             typed_dicts = _TypedDicts.of(declarations)
             changes = _Changes.of(outline)
@@ -117,7 +123,7 @@ class Finding:
 
 
 def _reject(findings: list[Finding]) -> Finished:
-    texts = [finding.text[:SHOWN_CHARACTERS] for finding in findings[:SHOWN_FINDINGS]]
+    texts = [_plain_words(finding.text)[:SHOWN_CHARACTERS] for finding in findings[:SHOWN_FINDINGS]]
     shown = [
         f"line {finding.line}, column {finding.column}: {text} [{finding.rule}]"
         for finding, text in zip(findings, texts, strict=False)
@@ -132,6 +138,11 @@ def _reject(findings: list[Finding]) -> Finished:
         line=first.line,
         column=first.column,
     )
+
+
+def _plain_words(text: str) -> str:
+    """A finding's text without words for how the types of tools are declared."""
+    return text.replace(" TypedDict `", " `").replace("` constructor", "`")
 
 
 def _checkable(code: str, outline: Outline) -> str:

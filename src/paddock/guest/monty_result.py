@@ -1,5 +1,6 @@
 # Monty runs this file in the sandbox when a script's value is not plain JSON. It converts other types to JSON.
 # It uses only features that Monty has: no inheritance, no generators, no methods as values.
+import base64
 import datetime
 import json
 import pathlib
@@ -19,7 +20,7 @@ def __paddock_plain(value, inside):
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return {"type": "bytes", "base64": base64.b64encode(value).decode()}
     if isinstance(value, pathlib.Path):
         return str(value)
     if id(value) in inside:
@@ -44,6 +45,8 @@ def __paddock_plain(value, inside):
     text = repr(value)
     if text.startswith("<coroutine "):
         raise TypeError("the result is a coroutine that was never awaited: write `await` before the call")
+    if text.startswith("<") and " at 0x" in text:
+        return text[: text.index(" at 0x")] + ">"
     return text
 
 

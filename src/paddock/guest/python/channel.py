@@ -35,6 +35,8 @@ class Channel:
 
     def __init__(self) -> None:
         self._requests = 0
+        self.settled = 0
+        """How many answers have arrived."""
         self._pending: dict[int, asyncio.Future[Frame]] = {}
         self._received = bytearray()
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
@@ -66,6 +68,14 @@ class Channel:
             return await future
         finally:
             self._pending.pop(number, None)
+
+    async def wait_for_answers(self) -> bool:
+        """Wait until the requests that the running loop has made so far are answered. False if there are none."""
+        loop = asyncio.get_running_loop()
+        waiting = [future for future in self._pending.values() if future.get_loop() is loop]
+        if waiting:
+            await asyncio.wait(waiting)
+        return bool(waiting)
 
     def send(self, kind: Kind, number: int, header: Mapping[str, Any], body: bytes = b"") -> None:
         """Flush the output, then send a frame. Forked processes send nothing."""
@@ -101,6 +111,7 @@ class Channel:
                 _exit(1)  # the host closed its end
             self._received += data
             for frame in wire.take_frames(self._received):
+                self.settled += 1
                 if (future := self._pending.pop(frame.id, None)) is not None:
                     _settle(future, frame)
 

@@ -49,7 +49,12 @@ def describe_rejected(error: SyntaxError) -> dict[str, Any]:
 
 
 def type_name(error: BaseException) -> str:
-    name: str = _class_name(type(error))
+    return name_of(type(error))
+
+
+def name_of(kind: type) -> str:
+    """The name of a class, shortened."""
+    name: str = _class_name(kind)
     return name if len(name) <= NAME_CHARACTERS else f"{name[:NAME_CHARACTERS]}…"
 
 
@@ -90,6 +95,17 @@ def shortened(text: str, size: int) -> str:
     while len(encode(text)) > size:
         text = text[: max(size // 12, len(text) // 2)]
     return text
+
+
+def fitting(texts: list[str], size: int) -> list[str]:
+    """The first of `texts`, together at most `size` bytes as JSON."""
+    kept: list[str] = []
+    for text in map(cut, texts):
+        size -= len(encode(text)) + 2
+        if size < 0:
+            break
+        kept.append(text)
+    return kept
 
 
 def script_frames(trace: TracebackType | None) -> TracebackType | None:

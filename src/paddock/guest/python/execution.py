@@ -9,12 +9,13 @@ import contextlib
 import sys
 import threading
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import _exit
 from types import TracebackType
 from typing import Any, NoReturn
 
-from paddock.guest.python import errors, limits, streams, values
+from paddock.guest.python import awaiting, errors, facts, limits, notices, streams, values
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.returns import NAME
 from paddock.guest.python.script import Script
@@ -25,6 +26,8 @@ EXEC_DEPTH = 1 if sys.version_info < (3, 12) else 0
 """Recursion depth that exec() itself takes; since 3.12 only Python frames count."""
 ERROR_BYTES = 24 * 1024
 """How much of a message or a traceback fits into the header. Longer texts go into the body."""
+FACT_BYTES = 4 * 1024
+"""How much of a list of warnings or names is sent."""
 _exec, _eval = builtins.exec, builtins.eval
 
 
@@ -36,38 +39,57 @@ class Outcome:
     text: str = "null"
     error: dict[str, Any] = field(default_factory=dict)
     exit_code: int | None = None
+    facts: dict[str, list[str]] = field(default_factory=dict)  # for the hint: names and keys of `guest.python.facts`
 
 
-def run(script: Script, names: dict[str, Any], recursion: int | None, *, is_script: bool) -> Outcome:
-    """Run the script to its end. Whatever it raises becomes its outcome."""
+def run(
+    script: Script,
+    names: dict[str, Any],
+    recursion: int | None,
+    channel: Channel,
+    refused: Sequence[str] = (),
+    *,
+    is_script: bool,
+) -> Outcome:
+    """Run the script to its end. Whatever it raises becomes its outcome. No hint names a module that is `refused`."""
     reserve = limits.reserve()
     builtins.__dict__[NAME] = script.result
     depth = limits.DEFAULT_RECURSION if recursion is None else recursion
     try:
         if script.is_async:
             with asyncio.Runner() as runner:
-                text = runner.run(_run_async(script, names, depth))
+                text = runner.run(_run_async(script, names, depth, channel))
         else:
             limits.allow_recursion(depth + EXEC_DEPTH)
             _exec(*(script.code, names))  # a plain call takes one frame more or less, depending on specialisation
-            text = "null" if is_script else values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
+            text = "null" if is_script else _value(script, names, depth)
     except SystemExit as error:
         return _describe_exit(error)
     except BaseException as error:  # noqa: BLE001 (a script may raise anything)
         reserve.close()
-        return _describe_raised(error, is_script=is_script)
+        if not is_script:
+            with contextlib.suppress(Exception):  # there may be no memory left
+                awaiting.note(names)
+        return _describe_raised(error, refused, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.DEFAULT_RECURSION))
     return Outcome("ok", text, exit_code=0 if is_script else None)
 
 
-async def _run_async(script: Script, names: dict[str, Any], depth: int) -> str:
+async def _run_async(script: Script, names: dict[str, Any], depth: int, channel: Channel) -> str:
     limits.allow_recursion(depth)
     await _eval(script.code, names)
+    await awaiting.settle(channel)
+    return _value(script, names, depth)
+
+
+def _value(script: Script, names: dict[str, Any], depth: int) -> str:
+    """The JSON of the script's value. Raises the exception of a task that failed unnoticed."""
+    awaiting.check(names)
     return values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
 
 
-def _describe_raised(error: BaseException, *, is_script: bool) -> Outcome:
+def _describe_raised(error: BaseException, refused: Sequence[str], *, is_script: bool) -> Outcome:
     """The outcome of an uncaught exception. In script mode, `sys.excepthook` prints it."""
     limits.allow_recursion(limits.DECODE_RECURSION)
     if isinstance(error, SystemError) and limits.is_memory_short():
@@ -75,7 +97,11 @@ def _describe_raised(error: BaseException, *, is_script: bool) -> Outcome:
     if is_script:
         error.__traceback__ = errors.script_frames(error.__traceback__)
         _show(error)
-    return Outcome("raised", error=errors.describe(error), exit_code=1 if is_script else None)
+    description = errors.describe(error)
+    if (line := awaiting.line_of(error)) is not None:
+        description |= {"line": line, "column": None}
+    known = {} if isinstance(error, MemoryError) else facts.of(error, refused)
+    return Outcome("raised", error=description, exit_code=1 if is_script else None, facts=known)
 
 
 def _show(error: BaseException) -> None:
@@ -127,6 +153,8 @@ def send_result(channel: Channel, outcome: Outcome) -> None:
         body = errors.encode(texts)
         error = error | {key: errors.shortened(text, ERROR_BYTES) for key, text in texts.items()}
     header = {"status": outcome.status, **error, "exit_code": outcome.exit_code}
+    lists = {"warnings": notices.given(), **outcome.facts}
+    header |= {name: errors.fitting(texts, FACT_BYTES) for name, texts in lists.items() if texts}
     channel.send(Kind.RESULT, 0, header, body)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from paddock.guest.python import streams, values
@@ -22,6 +23,9 @@ FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
 _arguments_text = json.JSONEncoder(allow_nan=False, default=values.json_default).encode
 _decode = json.JSONDecoder().decode
+KEPT_KEYS = 20
+last_keys: list[str] = []
+"""Keys of the answer to the last call, for a hint."""
 Function = Callable[..., Coroutine[Any, Any, Any]]
 Functions = dict[str, Function]  # by name
 
@@ -41,7 +45,9 @@ def make_functions(channel: Channel) -> Functions:
         answer = await channel.request(Kind.CALL, header, text.encode())
         if _decode(answer.header.decode()).get("failed"):
             raise RuntimeError(answer.body.decode())
-        return _decode(answer.body.decode())
+        result = _decode(answer.body.decode())
+        last_keys[:] = islice(result, KEPT_KEYS) if type(result) is dict else ()
+        return result
 
     async def report_progress(done: float, total: float | None = None, message: str = "") -> None:
         """Report the script's progress."""
@@ -81,6 +87,8 @@ def make_functions(channel: Channel) -> Functions:
         return {"success": True, "content": content, **{k: v for k, v in result.items() if k != "success"}}
 
     common: tuple[Function, ...] = (call_tool, report_progress, create_artifact, read_artifact)
+    for function in common:
+        function.__qualname__ = function.__name__  # messages of CPython show it
     return {function.__name__: function for function in common}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -9,7 +10,20 @@ import sys
 import threading
 from typing import Any, NoReturn
 
-from paddock.guest.python import errors, execution, functions, job, limits, namespace, rehearsal, script, streams
+from paddock.guest.python import (
+    awaiting,
+    errors,
+    execution,
+    functions,
+    job,
+    leftovers,
+    limits,
+    namespace,
+    notices,
+    rehearsal,
+    script,
+    streams,
+)
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.execution import Outcome
 from paddock.jail import wire
@@ -29,6 +43,7 @@ def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
 
 def warm_up() -> None:
     """Called in the zygote before it forks: prepare everything that is the same in every guest, and rehearse."""
+    awaiting.install(_channel)
     rehearsal.warm_up(_channel, _calls)
     _prepare()
 
@@ -36,6 +51,7 @@ def warm_up() -> None:
 def _prepare() -> None:
     global _names  # noqa: PLW0603
     _names = namespace.main_module()
+    awaiting.install(_channel)
     streams.install()
     limits.prepare()
     sys.excepthook = execution.show_uncaught
@@ -59,7 +75,10 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
         rehearsal.rehearse(_channel, _calls)
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
-    namespace.set_file_and_path(names)
+    folder = namespace.set_file_and_path(names)
+    if not hurry:
+        leftovers.warn(folder, (), may_keep=False)  # a rehearsal too
+        notices.clear()
     data_bytes = limits.data_bytes()
     control.setblocking(True)
     control.sendall(_READY)
@@ -72,8 +91,19 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
         streams.write_line(outcome.error["traceback"])  # a process that the script forked reports its own failure
     execution.shut_down()
     if _getpid() == pid:
+        _warn(received, names, outcome, folder)
         execution.send_result(_channel, outcome)
     execution.exit_process(outcome)
+
+
+def _warn(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: str) -> None:
+    """Add the warnings that are known only at the end. Nothing in here may prevent the RESULT."""
+    if outcome.status == "rejected" or received.start.get("check_only") or outcome.error.get("type") == "MemoryError":
+        return
+    with contextlib.suppress(Exception):
+        awaiting.warn()
+        files = [entry["path"] for entry in received.start.get("files") or ()]
+        leftovers.warn(folder, files, may_keep="create_artifact" in names)
 
 
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
@@ -93,11 +123,14 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     if start.get("check_only"):
         return Outcome("ok")
     if received.is_script:
-        _write_file(received.code)
-    namespace.replace_import(start.get("absent_modules") or (), received.limits.get("recursion"))
+        _write_file(ready.source)
+    refused, recursion = start.get("absent_modules") or (), received.limits.get("recursion")
+    namespace.replace_import(refused, recursion)
     control.sendall(_STARTED)
     _channel.set_nonblocking()
-    return execution.run(ready, names, received.limits.get("recursion"), is_script=received.is_script)
+    if not received.is_script:
+        awaiting.start()
+    return execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)
 
 
 def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socket.socket) -> None:

@@ -32,11 +32,12 @@ def main_module() -> dict[str, Any]:
     return names
 
 
-def set_file_and_path(names: dict[str, Any]) -> None:
-    """Set `__file__`, and make the working directory the first entry of `sys.path`."""
+def set_file_and_path(names: dict[str, Any]) -> str:
+    """Set `__file__`, and make the working directory the first entry of `sys.path`. Returns that directory."""
     here = os.getcwd()  # noqa: PTH109
     names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
     sys.path[:] = [here, *[entry for entry in sys.path if entry not in ("", here)]]
+    return here
 
 
 def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:

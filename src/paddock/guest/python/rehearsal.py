@@ -56,7 +56,8 @@ def rehearse(channel: Channel, calls: Functions, source: str = PLAIN) -> None:
         channel.attach(guest)
         names = {"__name__": "rehearsal", "__builtins__": builtins}
         namespace.fill(names, received, calls)
-        outcome = execution.run(script.compile_script(received.code, is_expression=True), names, None, is_script=False)
+        ready = script.compile_script(received.code, is_expression=True)
+        outcome = execution.run(ready, names, None, channel, is_script=False)
         channel.send(Kind.RESULT, 0, {"status": outcome.status}, outcome.text.encode())
 
 

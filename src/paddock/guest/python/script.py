@@ -15,6 +15,7 @@ from typing import Any
 
 from paddock.guest.python import errors, outline, returns
 from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.source import repaired
 
 CHECK_MEMORY_BYTES = 2 * 1024**3
 """A syntax tree can take hundreds of times the memory of its source."""
@@ -26,6 +27,7 @@ _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 class Script:
     """A compiled script."""
 
+    source: str  # as it was compiled
     code: CodeType
     is_async: bool  # whether it awaits at the top level
     result: returns.ResultSlot
@@ -33,7 +35,21 @@ class Script:
 
 
 def compile_script(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
-    """Compile `source`, or raise SyntaxError. With `is_expression`, it may `await` and `return` at the top level."""
+    """Compile `source`, or raise SyntaxError. With `is_expression`, it may `await` and `return` at the top level.
+
+    A BOM, markdown fences around the source and an indentation of all its lines are ignored.
+    """
+    source = source.removeprefix("\ufeff")
+    try:
+        return _compile_source(source, is_expression=is_expression, with_outline=with_outline)
+    except SyntaxError:
+        other = repaired(source)
+        if other == source:
+            raise
+        return _compile_source(other, is_expression=is_expression, with_outline=with_outline)
+
+
+def _compile_source(source: str, *, is_expression: bool, with_outline: bool) -> Script:
     errors.register_source(source)
     result = returns.ResultSlot()
     outline_json = None
@@ -48,7 +64,7 @@ def compile_script(source: str, *, is_expression: bool, with_outline: bool = Fal
         raise SyntaxError("the source is nested too deeply to be parsed") from None
     except (ValueError, OverflowError) as error:  # a NUL byte, a number that is too long
         raise SyntaxError(str(error)) from None
-    return Script(code, bool(code.co_flags & inspect.CO_COROUTINE), result, outline_json)
+    return Script(source, code, bool(code.co_flags & inspect.CO_COROUTINE), result, outline_json)
 
 
 def _compile_expression(source: str, tree: ast.Module) -> CodeType:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from paddock.guest.python import notices
+
 _bases = type.__dict__["__mro__"].__get__  # a metaclass may define its own `__mro__`
 LIBRARIES = frozenset({"numpy", "pandas", "polars"})
 
@@ -25,8 +27,12 @@ def is_table_type(kind: type) -> bool:
     return any(isinstance(module, str) and module.partition(".")[0] in LIBRARIES for module in modules)
 
 
+NO_FORM = object()
+"""What `to_plain` returns for a value that has no JSON form."""
+
+
 def to_plain(value: Any) -> Any:
-    """Convert `value` to Pairs, a list or a simpler value; if nothing else fits, to its `repr()`."""
+    """Convert `value` to Pairs, a list or a simpler value; NO_FORM if nothing fits."""
     names = {base.__name__ for base in _bases(type(value))}
     if names & {"NaTType", "NAType"}:
         return None
@@ -44,7 +50,7 @@ def to_plain(value: Any) -> Any:
         return list(value) if value.dtype.kind in "mM" and value.ndim else _from_numpy(value)
     if names & {"Index", "ExtensionArray"}:
         return list(value)
-    return repr(value)
+    return NO_FORM
 
 
 def _from_numpy(value: Any) -> Any:
@@ -67,6 +73,8 @@ def _records(frame: Any) -> Any:
     if not _is_default_index(frame.index):
         frame = frame.reset_index(allow_duplicates=True)
     columns = list(frame.columns)
+    if len(set(map(str, columns))) < len(columns):
+        notices.warn("Two columns of a table have the same name; in each record of the result one hides the other.")
     return [Pairs(zip(columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
 
 

@@ -1,0 +1,225 @@
+"""Finds what a script started and did not await: coroutines, tasks that still wait for a call, tasks that failed.
+
+A coroutine that nobody awaited becomes a warning. A task that waits for a call when the script ends is waited for. If a
+task failed and nobody looked at it, the run fails with the task's exception.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import asyncio.runners
+import sys
+import warnings
+from collections.abc import Iterator
+from types import CoroutineType
+from typing import Any, NamedTuple
+
+from paddock.guest.python import errors, notices, streams
+from paddock.guest.python.channel import Channel
+from paddock.guest.python.errors import FILE_NAME, RUNTIME_FOLDER
+
+TURNS = 20
+"""Turns of the event loop in which a task may go on, after a call was answered, until it makes its next call."""
+SCANNED_ITEMS = 1000
+NAME_CHARACTERS = 80
+_CONTAINERS = (list, tuple, set, dict)
+_cancel_tasks = asyncio.runners._cancel_all_tasks  # type: ignore[attr-defined]  # noqa: SLF001
+_handle_exception = asyncio.BaseEventLoop.default_exception_handler
+
+
+class _Call(NamedTuple):
+    """What a script called without `await`."""
+
+    name: str
+    line: int | None
+    is_tool: bool
+
+
+_unawaited: dict[_Call, int] = {}
+_failures: list[tuple[BaseException, int | None]] = []
+_lines: dict[int, int] = {}
+
+
+class _Watch:
+    """Whether a script is being watched, and the channel that it calls tools over."""
+
+    is_on = False
+    channel: Channel
+
+
+def install(channel: Channel) -> None:
+    """Put the hooks of this module in place. They do nothing until `start`."""
+    _Watch.channel = channel
+    asyncio.runners._cancel_all_tasks = _settle_and_cancel  # type: ignore[attr-defined]  # noqa: SLF001 (asyncio.run does)
+    asyncio.BaseEventLoop.default_exception_handler = _note_failure  # type: ignore[method-assign,assignment]
+
+
+def start() -> None:
+    """From now on, note the coroutines that nobody awaits and the tasks that fail unnoticed."""
+    sys.set_coroutine_origin_tracking_depth(1)
+    warnings._warn_unawaited_coroutine = _note_coroutine  # type: ignore[attr-defined]  # noqa: SLF001 (CPython calls it)
+    _Watch.is_on = True
+
+
+def _settle_and_cancel(loop: asyncio.AbstractEventLoop) -> None:
+    """Called by asyncio when `asyncio.run` ends."""
+    try:
+        if _Watch.is_on and sys.exc_info()[0] is None and asyncio.all_tasks(loop):
+            loop.run_until_complete(settle(_Watch.channel))
+    finally:
+        _cancel_tasks(loop)
+
+
+async def settle(channel: Channel) -> None:
+    """Wait for the calls of the running loop's other tasks. Raises the exception of a task that failed."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    if not tasks:
+        return
+    before = -1
+    while await channel.wait_for_answers() or channel.settled != before:
+        before = channel.settled
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+    for task in tasks:
+        _note_task(task)
+    raise_failure()
+
+
+def check(names: dict[str, Any]) -> None:
+    """Look for coroutines and tasks in the script's variables. Raises the exception of a task that failed."""
+    for value in _values(names):
+        if type(value) is CoroutineType:
+            _note_unless_started(value)
+        elif asyncio.isfuture(value):
+            _note_task(value)
+    raise_failure()
+
+
+def note(names: dict[str, Any]) -> None:
+    """Look for coroutines in the variables of a script that has failed."""
+    for value in _values(names):
+        if type(value) is CoroutineType:
+            _note_unless_started(value)
+
+
+def raise_failure() -> None:
+    """Raise the exception of the first task that failed unnoticed, if there is one."""
+    if not _failures:
+        return
+    error, line = _failures[0]
+    if len(_failures) > 1:
+        notices.warn(f"{len(_failures)} tasks that nobody awaited failed; this is the error of one of them.")
+    _failures.clear()
+    if errors.script_frames(error.__traceback__) is None:
+        _place(error, line)
+    raise error
+
+
+def never_awaited(coroutine: Any) -> TypeError:
+    """The error of a script whose value contains this coroutine or task."""
+    error = TypeError("the result is a coroutine that was never awaited: write `await` before the call")
+    _place(error, _line(coroutine))
+    return error
+
+
+def _place(error: BaseException, line: int | None) -> None:
+    if line is not None:
+        _lines[id(error)] = line
+
+
+def line_of(error: BaseException) -> int | None:
+    """The line that made the coroutine or task that `error` is about, if there is one."""
+    return _lines.get(id(error))
+
+
+def warn() -> None:
+    """Turn what was noted into warnings."""
+    for call, count in _unawaited.items():
+        place = "" if call.line is None else f" on line {call.line}"
+        times = "" if count == 1 else f" ({count} times)"
+        effect = "it was not made" if call.is_tool else "it did not run"
+        notices.warn(f"{call.name}{place} was never awaited, so {effect}{times}: write `await` before it.")
+    for error, _ in _failures:
+        notices.warn(f"A task that nobody awaited failed too: {type(error).__name__}.")
+
+
+def _note_unless_started(coroutine: CoroutineType[Any, Any, Any]) -> None:
+    if coroutine.cr_frame is not None and not coroutine.cr_running and not coroutine.cr_suspended:
+        _note_coroutine(coroutine)
+
+
+def _note_coroutine(coroutine: Any) -> None:
+    """Called by CPython when a coroutine that never ran is deleted."""
+    try:
+        line = _line(coroutine)
+        if line is None:
+            streams.write_line(f"RuntimeWarning: coroutine {coroutine.__qualname__!r} was never awaited")
+            return
+        call = _Call(_name(coroutine), line, _is_ours(coroutine))
+        _unawaited[call] = _unawaited.get(call, 0) + 1
+    except Exception:  # noqa: BLE001 (an exception here would only be printed)
+        return
+
+
+def _note_failure(loop: asyncio.BaseEventLoop, context: dict[str, Any]) -> None:
+    """Called by asyncio for an exception that nobody has retrieved, among others."""
+    error, future = context.get("exception"), context.get("future")
+    is_unnoticed = _Watch.is_on and future is not None and "never retrieved" in str(context.get("message"))
+    if is_unnoticed and isinstance(error, Exception):
+        _failures.append((error, _line_of_task(future)))
+    else:
+        _handle_exception(loop, context)
+
+
+def _note_task(task: Any) -> None:
+    """Note a task that has failed unnoticed, or that will be cancelled because it did not end."""
+    if not task.done():
+        line = _line_of_task(task)
+        if line is not None:
+            name = _name(task.get_coro())
+            notices.warn(
+                f"The task {name} of line {line} was still running when the script ended, and was stopped: await it."
+            )
+    elif getattr(task, "_log_traceback", False) and not task.cancelled():
+        error = task.exception()  # from now on it counts as retrieved
+        if isinstance(error, Exception):
+            _failures.append((error, _line_of_task(task)))
+
+
+def _line_of_task(task: Any) -> int | None:
+    """The line that made the task's coroutine; for `gather`, that of its first coroutine."""
+    children = getattr(task, "_children", None)
+    if isinstance(children, list) and children:
+        return _line_of_task(children[0])
+    return _line(task.get_coro()) if isinstance(task, asyncio.Task) else None
+
+
+def _line(coroutine: Any) -> int | None:
+    """The line of the script that made the coroutine."""
+    origin = getattr(coroutine, "cr_origin", None)
+    return origin[0][1] if origin and origin[0][0] == FILE_NAME else None
+
+
+def _is_ours(coroutine: Any) -> bool:
+    return bool(coroutine.cr_code.co_filename.startswith(RUNTIME_FOLDER))
+
+
+def _name(coroutine: Any) -> str:
+    """The call as the script wrote it, with the first argument of one of our functions."""
+    name = str(coroutine.__qualname__).rpartition("<locals>.")[2]
+    argument = ""
+    if _is_ours(coroutine) and coroutine.cr_frame is not None:
+        values = coroutine.cr_frame.f_locals
+        first = next((values[key] for key in ("name", "filename", "ref") if key in values), None)
+        argument = repr(first[:NAME_CHARACTERS]) if type(first) is str else ""
+    return f"{name[:NAME_CHARACTERS]}({argument})"
+
+
+def _values(names: dict[str, Any]) -> Iterator[Any]:
+    """The values of the script's variables, and the items of those that are plain containers."""
+    for value in list(names.values()):
+        kind = type(value)
+        if kind not in _CONTAINERS:
+            yield value
+        elif len(value) <= SCANNED_ITEMS:
+            yield from list(value.values()) if kind is dict else list(value)

@@ -1,0 +1,63 @@
+"""Files that a script leaves behind. They are deleted with its jail, so the script is told how to keep them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from paddock.guest.python import notices
+from paddock.guest.python.errors import FILE_NAME
+
+SHOWN_NAMES = 10
+SCANNED_ENTRIES = 1000
+_SKIPPED = re.compile(
+    r"\.|__pycache__$|tmp[a-z0-9_]{8}$|(matplotlib|fontconfig|pymp|joblib|numba)[-_]|fontlist-|.*\.pyc$"
+)
+"""Hidden files, caches, and files of the `tempfile` module."""
+_scandir = os.scandir
+
+
+def warn(folder: str, files: Iterable[str], *, may_keep: bool) -> None:
+    """Warn about the files in `folder`, and about those beside the attached `files`. `may_keep`: artifacts exist."""
+    if folder == "/":
+        return  # a jail in which the script can write nothing
+    names = _new_files(folder)
+    attached = set(files)
+    for place in {os.path.dirname(path) for path in attached}:  # noqa: PTH120
+        names += [path for name in _new_files(place) if (path := f"{place}/{name}") not in attached]
+    if not names:
+        return
+    shown = ", ".join(name[:60] for name in sorted(names)[:SHOWN_NAMES])
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    keep = (
+        "keep one with `await create_artifact(name, content)`"
+        if may_keep
+        else "files are deleted after the run; print what is needed of them"
+    )
+    notices.warn(f"{shown}{more} {'was' if len(names) == 1 else 'were'} written and not kept: {keep}.")
+
+
+def _new_files(folder: str) -> list[str]:
+    """The files in `folder` and below it, but not the script's own, hidden files and caches."""
+    found: list[str] = []
+    folders = [""]
+    left = SCANNED_ENTRIES
+    while folders and left > 0:
+        prefix = folders.pop()
+        try:
+            with _scandir(f"{folder}/{prefix}") as entries:
+                for entry in entries:
+                    left -= 1
+                    name = f"{prefix}{entry.name}"
+                    if left <= 0:
+                        break
+                    if _SKIPPED.match(entry.name) or name == FILE_NAME:
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(f"{name}/")
+                    elif entry.is_file(follow_symlinks=False):
+                        found.append(name)
+        except OSError:
+            continue
+    return found

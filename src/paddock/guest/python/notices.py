@@ -1,0 +1,23 @@
+"""Warnings about a run, in sentences for the model that wrote the script. They are sent with the RESULT."""
+
+from __future__ import annotations
+
+MAX_WARNINGS = 20
+CHARACTERS = 400
+_texts: dict[str, None] = {}
+
+
+def warn(text: str) -> None:
+    """Add a warning, unless it was given already."""
+    if len(_texts) < MAX_WARNINGS:
+        _texts[text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}…"] = None
+
+
+def given() -> list[str]:
+    """The warnings so far."""
+    return list(_texts)
+
+
+def clear() -> None:
+    """Forget all warnings."""
+    _texts.clear()

@@ -1,0 +1,139 @@
+"""What a script started and did not await: what becomes of it, and how the script is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.guest.conftest import Run
+from tests.guest.harness import tools
+
+
+def fail(arguments: Any) -> Any:
+    raise ValueError(f"no contact {arguments.get('id', 1)}")
+
+
+OPTIONS = {"start": {"tools": ["save", "fail"]}, "answer": tools(save=lambda arguments: {"id": 1}, fail=fail)}
+FAILURE = {"error_kind": "internal_error", "summary": "no contact 1"}
+
+
+@pytest.mark.parametrize(
+    ("code", "warning"),
+    [
+        ("call_tool('save', {})", "call_tool('save') on line 2 was never awaited, so it was not made"),
+        ("call_tool(name='save')", "call_tool('save') on line 2 was never awaited, so it was not made"),
+        ("save({})", "save() on line 2 was never awaited, so it was not made"),
+        ("create_artifact('a.txt', 'x')", "create_artifact('a.txt') on line 2 was never awaited, so it was not made"),
+        ("x = call_tool('save', {})", "call_tool('save') on line 2 was never awaited, so it was not made"),
+        ("x = {'a': call_tool('save', {})}", "call_tool('save') on line 2 was never awaited, so it was not made"),
+        ("for i in range(3):\n    save({})", "save() on line 3 was never awaited, so it was not made (3 times)"),
+        ("async def main():\n    await save()\nmain()", "main() on line 4 was never awaited, so it did not run"),
+        ("def f():\n    call_tool('save')\nf()", "call_tool('save') on line 3 was never awaited, so it was not made"),
+    ],
+)
+@pytest.mark.parametrize("first", ["import asyncio", "await save()"])
+def test_a_call_that_nobody_awaited_is_a_warning(run: Run, code: str, warning: str, first: str) -> None:
+    ran = run(f"{first}\n{code}\n{{'saved': True}}", **OPTIONS)
+    assert (ran.value, ran.stderr) == ({"saved": True}, "")
+    assert ran.header["warnings"] == [f"{warning}: write `await` before it."]
+
+
+def test_it_is_told_beside_the_error_that_it_led_to(run: Run) -> None:
+    ran = run("x = call_tool('save', {})\nx['id']", **OPTIONS)
+    assert ran.raised == ("TypeError", "'coroutine' object is not subscriptable")
+    assert ran.header["warnings"] == [
+        "call_tool('save') on line 1 was never awaited, so it was not made: write `await` before it."
+    ]
+
+
+def test_a_script_that_returns_it_is_told_the_line(run: Run) -> None:
+    ran = run("x = 1\nreturn [save({})]", **OPTIONS)
+    assert (ran.raised[0], ran.header["line"]) == ("TypeError", 2)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "asyncio.create_task({call})",
+        "t = asyncio.ensure_future({call})",
+        "asyncio.gather({call}, asyncio.sleep(0))",
+        "async def f():\n    done.append(await {call})\nasyncio.create_task(f())",
+    ],
+)
+class TestATaskThatNobodyAwaited:
+    def test_is_waited_for_where_it_waits_for_a_call(self, run: Run, code: str) -> None:
+        ran = run(f"import asyncio\ndone = []\n{code.format(call='save()')}\nawait asyncio.sleep(0)\ndone", **OPTIONS)
+        assert (ran.calls, ran.stderr) == ([("save", {})], "")
+        assert ran.value == ([{"id": 1}] if "def" in code else [])
+        assert "warnings" not in ran.header
+
+    @pytest.mark.parametrize("pause", ["await asyncio.sleep(0)", "await asyncio.sleep(0.1)\nawait save()"])
+    def test_fails_the_run_where_it_failed(self, run: Run, code: str, pause: str) -> None:
+        ran = run(f"import asyncio\ndone = []\n{code.format(call='fail({})')}\n{pause}\ndone", **OPTIONS)
+        assert (ran.raised[0], json.loads(ran.raised[1]), ran.stderr) == ("RuntimeError", FAILURE, "")
+        assert ran.header["line"] == (4 if "def" in code else 3)
+
+    def test_and_so_it_is_in_a_loop_of_the_script(self, run: Run, code: str) -> None:
+        lines = code.format(call="fail({})").replace("\n", "\n    ")
+        ran = run(f"import asyncio\ndone = []\nasync def main():\n    {lines}\nasyncio.run(main())\n5", **OPTIONS)
+        assert (ran.raised[0], json.loads(ran.raised[1]), ran.stderr) == ("RuntimeError", FAILURE, "")
+        assert ran.header["line"] == (5 if "def" in code else 4)
+
+
+def test_a_task_makes_all_its_calls(run: Run) -> None:
+    code = """
+import asyncio
+done = []
+async def f(n):
+    for i in range(3):
+        await asyncio.gather(save(), save())
+    done.append(n)
+for n in range(2):
+    asyncio.create_task(f(n))
+await asyncio.sleep(0)
+done
+"""
+    ran = run(code, **OPTIONS)
+    assert (sorted(ran.value), len(ran.calls)) == ([0, 1], 12)
+
+
+def test_a_failure_that_was_looked_at_is_the_scripts_own_affair(run: Run) -> None:
+    code = """
+import asyncio
+tasks = [asyncio.create_task(fail({})), asyncio.create_task(save())]
+await asyncio.wait(tasks)
+[type(task.exception()).__name__ for task in tasks]
+"""
+    ran = run(code, **OPTIONS)
+    assert (ran.value, ran.stderr) == (["RuntimeError", "NoneType"], "")
+
+
+def test_a_task_that_waits_for_something_else_is_stopped(run: Run) -> None:
+    code = (
+        "import asyncio\nasync def tick():\n    await asyncio.sleep(100)\nasyncio.create_task(tick())\nawait save()\n5"
+    )
+    ran = run(code, **OPTIONS)
+    assert (ran.value, ran.header["warnings"]) == (
+        5,
+        ["The task tick() of line 4 was still running when the script ended, and was stopped: await it."],
+    )
+
+
+def test_several_failures_are_counted(run: Run) -> None:
+    code = "import asyncio\nfor i in range(3):\n    asyncio.create_task(fail({}))\nawait asyncio.sleep(0)"
+    ran = run(code, **OPTIONS)
+    assert ran.raised[0] == "RuntimeError"
+    assert ran.header["warnings"] == ["3 tasks that nobody awaited failed; this is the error of one of them."]
+
+
+def test_a_program_prints_what_python_prints(run: Run) -> None:
+    ran = run("async def f(): pass\nf()", start={"mode": "script"})
+    assert ran.stderr.startswith("main.py:2: RuntimeWarning: coroutine 'f' was never awaited\n")
+    assert "warnings" not in ran.header
+
+
+def test_input_finds_no_one(run: Run) -> None:
+    assert run("input('name? ')").raised == ("EOFError", "EOF when reading a line")
+    assert run("import sys\nsys.stdin.read()").value == ""
