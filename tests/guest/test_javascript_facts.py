@@ -72,6 +72,11 @@ def test_an_import_that_is_refused_has_its_line(run_javascript: Run) -> None:
     assert (ran.header["type"], ran.header["line"]) == ("TypeError", 2)
 
 
+def test_an_error_in_the_first_statement_has_its_line(run_javascript: Run) -> None:
+    ran = run_javascript("// a comment\n\nfor (const x of {a: 1}) {}")
+    assert (ran.header["message"], ran.header["line"]) == ("value is not iterable", 3)
+
+
 def test_a_script_that_replaces_what_is_used_gets_no_hint_and_its_error(run_javascript: Run) -> None:
     ran = run_javascript("String.prototype.split = () => { throw 1 }\ncall_tool()")
     assert ran.raised == ("ReferenceError", "call_tool is not defined")
