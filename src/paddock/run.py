@@ -213,7 +213,7 @@ class Paddock:
                 await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts = broker.calls(), artifacts.created()
-        record.is_denial = broker.is_denial
+        record.is_denial, record.warnings = broker.is_denial, broker.warnings()
         return record
 
     async def _listen(
