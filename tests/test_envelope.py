@@ -27,6 +27,18 @@ FULL = envelope(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "shortened"),
+    [
+        (f"a\nRuntimeError: {json.dumps(module.internal_error('t', 'no'))}\nb", "a\nRuntimeError: no\nb"),
+        ('RuntimeError: {"error_kind": "odd"}', 'RuntimeError: {"error_kind": "odd"}'),
+        ("a\r\nb\n", "a\r\nb\n"),
+    ],
+)
+def test_an_envelope_that_ends_a_line_is_shortened_to_its_summary(text: str, shortened: str) -> None:
+    assert module.shorten(text) == shortened
+
+
 def test_an_envelope_has_every_required_field() -> None:
     assert FULL == {
         "error_kind": "upstream_http",

@@ -75,7 +75,7 @@ async def test_its_traceback_is_on_its_stderr(paddock: Paddock) -> None:
         ({"mode": "script", "argv": [1]}, "argv contains 1, which cannot be a program's argument"),
         ({"mode": "script", "argv": ["a\0b"]}, "cannot be a program's argument"),
         ({"mode": "script", "argv": ["\ud800"]}, "cannot be a program's argument"),
-        ({"mode": "script", "argv": ["x" * 200_000]}, "argv is larger than 131072 bytes"),
+        ({"mode": "script", "argv": ["x" * 200_000]}, "argv is larger than 128 KB"),
     ],
 )
 async def test_invalid_requests_for_a_program_are_refused(

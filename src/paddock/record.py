@@ -16,7 +16,7 @@ from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
-from paddock.model.limits import MB
+from paddock.model.limits import format_bytes
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -161,7 +161,7 @@ class RunRecord:
         if size <= self._plan.limits.output_bytes:
             return finished
         self._truncated.append("output")
-        return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} bytes of JSON")
+        return Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {format_bytes(size)} of JSON")
 
     def _finish(self, finished: Finished) -> None:
         if self._finished is None:
@@ -180,8 +180,7 @@ class RunRecord:
         """A limit with its value and unit."""
         value = getattr(self._plan.limits, name)
         if name.endswith("_bytes"):
-            size, unit = next((each for each in ((MB, "MB"), (1024, "KB")) if value % each[0] == 0), (1, "bytes"))
-            return f"{name} = {value // size} {unit}"
+            return f"{name} = {format_bytes(value)}"
         return f"{name} = {value:g} s" if name.endswith("_seconds") else f"{name} = {value}"
 
     def _error(self, finished: Finished) -> RunError | None:
@@ -200,7 +199,7 @@ class RunRecord:
             message=message,
             line=finished.line,
             column=finished.column,
-            traceback=finished.traceback,
+            traceback=envelope.shorten(finished.traceback),
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
             hint=hint_for(finished, self._plan, self._packages, len(self.calls)),
         )

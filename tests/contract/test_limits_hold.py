@@ -144,7 +144,7 @@ async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept
     assert result.error is not None
     assert result.error.type == "MemoryError"
     if result.verdict is Verdict.RAISED:
-        assert result.error.message.startswith("an allocation failed; the limit is memory_bytes = 67108864: ")
+        assert result.error.message.startswith("an allocation failed; the limit is memory_bytes = 64 MB: ")
         return
     assert result.error.message.endswith("the limit memory_bytes = 64 MB was reached: keep less in memory")
 

@@ -124,7 +124,18 @@ async def test_an_uncaught_failure_shows_its_envelope(rig: Rig) -> None:
     kind = {"python": "RuntimeError", "javascript": "ToolError"}[rig.language]
     assert (result.verdict, result.error.type, result.error.line) == (Verdict.RAISED, kind, 2)
     assert (json.loads(result.error.message), result.error.envelope) == (failure, failure)
+    assert ("ValueError: no" in result.error.traceback, "error_kind" in result.error.traceback) == (True, False)
     assert [call.status for call in result.calls] == ["error"]
+
+
+async def test_a_traceback_has_the_summary_of_each_failed_call(rig: Rig) -> None:
+    code = Script(
+        "try:\n    await fail({})\nexcept RuntimeError as error:\n    raise ValueError('mine') from error",
+        "try { await fail({}) } catch (error) { throw new TypeError('mine', { cause: error }) }",
+    )
+    error = (await rig.run(code, fail)).error
+    assert error is not None
+    assert (error.message, '"error_kind"' in error.traceback) == ("mine", False)
 
 
 CAUGHT = Script(

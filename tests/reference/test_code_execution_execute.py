@@ -249,7 +249,7 @@ async def test_code_may_have_at_most_100_kb() -> None:
     for answer in (more, wide):
         said = json.loads(answer.content[0].text)
         assert problems(said) == []
-        assert (answer.is_error, said["summary"].startswith("the code is larger than 102400 bytes")) == (True, True)
+        assert (answer.is_error, said["summary"].startswith("the code is larger than 100 KB")) == (True, True)
 
 
 @pytest.mark.parametrize(

@@ -285,7 +285,7 @@ async def test_a_program_that_cannot_be_written_as_a_file_is_refused_with_the_re
     result = await called(services, "code_executor", {"language": "python", "code": "x" * 200_000})
     assert (result.is_error, result.content[0].text) == (
         True,
-        "ERROR: Could not write temp file.\nthe code is larger than 131072 bytes; pass data through inputs or files",
+        "ERROR: Could not write temp file.\nthe code is larger than 128 KB; pass data through inputs or files",
     )
 
 
@@ -311,6 +311,22 @@ async def test_invalid_arguments_are_an_envelope(services: Services, arguments: 
     assert problems(said) == []
     assert (result.is_error, said["error_kind"]) == (True, "mcp_input_validation")
     assert summary in said["summary"]
+
+
+async def test_other_arguments_are_ignored(services: Services) -> None:
+    arguments = {"language": "python", "code": "print(1)", "timeout": "soon", "stdin": None}
+    result = await called(services, "code_executor", arguments)
+    assert timeless(result.content[0].text) == f"{heading('python', 0)}\n### stdout\n```\n1\n```"
+
+
+@pytest.mark.parametrize(("language", "program"), [("python", "print(1)"), ("node", "console.log(1)")])
+async def test_a_byte_order_mark_is_ignored_and_code_may_be_as_large_as_in_any_run(
+    services: Services, language: str, program: str
+) -> None:
+    comment = "#" if language == "python" else "//"
+    code = f"\ufeff{program}{comment}".ljust(services.config.code_bytes - 2, "x")
+    assert len(code.encode()) == services.config.code_bytes
+    assert await told(services, language, code) == f"{heading(language, 0)}\n### stdout\n```\n1\n```"
 
 
 async def test_the_tool_has_the_schema_that_its_clients_know(services: Services) -> None:

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from paddock.errors import HostError
+from paddock.model import envelope
 
 if TYPE_CHECKING:
     from paddock.model.events import Progress
@@ -212,7 +213,8 @@ def error_lines(result: RunResult, code: str) -> list[str]:
     summary = f"{error.type}: {error.message}" if error.message else error.type
     last = summary if result.verdict == "raised" else f"{result.verdict}: {summary}"
     if error.traceback:
-        return [*error.traceback.rstrip("\n").removesuffix(summary).rstrip("\n").split("\n"), last]
+        frames = error.traceback.rstrip("\n").removesuffix(envelope.shorten(summary)).rstrip("\n")
+        return [*frames.split("\n"), last]
     lines = code.splitlines()
     if error.line is None or not 1 <= error.line <= len(lines):
         return [last]

@@ -49,7 +49,7 @@ from paddock.model.events import (
     Stream,
     ToolCall,
 )
-from paddock.model.limits import Limits
+from paddock.model.limits import Limits, format_bytes
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
@@ -321,8 +321,9 @@ class JailedExecution:
             return None
         if isinstance(message, OversizedResult):
             limit = self._plan.limits.output_bytes
-            size = f"more than {limit}" if message.size == UNSENT_BYTES else str(message.size)
-            return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} bytes of JSON"))
+            is_unsent = message.size == UNSENT_BYTES
+            size = f"more than {format_bytes(limit)}" if is_unsent else format_bytes(message.size)
+            return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} of JSON"))
         return self._finished_from(message)
 
     def _finished_from(self, result: ResultFrame) -> Finished:

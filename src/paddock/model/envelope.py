@@ -35,6 +35,7 @@ _DEFAULT_HINTS = {
 _OTHER_MODULE = "Use a module that is available, or a tool. `except ImportError` catches a missing module."
 TEXT_CHARACTERS = 256 * 1024
 """A longer text from a script or an upstream is not parsed as an envelope."""
+_START = '{"error_kind": '
 _DEPTH = 100
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 
@@ -196,7 +197,7 @@ def script_failed(
 def call_limit_exceeded(tool: str, limit: int) -> dict[str, Any]:
     """The run exceeded its limit of tool calls."""
     summary = f"The run has reached its limit of {limit} tool calls."
-    hints = ["Request more data per call, or raise limits.calls."]
+    hints = ["Request more data per call, or split the work over several runs."]
     return envelope("sandbox_runtime", tool, summary, "CALL_LIMIT_EXCEEDED", hints=hints)
 
 
@@ -218,6 +219,19 @@ def parse(text: str) -> dict[str, Any] | None:
         return validate_envelope(value)
     except (ValueError, RecursionError):  # the text is untrusted
         return None
+
+
+def shorten(text: str) -> str:
+    """`text` with its summary instead of each envelope that ends a line, as in the traceback of a failed call."""
+    if _START not in text:
+        return text
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        before, start, rest = line.partition(_START)
+        found = parse(start + rest) if start else None
+        if found is not None:
+            lines[number] = before + found["summary"]
+    return "\n".join(lines)
 
 
 def validate_envelope(value: object) -> dict[str, Any] | None:

@@ -49,6 +49,12 @@ _FRACTIONAL = frozenset({"wall_seconds", "cpu_seconds"})
 _MAY_BE_ZERO = frozenset({"calls", "processes"})
 
 
+def format_bytes(number: int) -> str:
+    """A size for a message: `1 MB`, `1.5 KB` or `12 bytes`."""
+    unit, size = ("MB", MB) if number >= MB else ("KB", 1024)
+    return f"{round(number / size, 2):.12g} {unit}" if number >= 1024 else f"{number} bytes"
+
+
 def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:
     """`default` overridden by `requested`. A limit that is zero, negative, not finite or too high is an error."""
     if requested is None:

@@ -170,7 +170,9 @@ def _check_code(request: Request, config: Config) -> None:
     # n characters take between n and 4n bytes, so most texts are known to fit without encoding them.
     size, limit = len(request.code), config.code_bytes
     if size > limit or (size * 4 > limit and len(request.code.encode(errors="replace")) > limit):
-        raise CodeTooLarge(f"the code is larger than {config.code_bytes} bytes; pass data through inputs or files")
+        raise CodeTooLarge(
+            f"the code is larger than {limits_model.format_bytes(config.code_bytes)}; pass data through inputs or files"
+        )
 
 
 def _check_known(kind: str, value: str, known: Collection[str], error: type[RequestError] = RequestError) -> str:
@@ -198,7 +200,9 @@ def _argv(request: Request) -> tuple[str, ...]:
         if not isinstance(text, str) or "\0" in text or not _is_encodable(text):
             raise RequestError(f"argv contains {text!r}, which cannot be a program's argument")
     if sum(len(text.encode()) for text in values) > ARGUMENT_BYTES:
-        raise RequestError(f"argv is larger than {ARGUMENT_BYTES} bytes; pass data through inputs or files")
+        raise RequestError(
+            f"argv is larger than {limits_model.format_bytes(ARGUMENT_BYTES)}; pass data through inputs or files"
+        )
     return values
 
 

@@ -62,9 +62,8 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     """The run that these arguments ask for."""
     code = arguments["code"]
     if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
-        raise CodeTooLarge(
-            f"the code is larger than {CODE_BYTES} bytes; keep data in artifacts and read it with codeExec.readArtifact"
-        )
+        how = "keep data in artifacts and read it with codeExec.readArtifact"
+        raise CodeTooLarge(f"the code is larger than {CODE_BYTES // 1024} KB; {how}")
     seconds = arguments["timeout"] / 1000 if "timeout" in arguments else None
     options: RunOptions = {**definition.run_options(host.config, seconds), "globals": "closed"}
     return FaceRequest(code, options, connections=arguments.get("connectionSelections", {}))
