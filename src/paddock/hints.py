@@ -148,9 +148,8 @@ def _missing_module(mistake: Mistake, found: re.Match[str]) -> str:
                 f"`{name}` is not available: {_no_network(mistake, found)[:1].lower()}{_no_network(mistake, found)[1:]}"
             )
         return f"`{name}` is not available in this tool. Use another module, or a tool."
-    if mistake.finished.near:
-        return f"Did you mean `{mistake.finished.near[0]}`?"
-    return f"`{name.split('.')[0]}` is not installed. {_installed(mistake)}"
+    better = f"Did you mean `{mistake.finished.near[0]}`?" if mistake.finished.near else _installed(mistake)
+    return f"`{name.split('.')[0]}` is not installed. {better}"
 
 
 def _missing_name(mistake: Mistake, found: re.Match[str]) -> str | None:

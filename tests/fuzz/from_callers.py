@@ -266,6 +266,7 @@ def command_line_input(data: bytes) -> object:
         "[[",
         "]]",
     ],
+    seconds_per_byte=30e-6,  # tomllib takes quadratic time for deeply dotted keys, and the file is the operator's
 )
 @asynccontextmanager
 async def config_file() -> AsyncIterator[Run]:

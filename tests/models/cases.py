@@ -134,7 +134,7 @@ PYTHON = {
     "an earlier run's variable": run("frame_of_orders.head()", 1, "frame_of_orders", "call_tool"),
     "a name of an earlier run": execute("return previous_total + 1", 1, "previous_total", "each run starts empty"),
     "a name of an earlier program": r4("print(previous_total)", 1, "previous_total", "starts empty"),
-    "server as an object": execute("return await crm.list_orders({})", 1, "'shop'", 'call_tool("crm.'),
+    "server as an object": execute("return await crm.list_orders({})", 1, "'crm'", 'call_tool("crm.'),
     "a variable before it is set": run("def f():\n    x += 1\nx = 0\nf()", 2, "x", "global"),
     # Attributes, keys, indices.
     "a misspelt method": run("'a,b'.splitt(',')", 1, "splitt", "split", "'a,b'.split(',')"),
@@ -249,10 +249,10 @@ CAREFUL = {
     "never awaited": execute("call_tool('crm.list_orders', {})\nreturn 1", None, None, "await"),
     "never awaited in JavaScript": js("callTool('crm', 'list_orders', {})\nreturn 1", None, None, "await"),
     "forEach with async": js(
-        "const o = []\n;[1].forEach(async () => o.push(await callTool('crm', 'list_orders', {})))\nreturn o.length",
+        "const o = []\n;[1].forEach(async () => o.push(await callTool('crm', 'list_orders', {})))\nreturn o",
         None,
         None,
-        '"output": 1',
+        "await it",
     ),
     "a file that is gone": run("open('report.csv', 'w').write('a')", None, None, "report.csv"),
     "a file that is gone in Node": js("require('fs').writeFileSync('report.csv', 'a')", None, None, "report.csv"),
@@ -287,7 +287,7 @@ JAVASCRIPT = {
         "callTool",
         "return await callTool('crm', 'list_orders', {})",
     ),
-    "a server as an object": js("return await crm.list_orders({})", 1, "shop", "callTool("),
+    "a server as an object": js("return await crm.list_orders({})", 1, "crm", "callTool("),
     "an earlier run's constant": r5("return previousTotal + 1", 1, "previousTotal", "each run starts empty"),
     "undefined in JavaScript": js("const o = {}\nreturn o.a.b", 2, "undefined", "?."),
     "an answer's list in JavaScript": js(
