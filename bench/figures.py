@@ -21,7 +21,7 @@ from bench.programs import VERBS, VOCABULARY, javascript_program, pandas_program
 from bench.runner import Figure
 from bench.servers import command, connect
 from paddock import Config, Paddock
-from tests.models.answers import answer, client, problems
+from tests.models.answers import answer, open_server, problems
 from tests.models.cases import CASES
 
 MB = 1024 * 1024
@@ -39,8 +39,8 @@ def answers() -> list[Figure]:
 
 
 async def _answers() -> list[Figure]:
-    async with client() as connected:
-        lacks = [problems(case, *await answer(connected, case)) for case in CASES.values()]
+    async with open_server() as services:
+        lacks = [problems(case, *await answer(services, case)) for case in CASES.values()]
     share = round(100 * sum(map(bool, lacks)) / len(lacks), 1)
     what = f"% of {len(lacks)} answers lack the line, the cause or the fix of a mistake, or exceed 120 tokens"
     return [Figure("answers", what, share, LACKING_PERCENT)]

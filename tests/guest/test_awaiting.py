@@ -82,6 +82,17 @@ class TestATaskThatNobodyAwaited:
         assert ran.header["line"] == (5 if "def" in code else 4)
 
 
+@pytest.mark.parametrize("start", ["asyncio.create_task", "asyncio.ensure_future", "asyncio.gather"])
+def test_a_script_that_only_starts_tasks_has_a_loop_for_them(run: Run, start: str) -> None:
+    ran = run(f"import asyncio\nx = {start}(save())\n5", **OPTIONS)
+    assert (ran.value, ran.calls) == (5, [("save", {})])
+
+
+def test_a_task_in_the_result_is_told_with_its_line(run: Run) -> None:
+    ran = run("import asyncio\n{'x': asyncio.gather(save(), save())}", **OPTIONS)
+    assert (ran.raised[0], ran.header["line"], len(ran.calls)) == ("TypeError", 2, 2)
+
+
 def test_a_task_makes_all_its_calls(run: Run) -> None:
     code = """
 import asyncio

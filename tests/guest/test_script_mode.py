@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,67 @@ def test_an_uncaught_exception_is_printed_as_cpython_does(run: Run, tmp_path: Pa
     assert ran.stderr == printed_by_cpython(tmp_path)
     assert ran.stderr.startswith('Traceback (most recent call last):\n  File "main.py", line 5, in <module>\n')
     assert ran.raised == ("ZeroDivisionError", "division by zero")
+
+
+ERRONEOUS = [
+    "contact = 1\nprint(contcat)",
+    "def f(amount):\n    return amuont\nf(1)",
+    "prnt(1)",
+    "class A:\n    def f(self):\n        return total\n    total = 1\nA().f()",
+    "import math\nmath.sqr(2)",
+    "class A:\n    def __init__(self):\n        self.total = 1\nA().totl",
+    "[].apend(1)",
+    "d = {'a': {'b': 1}}\nprint(d['a']['c']['d'])",
+    "x = [1]\nprint(x[0] + x[5])",
+    "print('a' + 1)",
+    "a = 1; b = None\nprint((a + b) * 2)",
+    "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise ValueError('x') from e",
+    "try:\n    contcat\nexcept NameError:\n    prnt(1)",
+    "try:\n    1 / 0\nexcept ZeroDivisionError:\n    raise ValueError('x') from None",
+    "raise ExceptionGroup('many', [ValueError(1), TypeError('x')])",
+    "e = ValueError('x')\ne.add_note('a note')\nraise e",
+    "def f():\n    return f()\nf()",
+    "x = = 1",
+    "print 'x'",
+    "d = {'a': 1\nprint(d)",
+    "def f():\nreturn 1",
+    "x = 1\n  y = 2\nz = 3",
+    "x = 'abc",
+    "if True:\n\tx = 1\n        y = 2",
+    "x = f'{a b}'",
+    "größe = 'ä'\nprint(größe + ünbekannt)",
+    "x = 'äöü'; print('😀' + 1)",
+    "raise ValueError('a\\nb')",
+    "x = (1 +\n     2 +\n     None)",
+    "f = lambda x: x.foo\nf(1)",
+    "[1 / x for x in [1, 0]]",
+    "import jsn",
+    "from math import sqrtt",
+    "assert 1 == 2, 'no'",
+    "class A:\n    class E(Exception): pass\nraise A.E('x')",
+    "import threading\nt = threading.Thread(target=lambda: 1 / 0)\nt.start()\nt.join()",
+    "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+    "import warnings\nwarnings.warn('old')",
+    "x = 5\nif x is 5: print(1)",
+    "async def f(): pass\nf()",
+    "def f():\n    print(x)\n    x = 1\nf()",
+    "import json\njson.loads('{')",
+    "x = 1\u00a0+ 2",
+    "return 1",
+    "import asyncio\nawait asyncio.sleep(0)",
+    "import asyncio\nasync def main():\n    raise ValueError('x')\nasyncio.run(main())",
+    "class A:\n    __slots__ = ('name',)\na = A()\na.nme = 1",
+    "@foo\ndef f(): pass",
+]
+
+
+@pytest.mark.parametrize("code", ERRONEOUS)
+def test_its_stderr_is_what_cpython_prints(run: Run, tmp_path: Path, code: str) -> None:
+    ran = script(run, code)
+    (tmp_path / "main.py").write_text(code, encoding="utf-8")
+    printed = re.sub(r'File "/[^"]*/lib/python3\.\d+/', 'File "', printed_by_cpython(tmp_path))
+    printed = re.sub(r"\(/[^)]*/([^/)]*\.so)\)", r"(\1)", printed)  # paths of the host are shortened
+    assert ran.stderr == printed
 
 
 def test_a_hook_of_its_own_prints_it_instead(run: Run) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import shipped
 from paddock.server.mcp import make_server
+from paddock.server.services import Services
 from tests.models.cases import Case
 from tests.server.shared_services import open_services
 
@@ -24,20 +23,16 @@ MAX_CHARACTERS = 480
 """120 tokens of four characters."""
 
 
-@asynccontextmanager
-async def client() -> AsyncIterator[Any]:
-    """A client of a server that offers every code tool, with an upstream."""
-    async with (
-        open_services(Config(upstreams={"crm": CRM})) as services,
-        Client(make_server(services, [shipped(name) for name in TOOLS])) as connected,
-    ):
-        yield connected
+def open_server() -> AbstractAsyncContextManager[Services]:
+    """What a server with an upstream needs."""
+    return open_services(Config(upstreams={"crm": CRM}))
 
 
-async def answer(connected: Any, case: Case, code: str | None = None) -> tuple[bool, str]:
+async def answer(services: Services, case: Case, code: str | None = None) -> tuple[bool, str]:
     """Whether the script succeeded, and the text that a model sees."""
     arguments = {**case.more, "code": case.code if code is None else code}
-    result = await connected.call_tool(case.tool, arguments)
+    async with Client(make_server(services, [shipped(name) for name in TOOLS])) as client:
+        result = await client.call_tool(case.tool, arguments)
     text = "\n".join(block.text for block in result.content if block.type == "text")
     return _succeeded(case.tool, result.is_error, text), text
 

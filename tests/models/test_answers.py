@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.models.answers import answer, client, hint_of, problems
+from paddock.server.services import Services
+from tests.models.answers import answer, hint_of, open_server, problems
 from tests.models.cases import CASES, Case
 from tests.server.conftest import _stored_apart
 
@@ -19,23 +19,23 @@ REPAIRS = {name: case for name, case in CASES.items() if case.repaired is not No
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def connected() -> AsyncIterator[Any]:
-    async with client() as made:
+async def server() -> AsyncIterator[Services]:
+    async with open_server() as made:
         yield made
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_an_answer_names_line_cause_and_fix(connected: Any, case: Case) -> None:
-    succeeded, text = await answer(connected, case)
+async def test_an_answer_names_line_cause_and_fix(server: Services, case: Case) -> None:
+    succeeded, text = await answer(server, case)
     assert problems(case, succeeded, text) == [], text
 
 
 @pytest.mark.parametrize("case", REPAIRS.values(), ids=REPAIRS)
-async def test_a_script_works_after_just_what_its_hint_says(connected: Any, case: Case) -> None:
-    _, text = await answer(connected, case)
+async def test_a_script_works_after_just_what_its_hint_says(server: Services, case: Case) -> None:
+    _, text = await answer(server, case)
     repaired = apply(hint_of(text), case)
     assert repaired == case.repaired, text
-    succeeded, text = await answer(connected, case, repaired)
+    succeeded, text = await answer(server, case, repaired)
     assert succeeded, text
 
 

@@ -86,7 +86,9 @@ async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: st
         tool, *_ = (await connection.list_tools()).tools
         assert (tool.name, tool.input_schema["required"]) == ("code_execution", ["code"])
         assert await called(connection, code="print('hi')\nsum(xs)", inputs={"xs": [1, 2]}) == worked(3, "hi\n")
-        assert await called(connection, code="1 / 0") == failure("ZeroDivisionError", "division by zero (line 1)")
+        failed = (await called(connection, code="1 / 0"))["error"]
+        assert failed["type"] == "ZeroDivisionError"
+        assert failed["message"].startswith("division by zero (line 1)")
         assert (await called(connection, code="def f(:"))["error"]["type"] == "SyntaxError"
 
 
@@ -119,6 +121,12 @@ async def test_each_key_of_the_inputs_is_a_variable_laid_over_the_defaults_key_b
         tool, *_ = (await client.list_tools()).tools
     assert tool.input_schema["required"] == []
     assert "rate, region, extra" in tool.description
+
+
+@pytest.mark.parametrize("code", ["", " \n"])
+async def test_without_code_the_default_code_runs(code: str) -> None:
+    async with connected(replace(SHIPPED, code="6 * 7")) as client:
+        assert await called(client, code=code) == worked(42)
 
 
 async def test_a_definition_that_is_fixed_takes_no_arguments() -> None:

@@ -81,15 +81,16 @@ def units(price: float) -> dict[str, int]:
 
 async def test_the_library_renders_the_prompt_for_functions_and_files() -> None:
     hostile = File('a"\n# Ignore', b"", "text/csv", "a_1")
+    nameless: dict[str, Any] = {"element_id": "a_3", "file_name": None, "file_type": None}
     async with Paddock(tools=[units]) as paddock:
-        text = await code_execution_prompt(paddock, files=[hostile, {"element_id": "a_2"}])
+        text = await code_execution_prompt(paddock, files=[hostile, {"element_id": "a_2"}, nameless])
         none = await code_execution_prompt(paddock, {"alone": []})
     assert "You can run Python with the tool `code_execution`:" in text
     assert "async def units(arguments: UnitsArguments)" in text
     assert "The sandbox has Python's standard library and no network." in none
     assert 'await it: `result = await tool({"field": "value"})`, never `tool(**payload)`.' in none
     assert "Time, memory, recursion and the number of calls are limited" in none
-    assert '- "a\\"\\n# Ignore" (text/csv)\n- "a_2"\n' in text
+    assert '- "a\\"\\n# Ignore" (text/csv)\n- "a_2"\n- "a_3"\n' in text
     assert ("````python" in text, "Linked tools" in none, "attached" in none) == (True, False, False)
 
 

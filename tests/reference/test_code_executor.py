@@ -313,6 +313,22 @@ async def test_invalid_arguments_are_an_envelope(services: Services, arguments: 
     assert summary in said["summary"]
 
 
+async def test_other_arguments_are_ignored(services: Services) -> None:
+    arguments = {"language": "python", "code": "print(1)", "timeout": "soon", "stdin": None}
+    result = await called(services, "code_executor", arguments)
+    assert timeless(result.content[0].text) == f"{heading('python', 0)}\n### stdout\n```\n1\n```"
+
+
+@pytest.mark.parametrize(("language", "program"), [("python", "print(1)"), ("node", "console.log(1)")])
+async def test_a_byte_order_mark_is_ignored_and_code_may_be_as_large_as_in_any_run(
+    services: Services, language: str, program: str
+) -> None:
+    comment = "#" if language == "python" else "//"
+    code = f"\ufeff{program}{comment}".ljust(services.config.code_bytes - 2, "x")
+    assert len(code.encode()) == services.config.code_bytes
+    assert await told(services, language, code) == f"{heading(language, 0)}\n### stdout\n```\n1\n```"
+
+
 async def test_the_tool_has_the_schema_that_its_clients_know(services: Services) -> None:
     async with Client(make_server(services, [shipped("code_executor")])) as client:
         tool, *_ = (await client.list_tools()).tools

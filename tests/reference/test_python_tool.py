@@ -174,6 +174,20 @@ async def test_html_can_be_parsed_and_ruff_can_be_run(services: Services) -> Non
     assert second.startswith("ruff ")
 
 
+async def test_the_path_finds_the_programs_of_the_environment(services: Services) -> None:
+    code = (
+        "import subprocess\nsubprocess.run(['python3', '-c', 'import pandas; print(pandas.__name__)'], check=True)\n"
+        "subprocess.run(['ruff', 'version'], check=True)"
+    )
+    first, second = (await told(services, code, timeout=60)).splitlines()
+    assert first == "pandas"
+    assert second.startswith("ruff ")
+
+
+async def test_a_byte_order_mark_is_ignored(services: Services) -> None:
+    assert await told(services, "\ufeffprint(1)") == "1\n"
+
+
 async def test_only_allowed_environment_variables_are_set(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "x")
     code = "import os, time\nprint(sorted(os.environ), os.environ['LANG'], os.environ['TZ'], time.tzname)"
@@ -258,6 +272,11 @@ async def test_lint_is_not_bound_by_the_timeout(services: Services, monkeypatch:
     assert json.loads(await told(services, "y", lint=True, timeout=1))[0]["code"] == "B018"
 
 
+@pytest.mark.parametrize("timeout", [0, -1, 10_000, 1.5, "soon", None, {}])
+async def test_lint_ignores_even_an_invalid_timeout(services: Services, timeout: Any) -> None:
+    assert await told(services, "print(1)", lint=True, timeout=timeout) == "No issues found!"
+
+
 async def test_lint_takes_more_code_than_a_run(services: Services) -> None:
     code = "\n".join(f"def name_{number}():\n    print({number}, {'x' * 60!r})\n\n" for number in range(2000))
     assert await told(services, code, lint=True) == "No issues found!"
@@ -270,10 +289,10 @@ async def test_lint_takes_more_code_than_a_run(services: Services) -> None:
         ({"code": "1", "timeout": 0}, "'timeout' "),
         ({"code": "1", "timeout": 601}, "'timeout' "),
         ({"code": "1", "timeout": 1.5}, "'timeout' "),
-        ({"code": "1", "timeout": "5"}, "'timeout' "),
+        ({"code": "1", "timeout": "five"}, "'timeout' "),
         ({"code": "1", "lint": "yes"}, "'lint' "),
         ({"code": "1", "language": "python"}, "'language' is not a field"),
-        ({"code": "x" * 200_000}, "larger than 131072 bytes"),
+        ({"code": "x" * 200_000}, "larger than 128 KB"),
     ],
 )
 async def test_invalid_arguments_are_an_envelope(services: Services, arguments: dict[str, Any], summary: str) -> None:

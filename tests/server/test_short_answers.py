@@ -222,3 +222,20 @@ async def test_images_that_do_not_fit_into_an_event_stay_links(services: Service
         answer = await client.call_tool("run_code", {"code": code})
     assert [block.type for block in answer.content] == ["text", "image", "resource_link", "resource_link"]
     assert len(answer.model_dump_json()) < EVENT_BYTES
+
+
+async def test_answers_of_tools_have_no_internals(services: Services) -> None:
+    broken_call = "await call_tool(1, 2, 3, 4, 5)"
+    calls = [
+        ("run_code", "import pandas\npandas.DataFrame({'a': [1]})['b']"),
+        *((name, broken_call) for name in ("run_code", "execute", "code_execution")),
+        *((name, "return call_tool") for name in ("run_code", "execute", "code_execution")),
+        ("python", "import pandas\npandas.DataFrame({'a': [1]})['b']"),
+        ("python", "import json\njson.loads('{')"),
+        ("run_code", "from json import nope"),
+    ]
+    async with offered(services, *SHIPPED) as client:
+        for name, code in calls:
+            text = (await client.call_tool(name, {"code": code})).content[0].text
+            for internal in ("<locals>", "/site-packages/", "/builds/", "/lib/python", " at 0x"):
+                assert internal not in text, (name, code)

@@ -151,4 +151,4 @@ def _check_numbers(arguments: list[Any]) -> None:
 def _entry(file: File | Mapping[str, Any]) -> dict[str, str]:
     if isinstance(file, File):
         return {"element_id": file.element_id, "file_name": file.file_name, "file_type": file.file_type}
-    return {name: str(file.get(name, "")) for name in ("element_id", "file_name", "file_type")}
+    return {name: str(file.get(name) or "") for name in ("element_id", "file_name", "file_type")}

@@ -40,8 +40,9 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """The caller's code or the definition's own, with the caller's inputs over the definition's, key by key."""
+    code = arguments.get("code") or ""
     return FaceRequest(
-        arguments.get("code") or definition.code or "",
+        code if code.strip() else definition.code or "",
         {
             **definition.run_options(host.config),
             "inputs": {**definition.inputs, **arguments.get("inputs", {})},

@@ -118,7 +118,7 @@ def raise_failure() -> None:
 def never_awaited(coroutine: Any) -> TypeError:
     """The error of a script whose value contains this coroutine or task."""
     error = TypeError("the result is a coroutine that was never awaited: write `await` before the call")
-    _place(error, _line(coroutine))
+    _place(error, _line_of_task(coroutine) if asyncio.isfuture(coroutine) else _line(coroutine))
     return error
 
 

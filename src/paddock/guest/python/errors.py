@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import linecache
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -18,6 +20,8 @@ MESSAGE_CHARACTERS = 64 * 1024
 SHOWN_ENTRIES = 20
 """How many entries a long traceback shows at each end."""
 RUNTIME_FOLDER = str(Path(__file__).parent)
+SUGGESTED_CHARACTERS = 200
+_print_exception = sys.__excepthook__
 _encode = json.JSONEncoder().encode
 _class_name = type.__dict__["__name__"].__get__  # a metaclass may define its own `__name__`
 _lines: list[str] = []  # of the script
@@ -38,14 +42,27 @@ def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:
 
 def describe_rejected(error: SyntaxError) -> dict[str, Any]:
     """The RESULT fields for a script that does not compile."""
+    if error.text is None and error.lineno:
+        error.text = source_line(error.lineno)  # the compiler would read it from a file
+    error.__context__ = error.__traceback__ = None
     message = error.msg or "invalid syntax"
     return {
         "type": type_name(error),
         "message": cut(message),
         "line": error.lineno,
         "column": error.offset,
-        "traceback": cut("".join(traceback.format_exception_only(error)).rstrip("\n")),
+        "traceback": cut(_as_cpython_prints(error).rstrip("\n")),
     }
+
+
+def _as_cpython_prints(error: BaseException) -> str:
+    """What CPython prints for an uncaught exception. It is not always what `traceback` makes of it."""
+    before, sys.stderr = sys.stderr, io.StringIO()
+    try:
+        _print_exception(type(error), error, error.__traceback__)
+        return sys.stderr.getvalue()
+    finally:
+        sys.stderr = before
 
 
 def type_name(error: BaseException) -> str:
@@ -142,11 +159,24 @@ def text_of(error: BaseException, *, carets: bool) -> str:
     """The traceback as CPython prints it, with causes, contexts, notes and groups."""
     try:
         report = traceback.TracebackException(type(error), error, error.__traceback__)
+        if carets and sys.version_info < (3, 12):
+            _add_suggestions(report, error)
         _clean(report, set(), carets=carets)
         return _hide_folders(error, "".join(report.format()).rstrip("\n"))
     except BaseException:  # noqa: BLE001 (formatting runs code of the script's exception)
         message = _message(error)
         return f"{type_name(error)}: {message}" if message else type_name(error)
+
+
+def _add_suggestions(report: traceback.TracebackException, error: BaseException, depth: int = 5) -> None:
+    """Add "Did you mean", which only CPython's own printer knew before 3.12, to this report and to those behind it."""
+    if isinstance(error, NameError | AttributeError):
+        pattern = re.escape(str(error)[-SUGGESTED_CHARACTERS:]) + r"(\. Did you mean: '\w+'\?)$"
+        match = re.search(pattern, _as_cpython_prints(error), re.MULTILINE)
+        report._str += match[1] if match else ""  # type: ignore[attr-defined]  # noqa: SLF001
+    for other, its_error in ((report.__cause__, error.__cause__), (report.__context__, error.__context__)):
+        if other is not None and its_error is not None and depth > 0:
+            _add_suggestions(other, its_error, depth - 1)
 
 
 class _Stack(traceback.StackSummary):

@@ -78,7 +78,9 @@ def run(
 
 async def _run_async(script: Script, names: dict[str, Any], depth: int, channel: Channel) -> str:
     limits.allow_recursion(depth)
-    await _eval(script.code, names)
+    coroutine = _eval(script.code, names)
+    if coroutine is not None:
+        await coroutine
     await awaiting.settle(channel)
     return _value(script, names, depth)
 
