@@ -92,7 +92,7 @@ class _CodeTool:
             place = self._services.queue.place(run_id, caller.key, partial(_memory_bytes, caller, request))
             return await self._call(run_id, place, caller, request)
         except Overloaded as refusal:
-            hints = ["Nothing was run. Wait that long, then call again, with fewer calls at once."]
+            hints = ["Nothing was run. Wait for retry_after_seconds, then call again, and make fewer calls at once."]
             seconds = refusal.retry_after_seconds
             return self.refuse(envelope.rate_limited(self._definition.name, str(refusal), seconds, hints=hints))
 
@@ -144,7 +144,7 @@ class _CodeTool:
         return to_result(self.face.render_findings(findings))
 
     async def _begin(self, run_id: str, caller: Caller, request: FaceRequest) -> dict[str, Any] | None:
-        """Store that the run begins. Returns the summary of an earlier run with the same idempotency key.
+        """Record that the run has begun. Returns the summary of an earlier run with the same idempotency key.
 
         A detached request is checked first, because nobody would see the error later.
         """
@@ -173,7 +173,9 @@ class _CodeTool:
     async def _run(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> RunResult:
         """Wait for the run's turn, run it to its end, and store its result, even if it was cancelled.
 
-        If the server ends the run, the caller gets that result too.
+        Returns the result if the run ended by itself, or if the server ended it: then the verdict is `cancelled`.
+        Raises CancelledError if the client cancelled the call, and PaddockError if the request is refused or the host
+        fails.
         """
         services = self._services
         calls_context = caller.context.for_run(request.connections)

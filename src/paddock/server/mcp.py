@@ -50,7 +50,7 @@ from paddock.server.http import received
 from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
 from paddock.server.sessions import CONNECTION, Caller, token_principal
-from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
+from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,9 +243,9 @@ class _Handlers:
         arguments = tool.normalize(arguments)
         # The check of large arguments may take a second, so it happens in a thread.
         if http is not None and http.body_bytes > SMALL_BYTES:
-            problem = await asyncio.to_thread(tool.validator.problems, arguments, params.name)
+            arguments, notes, problem = await asyncio.to_thread(tool.check, arguments)
         else:
-            problem = tool.validator.problems(arguments, params.name)
+            arguments, notes, problem = tool.check(arguments)
         if problem is not None:
             return tool.refuse(problem)
         caller = self._caller(context)
@@ -254,7 +254,7 @@ class _Handlers:
             result = await _until_disconnect(None if http is None else http.disconnected, work)
             await self._services.record_session(caller)
             result = await truncate_response(self._services, caller, tool.tool, result)
-            return await with_images(self._services, caller, result)
+            return with_notes(await with_images(self._services, caller, result), notes)
         except RequestError as refusal:
             return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:
