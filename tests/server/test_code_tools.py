@@ -74,7 +74,7 @@ async def test_over_stdio_too_and_full_python_with_files(era: str) -> None:
         ({"code": "1", "inputs": {"not a name": 1}}, "not a name"),
         ({"code": "1", "files": [{"file_name": "a"}]}, "either content or base64"),
         ({"code": "1", "files": [{"file_name": "a", "base64": "%"}]}, "cannot be read"),
-        ({"code": "x" * 200_000}, "larger than 131072 bytes"),
+        ({"code": "x" * 200_000}, "larger than 128 KB"),
     ],
 )
 async def test_invalid_arguments_are_an_envelope(services: Services, arguments: dict[str, Any], summary: str) -> None:

@@ -3,6 +3,9 @@
 A face neither runs anything nor knows about MCP. Each is a module of pure functions, with one `Face` that names them:
 
     MCP arguments -> Face.parse -> FaceRequest -> run -> RunResult -> Face.render -> FaceResponse -> MCP result
+
+Each module and the definitions that it serves: execute -> `execute`, native -> `run_code`, inputs -> `code_execution`
+and saved definitions, markdown -> `code_executor`, terminal -> `python`, logs -> `code-execution_execute`.
 """
 
 from __future__ import annotations
