@@ -273,6 +273,15 @@ def _answer_shape(mistake: Mistake, found: re.Match[str]) -> str | None:
     return "If this is a tool's answer: a list is in its key `result`, as in `answer['result']`. Print the answer once."
 
 
+def _members(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a property that is missing in JavaScript, where an error does not say in which object."""
+    near, keys = mistake.finished.near, mistake.finished.keys
+    if keys == ("result",) and not near:
+        return None  # see `_answer_shape`
+    better = f"Did you mean `{near[0]}`?" if near else ""
+    return f"{better} The last answer has the keys: {_listed(keys)}.".strip() if keys else better or None
+
+
 def _python_version(mistake: Mistake, found: re.Match[str]) -> str | None:
     if sys.version_info >= (3, 12):
         return None
@@ -426,6 +435,7 @@ HINTS: tuple[Hint, ...] = (
         r"await\s+\w+\(",
     ),
     Hint("TypeError", "string indices must be|list indices must be", _answer_shape, PYTHON),
+    Hint("TypeError", "(?i)not iterable|not a function|cannot read propert(y|ies)", _members, JAVASCRIPT),
     Hint(
         "TypeError", r"not iterable|not a function|Cannot read propert(y|ies) of undefined", _answer_shape, JAVASCRIPT
     ),

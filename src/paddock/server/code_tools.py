@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import time
 from collections import deque
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import FaceRequest, HostInfo, face_of
+from paddock.definitions.faces import FaceRequest, FaceResponse, HostInfo, face_of
 from paddock.definitions.validation import parse_saved
 from paddock.engines import registry
 from paddock.errors import BadDefinition, HostError, Overloaded, PaddockError, RequestError, StoreError
@@ -119,13 +120,18 @@ class _CodeTool:
             response = self.face.render_fault(request, fault)
             if isinstance(fault, HostError):
                 self._services.log_fault(type(fault).__name__, fault)
-            return to_result(response)
+            return to_result(self._without_host_paths(response))
         parts = {"output": result.output_json or "", "stdout": result.stdout, "stderr": result.stderr}
         max_bytes = self.face.overflow_bytes(self._services.config, result)
         overflows = await self._services.store_overflows(caller, run_id, parts, max_bytes, self.face.preview)
         response = self.face.render(self._definition, request, result, overflows)
         stored = [each.artifact for each in overflows.values() if each.artifact is not None]
         return to_result(response, (*result.artifacts, *stored))
+
+    def _without_host_paths(self, response: FaceResponse) -> FaceResponse:
+        hide = self._services.without_host_paths
+        values = None if response.structured is None else json.loads(hide(json.dumps(response.structured)))
+        return replace(response, text=None if response.text is None else hide(response.text), structured=values)
 
     def refuse(self, envelope: Mapping[str, Any]) -> CallToolResult:
         return to_result(self.face.render_refusal(envelope))
@@ -197,7 +203,7 @@ class _CodeTool:
                 raise
             except PaddockError as fault:
                 verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
-                result = unfinished(verdict, RunError(type(fault).__name__, str(fault)))
+                result = unfinished(verdict, RunError(type(fault).__name__, services.without_host_paths(str(fault))))
                 raise
             finally:
                 reporter.close()

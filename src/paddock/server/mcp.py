@@ -259,13 +259,14 @@ class _Handlers:
             return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:
             self._services.log_fault(type(fault).__name__, fault)
-            return envelope_result(envelope.internal_error(params.name, f"{type(fault).__name__}: {fault}"))
+            message = self._services.without_host_paths(f"{type(fault).__name__}: {fault}")
+            return envelope_result(envelope.internal_error(params.name, message))
         finally:
             self._services.start_maintenance()
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         cursor = None if params is None else params.cursor
-        with _protocol_errors():
+        with _protocol_errors(self._services):
             artifacts, next_cursor = await artifact_tools.list_resources(self._services, self._caller(context), cursor)
         definitions, _ = await self._current()
         self.subscribers.add(context)
@@ -280,7 +281,7 @@ class _Handlers:
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         definitions, _ = await self._current()
-        with _protocol_errors():
+        with _protocol_errors(self._services):
             stubs = await prompts.read_stubs(self._services, definitions, uri)
             found = stubs or await artifact_tools.read_resource(self._services, self._caller(context), uri)
         if found is None:
@@ -296,7 +297,7 @@ class _Handlers:
         definitions, _ = await self._current()
         if params.name not in [each.name for each in prompts.list_prompts(definitions)]:
             raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
-        with _protocol_errors():
+        with _protocol_errors(self._services):
             return await prompts.get_prompt(self._services, self._caller(context), definitions, params.arguments or {})
 
     def _caller(self, context: Context) -> Caller:
@@ -317,12 +318,12 @@ class _Handlers:
 
 
 @contextmanager
-def _protocol_errors() -> Iterator[None]:
+def _protocol_errors(services: Services) -> Iterator[None]:
     """Turn Paddock's errors into protocol errors, for requests whose result cannot contain an error."""
     try:
         yield
     except PaddockError as problem:
-        raise MCPError(surface(problem).mcp_code, str(problem)) from None
+        raise MCPError(surface(problem).mcp_code, services.without_host_paths(str(problem))) from None
 
 
 def _instructions(services: Services, code_tools: Sequence[str]) -> str:

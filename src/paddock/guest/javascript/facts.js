@@ -16,6 +16,7 @@
   const ARTIFACT_FUNCTIONS = ['codeExec.createArtifact', 'codeExec.readArtifact'];
   const READ_OF_UNDEFINED =
     /^(?:Cannot read properties of undefined \(reading '([^']+)'\)|cannot read property '([^']+)' of undefined)$/;
+  const USED_AS_OBJECTS = ['JSON', 'Math', 'Object', 'Array', 'Promise', 'Number', 'String'];
   const COMMON = ['Array', 'String', 'Map', 'Set', 'Promise', 'Date', 'Number', 'RegExp'];
 
   // How many letters have to be changed, added or removed.
@@ -68,9 +69,19 @@
     for (let index = 0; index < own.length; index++) push(names, own[index]);
   }
 
-  function globalNames(global) {
+  const isCapital = (name) => RegExpPrototypeExec(/^[A-Z]/, name) !== null;
+
+  // The global names that may have been meant by `name`. A variable `error` or `data` is not a misspelt class.
+  function globalNames(global, name) {
+    const all = [];
     const names = [];
-    addNames(names, global);
+    addNames(all, global);
+    for (let index = 0; index < all.length; index++) {
+      if (!isCapital(all[index]) || isCapital(name)) push(names, all[index]);
+    }
+    for (let index = 0; index < USED_AS_OBJECTS.length; index++) {
+      if (StringPrototypeToLowerCase(USED_AS_OBJECTS[index]) === name) push(names, USED_AS_OBJECTS[index]);
+    }
     if (ObjectPrototypeHasOwnProperty(global, 'codeExec')) {
       for (let index = 0; index < ARTIFACT_FUNCTIONS.length; index++) push(names, ARTIFACT_FUNCTIONS[index]);
     }
@@ -119,7 +130,7 @@
   function find(type, message, line, source, global, lastKeys) {
     if (type === 'ReferenceError') {
       const name = RegExpPrototypeExec(/^([\w$]+) is not defined$/, message)?.[1];
-      return name === undefined ? {} : { near: nearest(name, globalNames(global)) };
+      return name === undefined ? {} : { near: nearest(name, globalNames(global, name)) };
     }
     if (type !== 'TypeError') return {};
     const called = RegExpPrototypeExec(/^(?:.*[^\w$])?([\w$]+)\.([\w$]+) is not a function/, message);

@@ -120,6 +120,7 @@
     begin(settings) {
       const { files, output_bytes: maxBytes, tools } = JSONParse(settings);
       outputBytes = maxBytes;
+      bridge.reset(); // a rehearsal may have had answers
       defineJob(tools, files);
     },
     input,
