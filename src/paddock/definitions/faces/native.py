@@ -25,7 +25,7 @@ from paddock.definitions.faces import (
 from paddock.errors import BadFile
 from paddock.model.files import File
 from paddock.model.limits import MB
-from paddock.model.request import LANGUAGES, RunOptions
+from paddock.model.request import ALIASES, LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
 PREVIEW_BYTES = 2000
@@ -73,6 +73,8 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     options: RunOptions = {"files": [_file(each) for each in arguments.get("files", ())]}
     if "language" in arguments:
         options["language"] = arguments["language"]
+    if "engine" in arguments:
+        options["engine"] = arguments["engine"]
     if "inputs" in arguments:
         options["inputs"] = arguments["inputs"]
     limits = {}
@@ -93,6 +95,15 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         idempotency_key=arguments.get("idempotency_key"),
         session_files=True,
     )
+
+
+def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
+    """With the language itself instead of another name of it, such as `js`."""
+    alias = arguments.get("language")
+    if not isinstance(alias, str) or alias not in ALIASES:
+        return arguments
+    language, engine = ALIASES[alias]
+    return {**arguments, "language": language, **({"engine": engine} if engine else {})}
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
@@ -164,6 +175,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
     properties = {
         "code": _TEXT,
         "language": {"enum": languages, "default": languages[0]},
+        "engine": {"enum": ["node"], "deprecated": True},  # not listed; `language: node` means it
         "inputs": {"type": "object"},
         "files": {
             "type": "array",
@@ -221,4 +233,4 @@ def _file(values: Mapping[str, str]) -> File:
     return File(name, content, values.get("file_type", ""))
 
 
-FACE = Face(describe, parse, render, overflow_bytes, preview=preview)
+FACE = Face(describe, parse, render, overflow_bytes, normalize=normalize, preview=preview)
