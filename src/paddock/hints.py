@@ -383,6 +383,8 @@ HINTS: tuple[Hint, ...] = (
     Hint("TabError|IndentationError", "", "Indent with four spaces a level, and no tabs.", PYTHON),
     Hint(_SYNTAX, "nested too deeply", "Split the expression into several statements.", PYTHON),
     Hint(_SYNTAX, "", "Write `async` before the function, and await its calls.", JAVASCRIPT, r"\bawait\b"),
+    Hint("SyntaxError", "does not provide an export named", _members, JAVASCRIPT),
+    Hint("SyntaxError", "import and export are not possible", "Remove them: use what the tool gives.", JAVASCRIPT),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring.", JAVASCRIPT),
     Hint("SyntaxError", "", "The text is not JSON: log its beginning.", JAVASCRIPT, r"JSON\.parse|\.json\("),
     Hint(_SYNTAX, "", "Correct the syntax at this line, or just before it."),

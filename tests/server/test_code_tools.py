@@ -13,6 +13,7 @@ from mcp import Client
 from paddock import Config, Paddock
 from paddock.definitions.definition import shipped
 from paddock.model.events import Progress
+from paddock.model.request import LOCAL
 from paddock.server import code_tools
 from paddock.server.code_tools import ProgressReporter
 from paddock.server.mcp import make_server
@@ -129,6 +130,26 @@ async def wait_for_ever() -> None:
         await asyncio.Event().wait()
     finally:
         ended.set()
+
+
+@pytest.mark.parametrize(
+    ("alias", "language", "engine"),
+    [
+        ("py", "python", None),
+        ("js", "javascript", "quickjs"),
+        ("ts", "typescript", "node"),
+        ("node", "javascript", "node"),
+    ],
+)
+async def test_languages_have_short_names(services: Services, alias: str, language: str, engine: str | None) -> None:
+    async with in_memory("auto")(services) as client:
+        result = (await client.call_tool("run_code", {"code": "1 + 1", "language": alias})).structured_content
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}["run_code"].input_schema
+    assert result is not None
+    assert (result["output"], "engine" in listed["properties"]) == (2, False)
+    run = await services.store.runs.get(LOCAL, result["run_id"])
+    assert run is not None
+    assert (run.language, engine in (None, run.engine)) == (language, True)
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython", "quickjs", "node"])

@@ -19,9 +19,11 @@ LIST = {
     "properties": {
         "limit": {"type": "integer", "maximum": 10},
         "status": {"type": ["string", "null"]},
+        "address": {"anyOf": [{"$ref": "#/$defs/address"}, {"type": "null"}]},
         "filter": {"type": "object", "properties": {"country": {"type": "string"}}},
     },
     "required": ["limit"],
+    "$defs": {"address": {"type": "object", "properties": {"country": {"pattern": "^[A-Z]{2}$"}}}},
 }
 ENGINES = ["monty", "cpython"]
 
@@ -100,6 +102,7 @@ async def test_a_function_gets_its_default_for_null_and_a_number_for_its_text(pa
     [
         ({"limit": None}, "SCHEMA_TYPE_MISMATCH", None),
         ({"limit": "five"}, "SCHEMA_TYPE_MISMATCH", None),
+        ({"limit": 5, "address": {"country": "Norway"}}, "SCHEMA_PATTERN_MISMATCH", None),
         (
             {"limit": "50"},
             "SCHEMA_MAXIMUM",

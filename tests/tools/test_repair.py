@@ -95,6 +95,7 @@ LIST = {
         "limit": {"type": "integer"},
         "filter": {"type": "object", "properties": {"status": {}}},
         "rows": {"type": "array", "items": {"type": "object", "properties": {"name": {}}}},
+        "maybe": {"anyOf": [{"type": "object", "properties": {"color": {"type": "integer"}}}, {"type": "null"}]},
         "closed": {"type": "object", "properties": {"size": {}}, "additionalProperties": {"type": "integer"}},
     },
 }
@@ -109,6 +110,7 @@ LIST = {
         ({"page": 5}, []),
         ({"filter": {"stauts": 1}}, [("filter.stauts", "status")]),
         ({"rows": [{"name": 1}, {"nmae": 1}]}, [("rows[1].nmae", "name")]),
+        ({"maybe": {"colour": 1}}, [("maybe.colour", "color")]),
         ({"closed": {"sizee": 1}}, []),
         ({"limit": 5, "filter": {"status": 1}, "rows": []}, []),
     ],
@@ -117,6 +119,11 @@ def test_an_unknown_field_that_resembles_a_known_one_is_found(
     arguments: dict[str, Any], found: list[tuple[str, str]]
 ) -> None:
     assert misspelt_fields(arguments, LIST) == found
+
+
+def test_an_optional_object_is_repaired_inside() -> None:
+    made, notes = repair({"maybe": {"color": "5"}}, LIST, only_text=True)
+    assert (made, notes[0]["field"]) == ({"maybe": {"color": 5}}, "maybe.color")
 
 
 def test_the_search_for_misspelt_fields_ends() -> None:

@@ -77,7 +77,7 @@ class _Repair:
 
     def search(self, value: Any, schema: Any, place: _Place) -> None:
         """Collect the misspelt fields in `value`. Stops after a number of values, because calls must not wait."""
-        node = self._resolve(schema)
+        node = self._without_null(self._resolve(schema))
         self.visits -= 1
         if self.visits < 0 or len(place) > MAX_DEPTH or not isinstance(node, Mapping):
             return
@@ -104,6 +104,7 @@ class _Repair:
         if len(place) > MAX_DEPTH or not isinstance(node, Mapping):
             return value
         value = self._coerce(value, node, place)
+        node = self._without_null(node)
         if isinstance(value, dict):
             return self._object(value, node, place)
         items = node.get("items")
@@ -195,6 +196,17 @@ class _Repair:
             found = [_declared_types(one.get("type")) if isinstance(one, Mapping) else () for one in inner]
             return tuple(name for names in found for name in names) if all(found) else ()
         return _declared_types(node.get("type"))
+
+    def _without_null(self, node: Any) -> Any:
+        """The only alternative beside null, if `node` is such a choice, else `node`."""
+        if not isinstance(node, Mapping) or "properties" in node or "items" in node:
+            return node
+        choice = next((node[name] for name in ("anyOf", "oneOf") if name in node), None)
+        if not isinstance(choice, list):
+            return node
+        inner = [self._resolve(branch) for branch in choice[:FIELDS]]
+        others = [one for one in inner if not isinstance(one, Mapping) or one.get("type") != "null"]
+        return others[0] if len(others) == 1 and isinstance(others[0], Mapping) else node
 
     def _resolve(self, schema: Any) -> Any:
         """`schema`, or the schema that it references within the document."""
