@@ -168,7 +168,7 @@ async def test_a_call_over_the_limit_is_refused_and_not_made() -> None:
         "tool",
         "The run has reached its limit of 1 tool calls.",
         "CALL_LIMIT_EXCEEDED",
-        "Request more in one call, or split the work over several runs.",
+        "Request more data per call, or split the work over several runs.",
     )
     assert answers == [Answer('{"result": null}'), refused, refused]
     assert made == [1]

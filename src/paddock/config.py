@@ -62,8 +62,8 @@ class GuestsConfig:
     min_waiting: int = 1
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
-    idle_seconds: float = 60.0
-    release_seconds: float = 300.0
+    idle_seconds: float = 60.0  # after so long without a run, waiting guests are reduced to `min_waiting`
+    release_seconds: float = 300.0  # after so long without a run, no guest waits
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 PYTHON, JAVASCRIPT = "python", "javascript"
 CALL_IN_PYTHON = 'await call_tool("server.tool", {...})'
 CALL_IN_JAVASCRIPT = 'await callTool("server", "tool", {...})'
@@ -146,22 +144,12 @@ METHODS = {
     JAVASCRIPT: {
         "append": "x.push(item)",
         "strip": "x.trim()",
-        "upper": "x.toUpperCase()",
-        "lower": "x.toLowerCase()",
+        **dict.fromkeys(("upper", "toUppercase"), "x.toUpperCase()"),
+        **dict.fromkeys(("lower", "toLowercase"), "x.toLowerCase()"),
         "items": "Object.entries(x)",
         "contains": "x.includes(item)",
         "create_artifact": "codeExec.createArtifact(fileName, content, fileType)",
         **dict.fromkeys(("toFixed", "toPrecision"), "Number(x).toFixed(2)"),
     },
 }
-JAVASCRIPT_METHODS = tuple(
-    re.findall(
-        r"\w+",
-        "push pop shift slice splice concat join map filter reduce forEach find findIndex some every includes "
-        "indexOf sort reverse flat flatMap keys values entries toString toUpperCase toLowerCase trim split replace "
-        "replaceAll startsWith endsWith padStart padEnd repeat charAt charCodeAt match matchAll substring "
-        "toISOString getTime getFullYear then catch finally createArtifact stringify parse log fromEntries has get "
-        "set add delete ",
-    )
-)
 ARRAY_METHODS = ("push", "map", "filter", "reduce", "forEach", "find", "some", "every", "join", "sort", "flatMap")

@@ -23,7 +23,6 @@ from paddock.hint_words import (
     IMPORTS,
     INSTEAD,
     JAVASCRIPT,
-    JAVASCRIPT_METHODS,
     METHODS,
     NETWORK_MODULES,
     PYTHON,
@@ -247,22 +246,34 @@ def _attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     if better := known.get(f"{owner}.{name}") or known.get(f"{owner.rpartition('.')[2]}.{name}") or known.get(name):
         language = "Python" if mistake.language == PYTHON else "JavaScript"
         return f"{language} writes `{better}`." if name in known else f"Write `{better}`."
-    near = mistake.near
-    if mistake.language == JAVASCRIPT and name not in JAVASCRIPT_METHODS:
-        near = within_edits(name, JAVASCRIPT_METHODS)
-    if near:
-        return f"Did you mean `{near[0]}`?"
-    if mistake.language == JAVASCRIPT and name in ARRAY_METHODS and not mistake.calls:
-        return f"Only arrays have `{name}`: use [...x], Object.values(x), or `await` what gives the array."
-    return None
+    return f"Did you mean `{mistake.near[0]}`?" if mistake.near and not mistake.finished.keys else None
+
+
+def _members(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a property that is missing in JavaScript, where an error does not say in which object."""
+    near, keys = mistake.near, mistake.finished.keys
+    if keys == ("result",) and not near:
+        return None  # see `_answer_shape`
+    better = f"Did you mean `{near[0]}`?" if near else ""
+    return f"{better} The last answer has the keys: {_listed(keys)}.".strip() if keys else better or None
+
+
+def _array_method(mistake: Mistake, found: re.Match[str]) -> str | None:
+    if found["name"] not in ARRAY_METHODS:
+        return None
+    return f"Only arrays have `{found['name']}`: use [...x], Object.values(x), or `await` what gives the array."
 
 
 def _answer_shape(mistake: Mistake, found: re.Match[str]) -> str | None:
-    if mistake.language == JAVASCRIPT and re.search(r"=\s*callTool\(", mistake.plan.code):
-        return "Write `await` before callTool(...): its value is a promise."
     if not mistake.calls:
         return None
     return "If this is a tool's answer: a list is in its key `result`, as in `answer['result']`. Print the answer once."
+
+
+def _not_awaited(mistake: Mistake, found: re.Match[str]) -> str | None:
+    if not re.search(r"=\s*callTool\(", mistake.plan.code):
+        return None
+    return "Write `await` before callTool(...): its value is a promise."
 
 
 def _lost_this(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -317,6 +328,7 @@ _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if
 _JAVASCRIPT_LINE = r"^\s*(const|let|var|function)\s|=>|^\s*//|\?\.|;\s*$.*\{"
 _NONE = "The value is None: check what gave it, and handle None."
 _MISSING = "The value before it is missing: log it once, and use `?.` where it may be absent."
+_MEMBER = "(?i)not iterable|not a function|cannot read propert(y|ies)"
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
 _FOLDER = "Write to /tmp, which is the working directory."
@@ -484,6 +496,7 @@ _JAVASCRIPT = (
     Hint("", "UNSUPPORTED_TYPESCRIPT|strip-only", "Write enums, namespaces and such as plain JavaScript."),
     Hint(_SYNTAX, "", "Decorators do not run here: call the function yourself.", r"^[^'\"]*@\w+"),
     Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
+    Hint("SyntaxError", "does not provide an export named", _members),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
     Hint("SyntaxError", r"'object'|\[object Object\]", "It is an object already: remove JSON.parse.", r"JSON\.parse"),
     Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\("),
@@ -506,7 +519,10 @@ _JAVASCRIPT = (
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", _attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
     Hint("TypeError", r"(reading|property) '(?P<name>\w+)'", _lost_this),
-    Hint("TypeError", r"(?i)not iterable|not a function|Cannot read propert(y|ies).* of undefined", _answer_shape),
+    Hint("TypeError", _MEMBER, _not_awaited),
+    Hint("TypeError", _MEMBER, _members),
+    Hint("TypeError", _MEMBER, _answer_shape),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", _array_method),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
     Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),

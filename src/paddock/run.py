@@ -7,6 +7,9 @@ which engine runs the script and what the script may call. `_execute` is one att
 does, while `CallTasks` answers its calls. `_prepare` connects the tools that the script names and checks its types,
 before the first line runs. Every default (limits, pool sizes, retention) is in `config.py`, except
 those of a single MCP server, which are in `tools/mcp_config.py`.
+
+The MCP server is in `server/`. A code tool's text is `definitions/NAME.toml`; its arguments and results are in
+`definitions/faces/`.
 """
 
 from __future__ import annotations
@@ -213,7 +216,7 @@ class Paddock:
                 await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts = broker.calls(), artifacts.created()
-        record.is_denial = broker.is_denial
+        record.is_denial, record.warnings = broker.is_denial, broker.warnings()
         return record
 
     async def _listen(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.command import Ended, on_a_terminal, paddock
 
 
@@ -120,6 +122,21 @@ def test_json_is_utf8_whatever_the_locale() -> None:
 
 def test_text_that_the_locale_cannot_encode_is_escaped() -> None:
     assert paddock("run", "-c", "print('é€')", PYTHONIOENCODING="ascii") == Ended(0, "\\xe9\\u20ac\n", "")
+
+
+@pytest.mark.parametrize(
+    ("alias", "language", "engine"),
+    [
+        ("py", "python", None),
+        ("js", "javascript", "quickjs"),
+        ("ts", "typescript", "node"),
+        ("node", "javascript", "node"),
+    ],
+)
+def test_languages_have_short_names(alias: str, language: str, engine: str | None) -> None:
+    result = json.loads(paddock("run", "-c", "1 + 1", "--language", alias, "--json").out)
+    assert (result["output"], result["language"]) == (2, language)
+    assert engine in (None, result["engine"])
 
 
 def test_the_suffix_of_a_file_chooses_the_language(tmp_path: Path) -> None:

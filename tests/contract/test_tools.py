@@ -310,6 +310,16 @@ async def test_a_call_that_nobody_awaited_is_a_warning(paddock: Paddock) -> None
     )
 
 
+async def test_monty_tells_it_without_the_line(paddock: Paddock) -> None:
+    rig = Rig("monty", paddock)
+    result = await rig.run("add({'a': 1})\nx = [call_tool('add', {}) for n in (1, 2)]\nawait add({'a': 1})\nx = 1", add)
+    assert result.warnings == (
+        "add() was never awaited, so it was not made: write `await` before it.",
+        "call_tool('add') was never awaited, so it was not made (2 times): write `await` before it.",
+    )
+    assert (await rig.run("await add({'a': 1})\n__paddock_unawaited = {'\\ud800': 'x'}\n5", add)).output == 5
+
+
 async def test_a_failed_call_that_nobody_awaited_fails_the_run(paddock: Paddock) -> None:
     code = "import asyncio\nasyncio.create_task(fail())\nawait asyncio.sleep(0)\n{'saved': True}"
     result = await Rig("cpython", paddock).run(code, fail)

@@ -10,6 +10,7 @@ import pytest
 from paddock.errors import BadInput
 from paddock.model.files import File
 from paddock.model.result import Verdict
+from paddock.run import Paddock
 from tests.contract.conftest import Rig, Script
 
 
@@ -336,3 +337,12 @@ async def test_the_hosts_environment_is_not_visible(rig: Rig, monkeypatch: pytes
         "let text = ''\ntry {\n  text = readFile('/proc/self/environ')\n} catch {}\nreturn `x${text}`",
     )
     assert "hunter2" not in (await rig.run(code)).output
+
+
+async def test_files_left_behind_are_a_warning(paddock: Paddock) -> None:
+    code = "for name in ('report.csv', '/files/new.csv'):\n    open(name, 'w').close()"
+    attached = [File("data.csv", b"a,b")]
+    result = await Rig("cpython", paddock).run(code, files=attached)
+    keep = "keep one with `await create_artifact(name, content)`"
+    assert result.warnings == (f"/files/new.csv, report.csv were written and not kept: {keep}.",)
+    assert (await Rig("cpython", paddock).run("open('/files/data.csv').read()", files=attached)).warnings == ()

@@ -14,6 +14,10 @@ NEAR = [
     ("consol.log(1)", ["console"]),
     ("customer.name", ["customers"]),
     ("nothingLikeThis", None),
+    ("json.stringify({})", ["JSON"]),
+    ("Maths.max(1)", ["Math"]),
+    ("data.length", None),
+    ("error.message", None),
     ("x", None),
     ("JSON.strigify({})", ["stringify"]),
     ("codeExec.createArtefact('a', 'b')", ["createArtifact"]),
@@ -61,6 +65,16 @@ def test_what_is_not_a_function_is_named(run_javascript: Run, code: str, message
     ran = run_javascript(code)
     assert ran.raised == ("TypeError", message)
     assert ran.header["traceback"].startswith(f"TypeError: {message}\n    at main.js:2:")
+
+
+def test_an_import_that_is_refused_has_its_line(run_javascript: Run) -> None:
+    ran = run_javascript("const a = 1\nawait import('fs')")
+    assert (ran.header["type"], ran.header["line"]) == ("TypeError", 2)
+
+
+def test_an_error_in_the_first_statement_has_its_line(run_javascript: Run) -> None:
+    ran = run_javascript("// a comment\n\nfor (const x of {a: 1}) {}")
+    assert (ran.header["message"], ran.header["line"]) == ("value is not iterable", 3)
 
 
 def test_a_script_that_replaces_what_is_used_gets_no_hint_and_its_error(run_javascript: Run) -> None:

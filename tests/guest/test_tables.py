@@ -57,6 +57,17 @@ def test_numbers_of_numpy_are_arguments_like_any_other(run: Run) -> None:
     assert ran.value == {"a": 3, "b": [1, 2]}
 
 
+def test_what_has_no_json_form_is_no_argument(run: Run) -> None:
+    ran = run(START + "await same({'a': np.random.default_rng()})", start={"tools": ["same"]})
+    assert ran.raised == ("TypeError", "Object of type Generator is not JSON serializable")
+
+
+def test_what_has_no_json_form_comes_with_a_warning(run: Run) -> None:
+    ran = run(START + "pd.DataFrame({'a': [1]}).groupby('a')")
+    assert ran.value.endswith("DataFrameGroupBy object>")
+    assert ran.header["warnings"][0].startswith("An object of type DataFrameGroupBy has no JSON form, ")
+
+
 def test_random_numbers_of_numpy_are_new_in_each_run(run: Run) -> None:
     code = START + "[np.random.rand(), np.random.default_rng().random()]"
     first, second = run(code).value, run(code).value

@@ -28,6 +28,11 @@ def refuse() -> None:
     raise ValueError("no")
 
 
+def listing() -> dict[str, object]:
+    """Items and how many there are."""
+    return {"items": [1], "total": 1}
+
+
 async def hang() -> None:
     """Never answers."""
     await asyncio.Event().wait()
@@ -46,7 +51,7 @@ class Both:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def both() -> AsyncIterator[Both]:
-    async with Paddock(tools=[double, refuse, hang]) as paddock:
+    async with Paddock(tools=[double, refuse, hang, listing]) as paddock:
         yield Both(paddock)
 
 

@@ -14,8 +14,8 @@ DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array F
 Int32Array Int8Array Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set
 String SuppressedError Symbol SyntaxError ToolError TypeError URIError Uint16Array Uint32Array Uint8Array
 Uint8ClampedArray WeakMap WeakRef WeakSet atob btoa callTool clearInterval clearTimeout codeExec console decodeURI
-decodeURIComponent double encodeURI encodeURIComponent escape files globalThis given isFinite isNaN parseFloat parseInt
-queueMicrotask readFile refuse reportProgress setInterval setTimeout undefined unescape
+decodeURIComponent double encodeURI encodeURIComponent escape files globalThis given hang isFinite isNaN listing
+parseFloat parseInt queueMicrotask readFile refuse reportProgress setInterval setTimeout undefined unescape
 """
 MORE = {
     "quickjs": {"InternalError"},

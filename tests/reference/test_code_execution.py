@@ -123,8 +123,8 @@ async def test_each_key_of_the_inputs_is_a_variable_laid_over_the_defaults_key_b
     assert "rate, region, extra" in tool.description
 
 
-@pytest.mark.parametrize("code", ["", " \n"])
-async def test_without_code_the_default_code_runs(code: str) -> None:
+@pytest.mark.parametrize("code", ["", " \n", None])
+async def test_without_code_the_default_code_runs(code: str | None) -> None:
     async with connected(replace(SHIPPED, code="6 * 7")) as client:
         assert await called(client, code=code) == worked(42)
 

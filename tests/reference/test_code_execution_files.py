@@ -122,9 +122,7 @@ async def test_the_number_and_size_of_files_are_limited(services: Services, monk
     async with in_memory(services) as client:
         await called(client, "attach_file", file_name="a", content="123")
         await called(client, "attach_file", file_name="b", content="456")
-        assert (
-            "attached already, the maximum" in (await called(client, "attach_file", file_name="c", content=""))["error"]
-        )
+        assert "which is the maximum" in (await called(client, "attach_file", file_name="c", content=""))["error"]
         assert (await output(client, "files"))["type"] == "ToolValidationError"
         await called(client, "detach_file", element_id="b")
         assert await output(client, NAMES) == ["a"]

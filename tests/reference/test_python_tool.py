@@ -289,10 +289,10 @@ async def test_lint_takes_more_code_than_a_run(services: Services) -> None:
         ({"code": "1", "timeout": 0}, "'timeout' "),
         ({"code": "1", "timeout": 601}, "'timeout' "),
         ({"code": "1", "timeout": 1.5}, "'timeout' "),
-        ({"code": "1", "timeout": "5"}, "'timeout' "),
+        ({"code": "1", "timeout": "five"}, "'timeout' "),
         ({"code": "1", "lint": "yes"}, "'lint' "),
         ({"code": "1", "language": "python"}, "'language' is not a field"),
-        ({"code": "x" * 200_000}, "larger than 131072 bytes"),
+        ({"code": "x" * 200_000}, "larger than 128 KB"),
     ],
 )
 async def test_invalid_arguments_are_an_envelope(services: Services, arguments: dict[str, Any], summary: str) -> None:

@@ -88,6 +88,22 @@ async def test_search_and_get_schema_have_levels_of_detail(shared: SharedService
     assert found == detailed
 
 
+async def test_arguments_that_have_one_meaning_are_accepted_with_a_note(
+    shared: SharedServices, connect: Connect
+) -> None:
+    async with connect(await shared.get(WITH_SHOP)) as client:
+        found = await client.call_tool("search", {"query": "give money back", "limit": "1", "tags": None})
+        run = await client.call_tool("run_code", {"code": "a + 1", "inputs": '{"a": 1}', "files": None})
+        none = await client.call_tool("search", {"query": "x", "limit": "0"})
+    assert (len(found.content[0].text.splitlines()), found.is_error) == (1, False)
+    note = {"kind": "coerced", "field": "limit", "from_type": "string", "to_type": "integer"}
+    assert found.meta["normalized"] == [note]
+    assert run.structured_content["output"] == 2
+    assert run.meta["normalized"] == [note | {"field": "inputs", "to_type": "object"}]
+    envelope = json.loads(none.content[0].text)
+    assert (envelope["error_code"], envelope["_meta"]["normalized"]) == ("SCHEMA_MINIMUM", [note])
+
+
 async def test_get_schema_names_unknown_tools(shared: SharedServices) -> None:
     async with connected(await shared.get(WITH_SHOP), "execute") as client:
         some = await said(client, "get_schema", tools=["shop.orders", "shop.custmer"], detail="brief")

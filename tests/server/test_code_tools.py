@@ -13,6 +13,7 @@ from mcp import Client
 from paddock import Config, Paddock
 from paddock.definitions.definition import shipped
 from paddock.model.events import Progress
+from paddock.model.request import LOCAL
 from paddock.server import code_tools
 from paddock.server.code_tools import ProgressReporter
 from paddock.server.mcp import make_server
@@ -74,7 +75,7 @@ async def test_over_stdio_too_and_full_python_with_files(era: str) -> None:
         ({"code": "1", "inputs": {"not a name": 1}}, "not a name"),
         ({"code": "1", "files": [{"file_name": "a"}]}, "either content or base64"),
         ({"code": "1", "files": [{"file_name": "a", "base64": "%"}]}, "cannot be read"),
-        ({"code": "x" * 200_000}, "larger than 131072 bytes"),
+        ({"code": "x" * 200_000}, "larger than 128 KB"),
     ],
 )
 async def test_invalid_arguments_are_an_envelope(services: Services, arguments: dict[str, Any], summary: str) -> None:
@@ -129,6 +130,26 @@ async def wait_for_ever() -> None:
         await asyncio.Event().wait()
     finally:
         ended.set()
+
+
+@pytest.mark.parametrize(
+    ("alias", "language", "engine"),
+    [
+        ("py", "python", None),
+        ("js", "javascript", "quickjs"),
+        ("ts", "typescript", "node"),
+        ("node", "javascript", "node"),
+    ],
+)
+async def test_languages_have_short_names(services: Services, alias: str, language: str, engine: str | None) -> None:
+    async with in_memory("auto")(services) as client:
+        result = (await client.call_tool("run_code", {"code": "1 + 1", "language": alias})).structured_content
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}["run_code"].input_schema
+    assert result is not None
+    assert (result["output"], "engine" in listed["properties"]) == (2, False)
+    run = await services.store.runs.get(LOCAL, result["run_id"])
+    assert run is not None
+    assert (run.language, engine in (None, run.engine)) == (language, True)
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython", "quickjs", "node"])

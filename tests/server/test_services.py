@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy
@@ -12,6 +13,7 @@ from mcp import Client
 
 from paddock import Config
 from paddock.config import StoreConfig
+from paddock.definitions.definition import shipped
 from paddock.errors import StoreError
 from paddock.model.request import LOCAL
 from paddock.server import code_tools
@@ -22,7 +24,7 @@ from paddock.server.services import Services
 from paddock.store.database import Store
 from paddock.store.runs import NewRun
 from paddock.store.tables import runs
-from tests.server.shared_services import open_services
+from tests.server.shared_services import open_services, stored_in
 
 
 def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None:
@@ -122,3 +124,20 @@ async def test_cancelling_a_run_of_a_server_that_does_not_respond_is_shown_as_re
         "stderr": "",
         "cancel_requested": True,
     }
+
+
+@pytest.mark.parametrize("tool", ["run_code", "code_execution", "code_executor"])
+async def test_a_fault_is_answered_without_paths_of_the_host(
+    tool: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = stored_in(tmp_path)
+    (tmp_path / "paddock.db").write_text("this is not a database, and long enough to be read as one. " * 100)
+    arguments = {"code": "1", "language": "python"} if tool == "code_executor" else {"code": "1"}
+    with caplog.at_level(logging.WARNING):
+        async with Services(config) as services, Client(make_server(services, [shipped(tool)])) as client:
+            answer = await client.call_tool(tool, arguments)
+    text = answer.model_dump_json()
+    assert answer.is_error
+    assert "the store paddock.db " in text
+    assert str(tmp_path) not in text
+    assert str(tmp_path) in caplog.text

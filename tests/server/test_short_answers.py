@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import sys
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from mcp import Client
 
 from paddock import Config
 from paddock.definitions.definition import SHIPPED, shipped
+from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import CAPS, MB
 from paddock.server.images import IMAGE_BYTES
 from paddock.server.mcp import make_server
@@ -32,6 +34,11 @@ PNG = base64.b64decode(
 
 def offered(services: Services, *names: str) -> AbstractAsyncContextManager[Any]:
     return Client(make_server(services, [shipped(name) for name in names]))
+
+
+def letters(text: str) -> int:
+    """Count letters."""
+    return len(text)
 
 
 async def values_of(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -162,13 +169,9 @@ async def test_stubs_without_tools_are_a_sentence(services: Services, name: str,
     assert read.text == f"{comment} There are no tools that scripts of {name} can call now.\n"
 
 
-@pytest.mark.parametrize("tools", [(), (len,)], ids=["without tools", "with tools"])
-async def test_instructions_have_at_most_150_tokens(tools: tuple[Any, ...]) -> None:
-    def count(text: str) -> int:
-        """Count letters."""
-        return len(text)
-
-    async with open_services(tools=[count] if tools else []) as services, offered(services, *SHIPPED) as client:
+@pytest.mark.parametrize("tools", [[], [letters]], ids=["without tools", "with tools"])
+async def test_instructions_have_at_most_150_tokens(tools: list[Any]) -> None:
+    async with open_services(tools=tools) as services, offered(services, *SHIPPED) as client:
         instructions = client.instructions
     assert 200 < len(instructions) <= 600
     assert ("`search`" in instructions) is bool(tools)
@@ -196,10 +199,10 @@ async def test_memory_and_output_can_be_raised_up_to_the_caps(services: Services
 
 
 async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Connect) -> None:
-    image = f"bytes.fromhex('{PNG.hex()}')"
     code = (
-        f"await create_artifact('a.png', {image})\nawait create_artifact('b.png', {image} + bytes({IMAGE_BYTES}))\n"
-        "await create_artifact('c.png', b'not an image')"
+        f"image = bytes.fromhex('{PNG.hex()}')\nawait create_artifact('a.png', image)\n"
+        f"await create_artifact('b.png', image[:-12] + bytes({IMAGE_BYTES}) + image[-12:])\n"
+        "await create_artifact('c.png', image[:-12])"
     )
     async with connect(services) as client:
         answer = await client.call_tool("run_code", {"code": code})
@@ -215,8 +218,8 @@ async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Co
 @pytest.mark.parametrize("era", ERAS)
 async def test_images_that_do_not_fit_into_an_event_stay_links(services: Services, era: str) -> None:
     code = (
-        f"image = bytes.fromhex('{PNG.hex()}') + bytes({IMAGE_BYTES - len(PNG)})\n"
-        "for name in 'abc':\n    await create_artifact(name + '.png', image)"
+        f"image = bytes.fromhex('{PNG.hex()}')\nlarge = image[:-12] + bytes({IMAGE_BYTES - len(PNG)}) + image[-12:]\n"
+        "for name in 'abc':\n    await create_artifact(name + '.png', large)"
     )
     async with over_http(era)(services) as client:
         answer = await client.call_tool("run_code", {"code": code})
@@ -239,3 +242,49 @@ async def test_answers_of_tools_have_no_internals(services: Services) -> None:
             text = (await client.call_tool(name, {"code": code})).content[0].text
             for internal in ("<locals>", "/site-packages/", "/builds/", "/lib/python", " at 0x"):
                 assert internal not in text, (name, code)
+
+
+async def test_descriptions_name_the_packages_and_versions_that_are_there() -> None:
+    environments = {**Config().environments, "default": EnvironmentConfig(packages=("polars>=1", "requests"))}
+    names = ("run_code", "execute", "code_execution", "code_executor", "python")
+    async with open_services(Config(environments=environments)) as services, offered(services, *names) as client:
+        described = {tool.name: tool.description for tool in (await client.list_tools()).tools}
+    for name in names:
+        assert f"Python {sys.version_info.major}.{sys.version_info.minor}" in described[name]
+        assert "polars" in described[name]
+        assert "pandas" not in described[name]
+    assert "polars, requests. No network" in described["run_code"]
+    assert "library, polars. No network" in described["execute"]  # which refuses requests
+    assert "run on Node 24: `import` loads its own modules" in described["run_code"]
+    assert "Node 24 has its own modules" in described["code_executor"]
+
+
+@pytest.mark.parametrize("name", ["run_code", "code_execution", "code-execution_execute"])
+async def test_descriptions_say_how_tools_are_found_and_answer_only_if_there_are_tools(name: str) -> None:
+    described = []
+    for tools in ([], [letters]):
+        async with open_services(tools=tools) as services, offered(services, name) as client:
+            described.append((await client.list_tools()).tools[0].description)
+    without, with_tools = described
+    assert "`result`" in with_tools
+    assert "`search`" in with_tools or "resource paddock://stubs/" in with_tools
+    assert "`search`" not in without
+    assert "rtifact(" in without
+
+
+async def test_write_artifact_stores_an_object_as_json(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        made = await values_of(client, "write_artifact", filename="a.json", content={"a": ["é"]})
+        assert await whole(client, made["id"]) == '{"a": ["é"]}'
+
+
+async def test_a_run_that_is_cancelled_shows_its_last_calls() -> None:
+    code = "for n in range(40):\n    await letters({'text': 'x' * 400})\nprint('all')\nimport time\ntime.sleep(600)"
+    async with open_services(tools=[letters]) as services, in_memory("auto")(services) as client:
+        run_id = (await values_of(client, "run_code", code=code, detach=True, timeout=600))["run_id"]
+        async with asyncio.timeout(60):
+            while not (await values_of(client, "get_run", run_id=run_id)).get("stdout"):
+                await asyncio.sleep(0.01)
+        shown = await values_of(client, "cancel_run", run_id=run_id)
+    assert [call["id"] for call in shown["calls"]] == list(range(shown["calls_left_out"] + 1, 41))
+    assert 1000 < len(json.dumps(shown["calls"])) < 9000

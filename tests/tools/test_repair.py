@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.tools import repair as repair_module
-from paddock.tools.repair import repair
+from paddock.tools.repair import misspelt_fields, repair
 from tests.examples import examples
 from tests.tools.test_schema import SCHEMAS, VALUES
 
@@ -40,6 +40,97 @@ def coerced(start: str, end: str) -> list[dict[str, Any]]:
 )
 def test_a_misspelt_field_is_renamed(schema: dict[str, Any], given_name: str, note: dict[str, Any]) -> None:
     assert repair({given_name: 1}, schema) == ({"order_id": 1}, [note])
+
+
+NULLS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "needed": {"type": "string"},
+        "plain": {"type": "string"},
+        "nullable": {"type": ["string", "null"]},
+        "either": {"anyOf": [{"$ref": "#/$defs/text"}, {"type": "null"}]},
+        "referred": {"$ref": "#/$defs/text"},
+        "untyped": {"enum": ["x"]},
+        "inner": {"type": "object", "properties": {"plain": {"type": "integer"}}},
+    },
+    "required": ["needed"],
+    "$defs": {"text": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize("only_text", [True, False])
+@pytest.mark.parametrize("name", list(NULLS["properties"]))
+def test_null_is_as_if_absent_where_the_schema_excludes_it(name: str, only_text: bool) -> None:
+    repaired, notes = repair({name: None}, NULLS, only_text=only_text)
+    is_removed = name in ("plain", "referred", "inner")
+    assert (repaired, notes) == ({} if is_removed else {name: None}, [])
+
+
+def test_null_is_removed_from_inner_objects_too() -> None:
+    assert repair({"inner": {"plain": None}}, NULLS)[0] == {"inner": {}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "made"),
+    [
+        ("integer", "5", 5),
+        ("number", "-1.5", -1.5),
+        ("boolean", "true", True),
+        ("object", '{"x": 1}', {"x": 1}),
+        ("array", "[1, 2]", [1, 2]),
+        ("integer", "05", "05"),
+        ("object", "{x: 1}", "{x: 1}"),
+        ("array", "x", "x"),
+        ("string", 5, 5),
+    ],
+)
+def test_only_the_json_text_of_another_value_is_converted(kind: str, value: Any, made: Any) -> None:
+    notes = [] if made == value else coerced("string", kind)
+    assert repair({"a": value, "A": 1}, typed(kind), only_text=True) == ({"a": made, "A": 1}, notes)
+
+
+LIST = {
+    "type": "object",
+    "properties": {
+        "limit": {"type": "integer"},
+        "filter": {"type": "object", "properties": {"status": {}}},
+        "rows": {"type": "array", "items": {"type": "object", "properties": {"name": {}}}},
+        "maybe": {"anyOf": [{"type": "object", "properties": {"color": {"type": "integer"}}}, {"type": "null"}]},
+        "closed": {"type": "object", "properties": {"size": {}}, "additionalProperties": {"type": "integer"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"limt": 5}, [("limt", "limit")]),
+        ({"Limits": 5}, [("Limits", "limit")]),
+        ({"limt": 5, "limit": 5}, []),
+        ({"page": 5}, []),
+        ({"filter": {"stauts": 1}}, [("filter.stauts", "status")]),
+        ({"rows": [{"name": 1}, {"nmae": 1}]}, [("rows[1].nmae", "name")]),
+        ({"maybe": {"colour": 1}}, [("maybe.colour", "color")]),
+        ({"closed": {"sizee": 1}}, []),
+        ({"limit": 5, "filter": {"status": 1}, "rows": []}, []),
+    ],
+)
+def test_an_unknown_field_that_resembles_a_known_one_is_found(
+    arguments: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
+    assert misspelt_fields(arguments, LIST) == found
+
+
+def test_an_optional_object_is_repaired_inside() -> None:
+    made, notes = repair({"maybe": {"color": "5"}}, LIST, only_text=True)
+    assert (made, notes[0]["field"]) == ({"maybe": {"color": 5}}, "maybe.color")
+
+
+def test_the_search_for_misspelt_fields_ends() -> None:
+    flood = {"limt": 1, **{f"zzz{number}": 1 for number in range(100_000)}}
+    assert misspelt_fields(flood, LIST) == [("limt", "limit")]
+    rows = {"rows": [{"nmae": 1}] * 100_000}
+    assert len(misspelt_fields(rows, LIST)) == repair_module.GUESSES
 
 
 @pytest.mark.parametrize(
@@ -124,7 +215,7 @@ def test_unknown_fields_are_renamed_dropped_or_reported(
         (typed("integer"), "9" * 30, "9" * 30, []),
         (typed("boolean"), "yes", "yes", []),
         (typed("boolean"), 1, 1, []),
-        (typed("string"), None, None, []),
+        (typed("string", enum=["x"]), "y", "y", []),
         (typed("string"), math.inf, math.inf, []),
         (typed("array", items={"type": "integer"}), "x", "x", []),
         (typed("nonsense"), "5", "5", []),

@@ -143,13 +143,13 @@ CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ),
     (
         "SCHEMA_ANY_OF_FAILED",
-        of({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        of({"anyOf": [{"type": "integer"}, {"type": "array"}, {"type": "null"}]}),
         {"a": "x"},
         {
             "path": "a",
-            "issue": "fits no alternative: must be an integer; or must be null",
+            "issue": "fits no alternative: must be an integer; or must be an array; or must be null",
             "received_type": "string",
-            "alternatives": ["must be an integer", "must be null"],
+            "alternatives": ["must be an integer", "must be an array", "must be null"],
         },
     ),
     (
@@ -183,6 +183,42 @@ CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"path": "a", "issue": "is a value that the schema forbids", "received_type": "string"},
     ),
 ]
+
+
+ADDRESS = {"type": "object", "properties": {"country": {"type": "string", "pattern": "^[A-Z]{2}$"}}}
+CONTACT = {
+    "type": "object",
+    "properties": {"address": {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/address"}]}},
+    "required": ["address"],
+    "additionalProperties": False,
+}
+OPTIONAL = {
+    "type": "object",
+    "properties": {"contact": {"anyOf": [{"$ref": "#/$defs/contact"}, {"type": "null"}]}},
+    "$defs": {"contact": CONTACT, "address": ADDRESS},
+}
+
+
+@pytest.mark.parametrize(
+    ("contact", "code", "path", "issue"),
+    [
+        (
+            {"address": {"country": "Norway"}},
+            "SCHEMA_PATTERN_MISMATCH",
+            "contact.address.country",
+            "must match the pattern ^[A-Z]{2}$, not 'Norway'",
+        ),
+        ({"address": 5}, "SCHEMA_TYPE_MISMATCH", "contact.address", "must be an object or null, not 5"),
+        ({}, "SCHEMA_REQUIRED", "contact.address", "is required"),
+        ({"address": None, "x": 1}, "SCHEMA_ADDITIONAL_PROPERTIES", "contact.x", "is not a field of this tool"),
+    ],
+)
+def test_an_optional_value_is_checked_as_if_null_were_no_alternative(
+    contact: object, code: str, path: str, issue: str
+) -> None:
+    found = problem(OPTIONAL, {"contact": contact})
+    assert (found["error_code"], found["details"][0]["path"], found["details"][0]["issue"]) == (code, path, issue)
+    assert len(found["details"]) == 1
 
 
 @pytest.mark.parametrize(("code", "schema", "arguments", "detail"), CODES, ids=[case[0] for case in CODES])

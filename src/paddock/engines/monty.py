@@ -17,8 +17,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
 from pydantic_monty import (
     AsyncFunctionSnapshot,
     AsyncMontySession,
@@ -58,6 +59,10 @@ SUSPENSIONS = 10_000_000  # calls, file operations and sleeps; Monty's default a
 ARGUMENT_CHARACTERS = 16 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600  # longer names are cut; the broker refuses them anyway, because no tool has a name this long
 PROGRESS_CHARACTERS = 1000
+UNAWAITED_CHARACTERS = 100_000
+CALL_CHARACTERS = 100
+WARNINGS = 20
+_COUNTS = msgspec.json.Decoder(dict[str, Annotated[int, msgspec.Meta(ge=0, lt=2**31)]])
 PROGRESS_EVENTS = 10_000  # per run; later ones are dropped
 MESSAGE_CHARACTERS = 64 * 1024
 LINE_CHARACTERS = 500
@@ -139,6 +144,7 @@ class MontyExecution:
         self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
+        self._has_bridge = False  # whether the script can call tools and make artifacts
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._task = asyncio.create_task(self._drive())
@@ -200,7 +206,8 @@ class MontyExecution:
                     failed_script = _Script(self._plan.code, script, f"<python-input-{self._feeds - 1}>")
                     return _finished_from_error(error, failed_script, self._plan)
             else:
-                return await self._value() if script.stores_value else Finished(Verdict.OK)
+                finished = await self._value() if script.stores_value else Finished(Verdict.OK)
+                return replace(finished, warnings=await self._unawaited()) if self._has_bridge else finished
         raise AssertionError("the last variant is the original script")
 
     async def _variants(self) -> list[InstrumentedScript]:
@@ -217,8 +224,9 @@ class MontyExecution:
         linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]
         if linked or any(name in code for name in BRIDGE_NAMES):
             parts.append(_guest_source("monty_bridge.py").replace("TOKEN", self._token))
-            call = "return await __paddock_call({!r}, payload, 'function')"
-            parts += [f"async def {name}(payload=None): {call.format(name)}" for name in linked]
+            call = "return __paddock_call(__paddock_made('{0}()'), '{0}', payload, 'function')"
+            parts += [f"def {name}(payload=None): {call.format(name)}" for name in linked]
+            self._has_bridge = True
         if parts:
             await self._feed("\n".join(parts), texts)
 
@@ -243,6 +251,20 @@ class MontyExecution:
         if depth(text.encode(errors="replace")) > RESULT_DEPTH:
             return Finished(Verdict.RAISED, error_type="ValueError", error_message=TOO_DEEP)
         return Finished(Verdict.OK, text)
+
+    async def _unawaited(self) -> tuple[str, ...]:
+        """A warning for each call that the script made without `await`."""
+        try:
+            complete = await self._feed(f"f'{{__paddock_dumps(__paddock_unawaited)[:{UNAWAITED_CHARACTERS}]}}'", {})
+            counts = _COUNTS.decode(str(complete.output))
+        except (MontyError, msgspec.MsgspecError, UnicodeError):
+            return ()  # the script has replaced what this uses, or there is too much of it
+        calls = [(call[:CALL_CHARACTERS], count) for call, count in counts.items() if count > 0]
+        return tuple(
+            f"{call} was never awaited, so it was not made{'' if count == 1 else f' ({count} times)'}: "
+            "write `await` before it."
+            for call, count in calls[:WARNINGS]
+        )
 
     async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
         """Run `code` in the session to its end, answering its calls.

@@ -5,16 +5,26 @@
 from json import dumps as __paddock_dumps
 from json import loads as __paddock_loads
 
+# How many coroutines of each call were made and never awaited.
+__paddock_unawaited = {}
 
-async def __paddock_call(name, params, kind):
+
+def __paddock_made(call):
+    __paddock_unawaited[call] = __paddock_unawaited.get(call, 0) + 1
+    return call
+
+
+async def __paddock_call(call, name, params, kind):
+    __paddock_unawaited[call] -= 1
     if type(name) is not str:
         raise TypeError("call_tool takes the tool's name and one dict of arguments")
     text = __paddock_dumps({} if params is None else params, allow_nan=False)
     return __paddock_loads(await __paddock_call_TOKEN(f"{name[:1000]}", f"{text[:16_777_217]}", f"{kind}"))
 
 
-async def call_tool(name, params=None, arguments=None):
-    return await __paddock_call(name, arguments if params is None else params, "tool")
+def call_tool(name, params=None, arguments=None):
+    call = __paddock_made(f"call_tool({name!r})"[:100])
+    return __paddock_call(call, name, arguments if params is None else params, "tool")
 
 
 async def report_progress(done, total=None, message=""):
@@ -24,7 +34,12 @@ async def report_progress(done, total=None, message=""):
     await __paddock_progress_TOKEN(f"{done + 0}", f"{'' if total is None else total + 0}", f"{text}")
 
 
-async def create_artifact(filename, content, file_type=None):
+def create_artifact(filename, content, file_type=None):
+    return __paddock_artifact(__paddock_made(f"create_artifact({filename!r})"[:100]), filename, content, file_type)
+
+
+async def __paddock_artifact(call, filename, content, file_type):
+    __paddock_unawaited[call] -= 1
     if not isinstance(filename, str):
         return {"success": False, "error": "an artifact needs a file name"}
     if not isinstance(content, (str, bytes)):

@@ -42,7 +42,7 @@ def main() -> None:
 
         cleanup.main(int(sys.argv[2]), sys.argv[3:])
     else:
-        # PYTHONDONTWRITEBYTECODE is set for the guests. Bytecode of Paddock's own modules may be written.
+        # PYTHONDONTWRITEBYTECODE is for the guests only. The host decides for Paddock's own modules: `warden_command`.
         sys.dont_write_bytecode = sys.argv[3] == "0"
         from paddock.jail import warden
 

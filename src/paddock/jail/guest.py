@@ -124,7 +124,7 @@ class Guest:
         self.pid = 0
         self.is_lost = False  # its zygote is gone
         self._loop = asyncio.get_running_loop()
-        self._awake = False
+        self._awake = False  # whether input has arrived since the last wait
         self.out_of_memory = False  # memory may have run out; the resource limit knows whether it has
         self._waiter = arrived  # settled at the next input
         self._unsent: deque[memoryview] = deque()

@@ -55,7 +55,7 @@ class Shelf:
         self.making = 0
         self.alive = 0  # made and not ended yet: waiting, in use, ending
         self.failures = 0
-        self.last_failed: asyncio.Future[None] | None = None  # the end of the zygote that failed last
+        self.last_failed: asyncio.Future[None] | None = None  # of the zygote that failed last; done when it has ended
         self.taken_at = 0.0
         self.fill_timer: asyncio.TimerHandle | None = None
         self.tidy_timer: asyncio.TimerHandle | None = None
@@ -240,7 +240,7 @@ class Pool:
         try:
             self._limits.apply_usual(guest.resource_limit)
         except (JailUnavailable, OSError) as problem:
-            # A dead guest is in no group; `take` notices that. But a living guest outside its group has no limits.
+            # A dead guest is in no group, and `take` drops it later. A living guest outside its group has no limits.
             if isinstance(problem, OSError) or guest.is_waiting():
                 await guest.end()  # its uid and its group may be reused only after its end
                 raise

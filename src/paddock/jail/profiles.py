@@ -32,9 +32,9 @@ SYSTEM = (
 )
 """Files of the host that programs need: libraries, tools, time zones, certificates. No configuration, no secrets."""
 UIDS = 1 << 16
-"""How many uids `chroot` uses, from `jail.uid_base` on. `namespaces` uses the next fifteen times as many."""
+"""How many uids `chroot` uses, from `jail.uid_base` on. `namespaces` uses the next 15 * UIDS."""
 ADDRESS_BYTES, NODE_ADDRESS_BYTES = 16 << 30, 64 << 30
-"""Address space of a Python process, and of a Node process: V8 reserves gigabytes. Page tables take at most 1/512."""
+"""Limits of the address space of a Python and a Node process: V8 reserves gigabytes. Page tables take up to 1/512."""
 NODE_OPEN_FILES = 64
 """Descriptors of a Node process if there is no control group. Node itself has 20, and 3 for each worker thread."""
 NODE_TASKS = 40

@@ -104,8 +104,8 @@ class Reaper(NamedTuple):
     """The reaper of one guest."""
 
     pid: int
-    number: int
-    warm: bool
+    number: int  # of the guest's order
+    warm: bool  # whether the guest is of the warm zygote
 
 
 class Warden:

@@ -49,11 +49,11 @@ class Spec:
     place: str = ""  # a directory of the host where `chroot` keeps its roots
     memory_folders: tuple[str, ...] = ()  # tmpfs directories in which `confined` may make folders
     counted: bool = True  # a memory control group counts what no process maps: see `seccomp.Policy`
-    sessions: bool = True  # setsid has its effect: see `seccomp.Policy`
-    rlimits: Mapping[str, int] = field(default_factory=dict)  # of guests, below `privileges.DEFAULT_LIMITS`
+    sessions: bool = True  # setsid works: see `seccomp.Policy`
+    rlimits: Mapping[str, int] = field(default_factory=dict)  # of guests, beside or below `privileges.DEFAULT_LIMITS`
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
-    hash_seed: str = "random"  # of all guests of one zygote
+    hash_seed: str = "random"  # PYTHONHASHSEED of the warden; all its guests have the same hashes
     trace: bool = False  # report refused system calls to the host
 
     def to_bytes(self) -> bytes:

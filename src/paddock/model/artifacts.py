@@ -51,7 +51,10 @@ _MEDIA = frozenset({"audio", "font", "image", "video"})
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """An artifact's name, type, size and address, without its bytes. Also the event of its creation."""
+    """An artifact's name, type, size and address, without its bytes.
+
+    Also serves as the event that reports its creation.
+    """
 
     id: str
     filename: str

@@ -1,7 +1,7 @@
 """The error envelope, version 1: the form in which scripts and callers receive a failed tool call.
 
-`docs/envelope.md` lists every kind and code, `docs/envelope.schema.json` is the schema. One function here builds each
-row of that list, and sets its kind, code and `retryable`.
+`docs/envelope.md` lists every kind and code; `docs/envelope.schema.json` is the schema. Each row of that list has its
+own function here, which sets its kind, code and `retryable`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def invalid_arguments(
 
 
 def context_not_allowed(tool: str, names: Sequence[str]) -> dict[str, Any]:
-    """Credentials, context or connection ids among the arguments, which the host adds itself."""
+    """The arguments contain credentials, context or connection ids, which the host adds itself."""
     quoted = ", ".join(f"'{name}'" for name in names)
     return envelope(
         "mcp_input_validation",
@@ -165,7 +165,7 @@ def upstream_unreachable(tool: str, summary: str) -> dict[str, Any]:
 
 def rate_limited(tool: str, summary: str, retry_after_seconds: float, *, hints: Sequence[str] = ()) -> dict[str, Any]:
     """The call exceeded Paddock's own rate limit for a server, or came when Paddock had too many runs already."""
-    hints = hints or ["Call it less often: request more in one call, or return and continue later."]
+    hints = hints or ["Call it less often: request more data per call, or return and continue later."]
     result = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=hints, retryable=True)
     return with_meta(result, retry_after_seconds=retry_after_seconds)
 
@@ -185,7 +185,7 @@ def policy_denied(tool: str, summary: str, *, needs_approval: bool, hints: Seque
 def script_failed(
     tool: str, exception: str, message: str, line: int | None = None, *, hint: str = ""
 ) -> dict[str, Any]:
-    """A script ended with an exception, a syntax error or a limit. `execute` returns this."""
+    """A script failed: it raised an exception, had a syntax error or exceeded a limit. `execute` returns this."""
     blocked = exception in ("ModuleNotFoundError", "ImportError")
     code = "SANDBOX_MODULE_BLOCKED" if blocked else "SANDBOX_RUNTIME_ERROR"
     place = "" if line is None else f"line {line}"
@@ -197,7 +197,7 @@ def script_failed(
 def call_limit_exceeded(tool: str, limit: int) -> dict[str, Any]:
     """The run exceeded its limit of tool calls."""
     summary = f"The run has reached its limit of {limit} tool calls."
-    hints = ["Request more in one call, or split the work over several runs."]
+    hints = ["Request more data per call, or split the work over several runs."]
     return envelope("sandbox_runtime", tool, summary, "CALL_LIMIT_EXCEEDED", hints=hints)
 
 
@@ -316,8 +316,8 @@ class Code(NamedTuple):
 
 
 CODES = (
-    Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "correct each item of details"),
-    Code("SCHEMA_*", "mcp_input_validation", False, "correct the item of details"),
+    Code("INPUT_VALIDATION_FAILED", "mcp_input_validation", False, "fix every problem listed in details"),
+    Code("SCHEMA_*", "mcp_input_validation", False, "fix the problem in details"),
     Code("CONTEXT_NOT_ALLOWED", "mcp_input_validation", False, "leave out these arguments: the server adds them"),
     Code("TOOL_NOT_FOUND", "tool_not_found", False, "use a name from hints, or search"),
     Code("<FIELD>_REQUIRED", "precondition_failed", False, "set the field, then call again"),
@@ -334,7 +334,7 @@ CODES = (
     Code("APPROVAL_REQUIRED", "policy_denied", False, "tell the user what you would call and why"),
     Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another module, or a tool"),
     Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
-    Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "request more in one call"),
+    Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "request more data per call"),
     Code("INTERNAL_ERROR", "internal_error", False, "read the summary; do not repeat blindly"),
 )
 

@@ -15,6 +15,13 @@ from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool
 
 LANGUAGES = ("python", "javascript", "typescript")
+ALIASES: Mapping[str, tuple[str, str | None]] = {
+    "py": ("python", None),
+    "js": ("javascript", None),
+    "ts": ("typescript", None),
+    "node": ("javascript", "node"),
+}
+"""Other names of languages, each with the language and the engine that it means."""
 ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
 GLOBALS = ("all", "closed")
@@ -44,6 +51,11 @@ def make_request(code: str, options: RunOptions) -> Request:
     for name in options:
         if name not in known:
             raise RequestError(f"unknown option {name!r}; {did_you_mean(name, known)}")
+    alias = options.get("language")
+    if isinstance(alias, str) and alias in ALIASES:
+        language, engine = ALIASES[alias]
+        is_chosen = options.get("engine") not in (None, "auto")
+        options = {**options, "language": language, "engine": options.get("engine") if is_chosen else engine}
     return Request(code, **options)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import time
 from collections import deque
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import FaceRequest, HostInfo, face_of
+from paddock.definitions.faces import FaceRequest, FaceResponse, HostInfo, face_of
 from paddock.definitions.validation import parse_saved
 from paddock.engines import registry
 from paddock.errors import BadDefinition, HostError, Overloaded, PaddockError, RequestError, StoreError
@@ -91,7 +92,7 @@ class _CodeTool:
             place = self._services.queue.place(run_id, caller.key, partial(_memory_bytes, caller, request))
             return await self._call(run_id, place, caller, request)
         except Overloaded as refusal:
-            hints = ["Nothing was run. Wait that long, then call again, with fewer calls at once."]
+            hints = ["Nothing was run. Wait for retry_after_seconds, then call again, and make fewer calls at once."]
             seconds = refusal.retry_after_seconds
             return self.refuse(envelope.rate_limited(self._definition.name, str(refusal), seconds, hints=hints))
 
@@ -119,13 +120,18 @@ class _CodeTool:
             response = self.face.render_fault(request, fault)
             if isinstance(fault, HostError):
                 self._services.log_fault(type(fault).__name__, fault)
-            return to_result(response)
+            return to_result(self._without_host_paths(response))
         parts = {"output": result.output_json or "", "stdout": result.stdout, "stderr": result.stderr}
         max_bytes = self.face.overflow_bytes(self._services.config, result)
         overflows = await self._services.store_overflows(caller, run_id, parts, max_bytes, self.face.preview)
         response = self.face.render(self._definition, request, result, overflows)
         stored = [each.artifact for each in overflows.values() if each.artifact is not None]
         return to_result(response, (*result.artifacts, *stored))
+
+    def _without_host_paths(self, response: FaceResponse) -> FaceResponse:
+        hide = self._services.without_host_paths
+        values = None if response.structured is None else json.loads(hide(json.dumps(response.structured)))
+        return replace(response, text=None if response.text is None else hide(response.text), structured=values)
 
     def refuse(self, envelope: Mapping[str, Any]) -> CallToolResult:
         return to_result(self.face.render_refusal(envelope))
@@ -138,7 +144,7 @@ class _CodeTool:
         return to_result(self.face.render_findings(findings))
 
     async def _begin(self, run_id: str, caller: Caller, request: FaceRequest) -> dict[str, Any] | None:
-        """Store that the run begins. Returns the summary of an earlier run with the same idempotency key.
+        """Record that the run has begun. Returns the summary of an earlier run with the same idempotency key.
 
         A detached request is checked first, because nobody would see the error later.
         """
@@ -167,7 +173,9 @@ class _CodeTool:
     async def _run(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> RunResult:
         """Wait for the run's turn, run it to its end, and store its result, even if it was cancelled.
 
-        If the server ends the run, the caller gets that result too.
+        Returns the result if the run ended by itself, or if the server ended it: then the verdict is `cancelled`.
+        Raises CancelledError if the client cancelled the call, and PaddockError if the request is refused or the host
+        fails.
         """
         services = self._services
         calls_context = caller.context.for_run(request.connections)
@@ -195,7 +203,7 @@ class _CodeTool:
                 raise
             except PaddockError as fault:
                 verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
-                result = unfinished(verdict, RunError(type(fault).__name__, str(fault)))
+                result = unfinished(verdict, RunError(type(fault).__name__, services.without_host_paths(str(fault))))
                 raise
             finally:
                 reporter.close()

@@ -107,7 +107,7 @@ async def _read(services: Services, caller: Caller, ref: str, max_bytes: int) ->
             "a file, and detach_file removes one that has expired"
         )
     if stored.artifact.size > max_bytes:
-        raise BadFile(f"the files of one run may have {RUN_BYTES // MB} MB together; detach some, or name fewer")
+        raise BadFile(f"the files of one run may total at most {RUN_BYTES // MB} MB; detach some, or name fewer")
     found = await scope.read(stored.artifact.id)
     if found is None:
         raise BadFile(f"the artifact {ref[:100]!r} has just expired; detach it, or attach the file again")
@@ -118,7 +118,8 @@ async def _read(services: Services, caller: Caller, ref: str, max_bytes: int) ->
 async def _attach(services: Services, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
     scope, session = services.artifacts.of(caller.owner), caller.session
     if session is not None and len(session.files) >= MAX_ATTACHED:
-        return _failure(f"{MAX_ATTACHED} files are attached already, the maximum", "Detach those that are not needed.")
+        problem = f"{MAX_ATTACHED} files are already attached, which is the maximum"
+        return _failure(problem, "Detach those that are not needed.")
     if "artifact" in arguments:
         if len(arguments) > 1:
             return _failure("artifact was passed together with a new file", "Pass artifact alone, or a new file.")

@@ -250,7 +250,9 @@ class _Guard:
         try:
             memory.grow(needed, is_large=is_large)
         except Overloaded as problem:
-            hints = ["Nothing was run. Wait that long, then send it again, with fewer large requests at once."]
+            hints = [
+                "Nothing was run. Wait for retry_after_seconds, then send it again, with fewer large requests at once."
+            ]
             data = envelope.rate_limited("request", str(problem), problem.retry_after_seconds, hints=hints)
             return _Refused(429, str(problem), data, retry_after=str(math.ceil(problem.retry_after_seconds)))
         return None

@@ -55,10 +55,12 @@ async def _read(services: Services, caller: Caller, url: str) -> ImageContent | 
 
 
 def _image_type(data: bytes) -> str | None:
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+    """Return the type of a whole image, by its first and last bytes."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n") and data.endswith(b"IEND\xaeB`\x82"):
         return "image/png"
-    if data.startswith(b"\xff\xd8\xff"):
+    if data.startswith(b"\xff\xd8\xff") and data.endswith(b"\xff\xd9"):
         return "image/jpeg"
-    if data.startswith((b"GIF87a", b"GIF89a")):
+    if data.startswith((b"GIF87a", b"GIF89a")) and data.endswith(b";"):
         return "image/gif"
-    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
+    is_webp = data[:4] == b"RIFF" and data[8:12] == b"WEBP" and int.from_bytes(data[4:8], "little") == len(data) - 8
+    return "image/webp" if is_webp else None

@@ -50,7 +50,7 @@ from paddock.server.http import received
 from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
 from paddock.server.sessions import CONNECTION, Caller, token_principal
-from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response
+from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,9 +243,9 @@ class _Handlers:
         arguments = tool.normalize(arguments)
         # The check of large arguments may take a second, so it happens in a thread.
         if http is not None and http.body_bytes > SMALL_BYTES:
-            problem = await asyncio.to_thread(tool.validator.problems, arguments, params.name)
+            arguments, notes, problem = await asyncio.to_thread(tool.check, arguments)
         else:
-            problem = tool.validator.problems(arguments, params.name)
+            arguments, notes, problem = tool.check(arguments)
         if problem is not None:
             return tool.refuse(problem)
         caller = self._caller(context)
@@ -254,18 +254,19 @@ class _Handlers:
             result = await _until_disconnect(None if http is None else http.disconnected, work)
             await self._services.record_session(caller)
             result = await truncate_response(self._services, caller, tool.tool, result)
-            return await with_images(self._services, caller, result)
+            return with_notes(await with_images(self._services, caller, result), notes)
         except RequestError as refusal:
             return tool.refuse(envelope.invalid_arguments(params.name, str(refusal)))
         except PaddockError as fault:
             self._services.log_fault(type(fault).__name__, fault)
-            return envelope_result(envelope.internal_error(params.name, f"{type(fault).__name__}: {fault}"))
+            message = self._services.without_host_paths(f"{type(fault).__name__}: {fault}")
+            return envelope_result(envelope.internal_error(params.name, message))
         finally:
             self._services.start_maintenance()
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         cursor = None if params is None else params.cursor
-        with _protocol_errors():
+        with _protocol_errors(self._services):
             artifacts, next_cursor = await artifact_tools.list_resources(self._services, self._caller(context), cursor)
         definitions, _ = await self._current()
         self.subscribers.add(context)
@@ -280,7 +281,7 @@ class _Handlers:
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         definitions, _ = await self._current()
-        with _protocol_errors():
+        with _protocol_errors(self._services):
             stubs = await prompts.read_stubs(self._services, definitions, uri)
             found = stubs or await artifact_tools.read_resource(self._services, self._caller(context), uri)
         if found is None:
@@ -296,7 +297,7 @@ class _Handlers:
         definitions, _ = await self._current()
         if params.name not in [each.name for each in prompts.list_prompts(definitions)]:
             raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
-        with _protocol_errors():
+        with _protocol_errors(self._services):
             return await prompts.get_prompt(self._services, self._caller(context), definitions, params.arguments or {})
 
     def _caller(self, context: Context) -> Caller:
@@ -317,12 +318,12 @@ class _Handlers:
 
 
 @contextmanager
-def _protocol_errors() -> Iterator[None]:
+def _protocol_errors(services: Services) -> Iterator[None]:
     """Turn Paddock's errors into protocol errors, for requests whose result cannot contain an error."""
     try:
         yield
     except PaddockError as problem:
-        raise MCPError(surface(problem).mcp_code, str(problem)) from None
+        raise MCPError(surface(problem).mcp_code, services.without_host_paths(str(problem))) from None
 
 
 def _instructions(services: Services, code_tools: Sequence[str]) -> str:

@@ -93,6 +93,13 @@ class Services:
             writer.is_logged = True
         log.warning("%s: %s", what, fault)
 
+    def without_host_paths(self, text: str) -> str:
+        """Return the text of a fault without folders of this host, which do not concern clients. The log has them."""
+        folders = (self.config.data_directory, str(self.store.path.parent), str(Path.home()))
+        for folder in sorted(folders, key=len, reverse=True):
+            text = text.replace(f"{folder.rstrip('/')}/", "") if folder.strip("/") else text
+        return text
+
     def check_open(self) -> None:
         """Raise Overloaded if the server is being shut down, so that no new run starts."""
         if self._is_closing:

@@ -108,8 +108,8 @@ def check_connections(services: Services, selections: Mapping[str, str]) -> dict
     injection = services.paddock.injection
     known = {} if injection is None else injection.connections
     checked: dict[str, str] = {}
-    for path, connection in selections.items():
-        server = path.removeprefix("/")
+    for key, connection in selections.items():
+        server = key.removeprefix("/")  # callers may write "/server"
         if server not in known:
             raise RequestError(f"{server!r} has no connections to choose from; {did_you_mean(server, known)}")
         ids = [each.id for each in known[server]]
@@ -128,9 +128,8 @@ def session_state(session: Session | None) -> dict[str, Any]:
 
 def _field_description(field: Field) -> str:
     servers = "all servers" if EVERY_SERVER in field.servers else ", ".join(field.servers)
-    return (
-        f"{field.description.strip()} Added to every later call of tools of {servers}; do not pass it yourself.".strip()
-    )
+    added = f"Added to every later call to the tools of {servers}; do not pass it yourself."
+    return f"{field.description.strip()} {added}".strip()
 
 
 def _setter(name: str, description: str, fields: Mapping[str, Field]) -> SessionTool:

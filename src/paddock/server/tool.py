@@ -15,9 +15,11 @@ from pydantic import BaseModel
 
 from paddock.definitions.faces import PREVIEW_CHARACTERS, FaceResponse, envelope_response, warning_lines
 from paddock.model.artifacts import Artifact
+from paddock.model.envelope import with_meta
 from paddock.model.tools import Hints
 from paddock.server.services import Services
 from paddock.server.sessions import Caller
+from paddock.tools.repair import repair
 from paddock.tools.schema import Validator, compile_schema
 
 EVENT_BYTES = 1_000_000
@@ -60,6 +62,11 @@ def envelope_result(envelope: Mapping[str, Any]) -> CallToolResult:
     return to_result(envelope_response(envelope))
 
 
+def with_notes(result: CallToolResult, notes: list[dict[str, Any]]) -> CallToolResult:
+    """Return the result, with notes on the arguments that were repaired in `_meta.normalized`."""
+    return result.model_copy(update={"meta": {**(result.meta or {}), "normalized": notes}}) if notes else result
+
+
 @dataclass(frozen=True)
 class ServerTool:
     """One tool of the server. `call` gets arguments that the tool's schema accepts."""
@@ -76,6 +83,20 @@ class ServerTool:
     @cached_property
     def validator(self) -> Validator:
         return compile_schema(self.tool.input_schema)
+
+    def check(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any] | None]:
+        """Check arguments. Return them, notes on what had to be repaired, and the envelope if they are invalid.
+
+        Only a null for an optional argument, and the JSON text of a value that is not a text, are repaired.
+        """
+        name = self.tool.name
+        problem = self.validator.problems(arguments, name)
+        if problem is None:
+            return arguments, [], None
+        repaired, notes = repair(arguments, self.tool.input_schema, only_text=True)
+        if repaired != arguments:
+            problem = self.validator.problems(dict(repaired), name)
+        return dict(repaired), notes, problem and with_meta(problem, normalized=notes)
 
     def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return valid arguments with an int for each float where the schema wants an integer: 2.0 is one in JSON."""

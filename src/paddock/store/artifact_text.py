@@ -279,6 +279,7 @@ class Search:
 
         The next stretch begins after `accepted` characters, so it also finds the matches that begin there.
         """
+        # `lead`, and the last character of a part, are not searched: they are context for `^`, `$` and `\b`.
         lead = self._previous.encode()
         data = lead + text.encode().replace(b"\r\n", b"\n")
         end = len(data) - len(text[-1].encode()) if is_part else len(data)

@@ -43,7 +43,7 @@ def make_file(path: Path) -> None:
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
-    """Return what identifies the file or folder at `path`, even if another one takes its name; None if none exists."""
+    """Return device and inode of a file or folder, to notice if another takes its name; None if there is none."""
     try:
         status = path.stat()
     except OSError:

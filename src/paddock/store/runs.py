@@ -1,4 +1,4 @@
-"""Runs in the database. A run is written when it begins and when it ends, and usually does not wait for that."""
+"""Runs in the database. A run is written when it begins and when it ends, usually without waiting for the write."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class StoredRuns:
         self._running: dict[str, _Running] = {}
 
     async def begin(self, run: NewRun) -> StoredRun | None:
-        """Write that `run` begins. Waits for the write if the run has an idempotency key, or the store may not work.
+        """Write that `run` begins. Waits for the write if it has an idempotency key, or if the store may be broken.
 
         If the principal already has a run with that key, returns that run and writes nothing. Raises RequestError if
         that run was for another request.
@@ -226,7 +226,7 @@ class StoredRuns:
         return await self._read(lambda connection: _list(connection, principal, limit, before, filters))
 
     async def request_cancel(self, principal: str, run_id: str) -> None:
-        """Record the request that the process that owns a run should end it."""
+        """Ask the process that owns a run to end it."""
 
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.tables import runs, sa

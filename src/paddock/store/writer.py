@@ -214,10 +214,7 @@ class Writer:
         self.problem = problem
         self._disconnect()
         with self._wake:
-            items = [
-                *batch,
-                *self._queue,
-            ]  # callers of items queued meanwhile are told too, rather than wait for a retry
+            items = [*batch, *self._queue]  # callers in the queue get the error now, rather than wait for a retry
             self._queue = deque(item for item in items if item.done is None)
             self._awaited_count = 0
         if self._queue and not self.is_logged:  # a problem is logged once until a write succeeds

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock.model import envelope
@@ -32,6 +33,8 @@ ARGUMENT_BYTES = 4 * 1024 * 1024
 ARGUMENT_DEPTH = 100
 TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
+WARNINGS = 20
+"""How many different warnings about misspelt fields the result of a run contains."""
 _DENIED = '"error_kind": "policy_denied"'
 
 
@@ -69,6 +72,8 @@ class Broker:
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
         self._repaired: dict[int, Mapping[str, Any]] = {}  # repaired arguments of pending calls, by call id
+        self._warnings: dict[int, list[str]] = {}  # of pending calls, by call id
+        self._misspelt: dict[str, None] = {}  # the warnings about misspelt fields, each once
         self._denials: set[int] = set()
         self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}
         """Outcomes that are not journalled yet, by call id, each with the secrets that its answer may repeat."""
@@ -95,7 +100,8 @@ class Broker:
         milliseconds = (time.perf_counter() - started) * 1000
         status = "error" if answer.failed else "ok"
         sent_arguments = self._repaired.pop(call.id, arguments if isinstance(arguments, dict) else {})
-        self._calls[call.id] = Call(call.id, name, sent_arguments, status, round(milliseconds, 3))
+        warnings = tuple(self._warnings.pop(call.id, ()))
+        self._calls[call.id] = Call(call.id, name, sent_arguments, status, round(milliseconds, 3), warnings)
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
         return answer
@@ -121,6 +127,10 @@ class Broker:
         """The finished calls in program order. Calls over the limit were never made."""
         return tuple(self._calls[number] for number in sorted(self._calls))
 
+    def warnings(self) -> tuple[str, ...]:
+        """What the calls of this run probably did not intend."""
+        return tuple(self._misspelt)
+
     def is_denial(self, text: str) -> bool:
         """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
         return hash(text) in self._denials
@@ -138,19 +148,40 @@ class Broker:
         policy = self._rules.policy
         if not is_session_tool and policy is not None and (decision := policy.decide(tool)).action != "allow":
             return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
+        from paddock.tools.repair import repair
+        from paddock.tools.size import run_by_size
+
+        schema = tool.input_schema
         notes: list[dict[str, Any]] = []
         if not is_session_tool and self._rules.repairs:
-            from paddock.tools.repair import repair
-            from paddock.tools.size import run_by_size
-
-            repaired, notes = await run_by_size(arguments, repair, entry.arguments, tool.input_schema)
+            repaired, notes = await run_by_size(arguments, repair, entry.arguments, schema)
             if notes:
                 entry, self._repaired[call.id] = await self._entry(call.id, repaired), repaired
         problem = await self._problem(tool, entry.arguments)
+        if problem is not None and problem["error_kind"] == "mcp_input_validation":
+            repaired, more = await run_by_size(arguments, partial(repair, only_text=True), entry.arguments, schema)
+            if repaired != entry.arguments:
+                entry, self._repaired[call.id] = await self._entry(call.id, repaired), repaired
+                problem, notes = await self._problem(tool, repaired), [*notes, *more]
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
             return await self._refuse(entry, tool.full_name, tool, problem)
+        self._warn(call.id, tool, entry.arguments, notes)
         return await self._call_and_journal(entry, tool, notes)
+
+    def _warn(self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> None:
+        """Record what was changed in the arguments of a call, and which of their fields are probably misspelt."""
+        from paddock.tools.repair import describe, misspelt_fields
+
+        name = tool.full_name
+        warnings = [f"{name}: {text}" for text in map(describe, notes) if text]
+        for unknown, known in misspelt_fields(arguments, tool.input_schema):
+            text = f"{name}: unknown field '{unknown}' was passed on; did you mean '{known}'?"
+            warnings.append(text)
+            if len(self._misspelt) < WARNINGS:
+                self._misspelt[text] = None
+        if warnings:
+            self._warnings[number] = warnings
 
     async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """An envelope if the arguments include one that only the host may pass, or violate the schema; else None."""

@@ -1,8 +1,8 @@
-"""Repairs arguments that are certainly wrong and have only one possible meaning. Off by default.
+"""Repairs arguments that are certainly wrong and have only one possible meaning.
 
-Only invalid parts are changed (an unknown field if none is allowed, a missing required one, a value of a wrong type),
-so valid arguments come back unchanged. No information is lost: a text becomes a number only if it is exactly that
-number's text. Schema and arguments are untrusted, and no value of either raises an exception.
+Only invalid parts are changed (an unknown field if none is allowed, a missing required one, a value of a wrong type, a
+null where none is allowed), so valid arguments come back unchanged. No information is lost: a text becomes a number
+only if it is exactly that number's text. Schema and arguments are untrusted, and no value of either raises.
 """
 
 from __future__ import annotations
@@ -25,30 +25,86 @@ GUESSES = 20
 FIELDS = 1000
 """How many known names are compared with an unknown one."""
 MAX_DEPTH = 20
+VISITS = 1000
+"""How many objects and lists of the arguments are searched for misspelt fields."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _COMPOSED = frozenset({"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref"})
 _Place = tuple[str | int, ...]
 
 
-def repair(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
-    """Repair `arguments` as far as that is certain. Also returns entries for `_meta.normalized` about the repairs."""
-    repairer = _Repair(schema)
+def repair(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], *, only_text: bool = False
+) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
+    """Repair `arguments` as far as that is certain. Also returns entries for `_meta.normalized` about the repairs.
+
+    A null that is not allowed for an optional field is removed without a note. With `only_text`, the only other repair
+    is to replace a text by the number, boolean, array or object of which it is the JSON text.
+    """
+    repairer = _Repair(schema, only_text)
     repaired = repairer.value(arguments, schema, ())
     return (repaired if isinstance(repaired, dict) else arguments), repairer.notes[:NOTES]
+
+
+def misspelt_fields(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Unknown fields that the schema allows, each with the known field that was probably meant."""
+    repairer = _Repair(schema)
+    repairer.search(arguments, schema, ())
+    return repairer.misspelt
+
+
+def describe(note: Mapping[str, Any]) -> str:
+    """A repair as a sentence; empty for a note about a field that was not changed."""
+    if note["kind"] == "coerced":
+        return f"'{note['field']}' was converted from {note['from_type']} to {note['to_type']}."
+    if note["kind"] == "renamed":
+        return f"'{note['from']}' was passed as '{note['to']}'."
+    return (
+        f"'{note['from']}' was left out: '{note['canonical']}' has its value."
+        if note["kind"] == "dropped_alias"
+        else ""
+    )
 
 
 @dataclass(slots=True)
 class _Repair:
     root: Mapping[str, Any]
+    only_text: bool = False
     notes: list[dict[str, Any]] = field(default_factory=list)
     guesses: int = GUESSES
+    misspelt: list[tuple[str, str]] = field(default_factory=list)
+    visits: int = VISITS
+
+    def search(self, value: Any, schema: Any, place: _Place) -> None:
+        """Collect the misspelt fields in `value`. Stops after a number of values, because calls must not wait."""
+        node = self._without_null(self._resolve(schema))
+        self.visits -= 1
+        if self.visits < 0 or len(place) > MAX_DEPTH or not isinstance(node, Mapping):
+            return
+        if isinstance(value, list):
+            for number, one in enumerate(value[: self.visits]):
+                self.search(one, node.get("items"), (*place, number))
+        properties = node.get("properties")
+        if not isinstance(value, dict) or not isinstance(properties, Mapping):
+            return
+        for name, one in value.items():
+            if name in properties:
+                if isinstance(one, (dict, list)):
+                    self.search(one, properties[name], (*place, name))
+            elif self.guesses > 0 and _is_open(node):
+                self.guesses -= 1
+                near = within_edits(
+                    name, (other for other in properties if isinstance(other, str) and other not in value)
+                )
+                if near:
+                    self.misspelt.append((path((*place, name)), near[0]))
 
     def value(self, value: Any, schema: Any, place: _Place) -> Any:
         node = self._resolve(schema)
         if len(place) > MAX_DEPTH or not isinstance(node, Mapping):
             return value
         value = self._coerce(value, node, place)
+        node = self._without_null(node)
         if isinstance(value, dict):
             return self._object(value, node, place)
         items = node.get("items")
@@ -60,21 +116,31 @@ class _Repair:
         properties = node.get("properties")
         if not isinstance(properties, Mapping):
             return value
-        names = self._names(value, node, properties, place)
+        names = {} if self.only_text else self._names(value, node, properties, place)
+        listed = node.get("required")
+        required = listed if isinstance(listed, list) else []
         repaired: dict[str, Any] = {}
         for name, one in value.items():
             target = names.get(name, name)
-            if target is not None:
+            is_absent = one is None and target not in required and not self._allows_null(properties.get(target))
+            if target is not None and not is_absent:
                 repaired[target] = self.value(one, properties.get(target), (*place, target))
         return repaired
+
+    def _allows_null(self, schema: Any) -> bool:
+        """Whether null may be valid. Assumes so unless the schema's types say otherwise."""
+        node = self._resolve(schema)
+        if not isinstance(node, Mapping):
+            return True
+        types = self._types(node)
+        return not types or "null" in types
 
     def _names(
         self, value: dict[str, Any], node: Mapping[str, Any], properties: Mapping[str, Any], place: _Place
     ) -> dict[str, Any]:
         """The new name of each unknown field, or None for a field to drop."""
         is_closed = node.get("additionalProperties") is False and "patternProperties" not in node
-        is_open = node.get("additionalProperties", True) is True and not node.keys() & {*_COMPOSED, "patternProperties"}
-        if not is_closed and not is_open:
+        if not is_closed and not _is_open(node):
             return {}
         listed = node.get("required")
         required = listed if isinstance(listed, list) else []
@@ -100,6 +166,8 @@ class _Repair:
         kind = received_type(value)
         if not allowed or kind in allowed or (kind == "integer" and "number" in allowed):
             return value
+        if self.only_text and not isinstance(value, str):
+            return value
         for to in allowed:
             coerced = self._to_list(value, node, place) if to == "array" else _coerce(value, to)
             if coerced is not None:
@@ -110,7 +178,7 @@ class _Repair:
     def _to_list(self, value: Any, node: Mapping[str, Any], place: _Place) -> list[Any] | None:
         """Decode `value` if it is the JSON text of a list, else wrap it in a list if items may have its type."""
         parsed: list[Any] | None = _decode_json(value, list)
-        if parsed is not None or value is None or isinstance(value, (list, dict)):
+        if parsed is not None or value is None or isinstance(value, (list, dict)) or self.only_text:
             return parsed
         items = self._resolve(node.get("items", {}))
         types = self._types(items) if isinstance(items, Mapping) else ()
@@ -128,6 +196,17 @@ class _Repair:
             found = [_declared_types(one.get("type")) if isinstance(one, Mapping) else () for one in inner]
             return tuple(name for names in found for name in names) if all(found) else ()
         return _declared_types(node.get("type"))
+
+    def _without_null(self, node: Any) -> Any:
+        """The only alternative beside null, if `node` is such a choice, else `node`."""
+        if not isinstance(node, Mapping) or "properties" in node or "items" in node:
+            return node
+        choice = next((node[name] for name in ("anyOf", "oneOf") if name in node), None)
+        if not isinstance(choice, list):
+            return node
+        inner = [self._resolve(branch) for branch in choice[:FIELDS]]
+        others = [one for one in inner if not isinstance(one, Mapping) or one.get("type") != "null"]
+        return others[0] if len(others) == 1 and isinstance(others[0], Mapping) else node
 
     def _resolve(self, schema: Any) -> Any:
         """`schema`, or the schema that it references within the document."""
@@ -158,6 +237,11 @@ class _Repair:
 def _declared_types(value: Any) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     return tuple(names) if all(isinstance(name, str) and name in _TYPES for name in names) else ()
+
+
+def _is_open(node: Mapping[str, Any]) -> bool:
+    """Whether an object of this schema may have any unknown field."""
+    return node.get("additionalProperties", True) is True and not node.keys() & {*_COMPOSED, "patternProperties"}
 
 
 def _spelling(name: str) -> str:

@@ -18,9 +18,9 @@ FRAMES = 2000
 """Limit for nested schemas on the validator's stack. A thread with 512 KB has room for about 3,000."""
 _STEPS = 50_000
 """Limit for the pairs of schema and value that `Cost.exact` counts."""
-_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits for a unit of text, by size class
+_MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits per unit of text, by pattern size class
 _NUMBER_BITS = 50  # the validator computes exactly, and larger numbers do not fit into machine numbers
-_COMPARED, _COMPARED_NUMBER = 8, 80  # visits for a part of an option of `enum` that is not looked up
+_COMPARED, _COMPARED_NUMBER = 8, 80  # visits for each part of an `enum` option that is compared
 _UNIQUE, _UNIQUE_EXACT = 20, 150  # visits for each item: up to fifteen are compared pairwise
 _UNEVALUATED = 3  # measured: the validator visits everything below such a schema 2.5 times
 _NAMED = ("dependentRequired", "dependencies", "dependentSchemas")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.model.envelope import invalid_arguments
@@ -136,14 +136,39 @@ def _problems(
             code, issue = "SCHEMA_ADDITIONAL_PROPERTIES", "is not a field of this tool"
             hints = _unknown_field_hints(name, place, known)
             yield Problem(code, (*place, name), issue, received_type(_value_at(value, [name])), {}, hints, branch)
+    elif alternative := _other_than_null(kind):
+        for inner in alternative:
+            for problem in _problems(inner, arguments, validator, is_shown=is_shown):
+                is_type = problem.code == "SCHEMA_TYPE_MISMATCH" and problem.place == place
+                yield _or_null(problem) if is_type else problem
     else:
-        code, issue, more = _issue(kind, value, arguments, validator)
+        code, issue, more = _issue(kind, value, place, arguments, validator)
         hints = ()
         if is_shown and kind.name == "enum" and isinstance(value, str):
             hints = _did_you_mean(value, [option for option in kind.options if isinstance(option, str)])
         elif is_shown and kind.name in ("minimum", "maximum"):
             hints = _range(_part(error, validator))
         yield Problem(code, place, issue, received_type(value), more, hints, branch)
+
+
+def _other_than_null(kind: Any) -> Sequence[ValidationError]:
+    """The problems of the only alternative beside null, for a value that fits neither; empty if there are others."""
+    if kind.name not in ("anyOf", "oneOf") or type(kind).__name__ == "OneOfMultipleValid":
+        return ()
+    others = [branch for branch in kind.context if not _is_null_branch(branch)]
+    return others[0] if len(others) == 1 < len(kind.context) else ()
+
+
+def _is_null_branch(errors: Sequence[ValidationError]) -> bool:
+    kind: Any = errors[0].kind if len(errors) == 1 else None
+    return kind is not None and kind.name == "type" and list(kind.types) == ["null"]
+
+
+def _or_null(problem: Problem) -> Problem:
+    """A problem of a wrong type, where null would be right too."""
+    expected, rest, value = problem.issue.partition(", not ")
+    more = {**problem.more, "expected_type": f"{problem.more['expected_type']} or null"}
+    return replace(problem, issue=f"{expected} or null{rest}{value}", more=more)
 
 
 def _missing_field_hints(
@@ -162,7 +187,9 @@ def _unknown_field_hints(name: str, place: tuple[str | int, ...], known: Mapping
     return (f"Unknown field '{path((*place, name))}'.", *hints)
 
 
-def _issue(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple[str, str, dict[str, Any]]:
+def _issue(
+    kind: Any, value: Any, place: Sequence[str | int], arguments: Any, validator: Validator
+) -> tuple[str, str, dict[str, Any]]:
     """The code, the issue and further keys of a detail, for a problem of one value."""
     name = kind.name
     if name in _LIMITS:
@@ -191,7 +218,7 @@ def _issue(kind: Any, value: Any, arguments: Any, validator: Validator) -> tuple
     elif name == "uniqueItems":
         return "SCHEMA_UNIQUE_ITEMS", "must not have the same item twice", {}
     elif name in ("anyOf", "oneOf"):
-        return _alternatives(kind, arguments, validator)
+        return _alternatives(kind, place, arguments, validator)
     else:
         return FALLBACK, _OTHER_ISSUES.get(name, f"does not match '{_cut(name)}' of the schema"), {}
     return f"SCHEMA_{code}", _with_value(issue, value), more
@@ -219,7 +246,9 @@ _OTHER_ISSUES = {
 }
 
 
-def _alternatives(kind: Any, arguments: Any, validator: Validator) -> tuple[str, str, dict[str, Any]]:
+def _alternatives(
+    kind: Any, place: Sequence[str | int], arguments: Any, validator: Validator
+) -> tuple[str, str, dict[str, Any]]:
     code = "SCHEMA_ANY_OF_FAILED" if kind.name == "anyOf" else "SCHEMA_ONE_OF_FAILED"
     if type(kind).__name__ == "OneOfMultipleValid":
         return code, "fits several alternatives of the schema and must fit exactly one", {}
@@ -227,8 +256,8 @@ def _alternatives(kind: Any, arguments: Any, validator: Validator) -> tuple[str,
     for branch in kind.context[:_MAX_LISTED]:
         for error in branch[:1]:
             inner = next(_problems(error, arguments, validator))
-            names_field = inner.code in ("SCHEMA_REQUIRED", "SCHEMA_ADDITIONAL_PROPERTIES")
-            issues[(f"'{path(inner.place)}' " if names_field else "") + inner.issue.split(", not ")[0]] = None
+            is_inside = len(inner.place) > len(place)
+            issues[(f"'{path(inner.place)}' " if is_inside else "") + inner.issue.split(", not ")[0]] = None
     listed = list(issues)[:5]
     text = "; or ".join(listed) + ("; or …" if len(issues) > 5 else "")
     return code, f"fits no alternative: {text}"[:400], {"alternatives": listed}

@@ -3,7 +3,7 @@
     python -I -S stdio_child.py HOST_PID DESCRIPTORS COMMAND …
 
 This is a separate program, because PR_SET_PDEATHSIG must be set between fork and exec, where a host with threads must
-not run Python. The signal reaches this process only; its descendants see their standard input end.
+not run Python. The signal reaches this process only; its descendants get end-of-file on their standard input.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 A face neither runs anything nor knows about MCP. Each is a module of pure functions, with one `Face` that names them:
 
     MCP arguments -> Face.parse -> FaceRequest -> run -> RunResult -> Face.render -> FaceResponse -> MCP result
+
+Each module and the definitions that it serves: execute -> `execute`, native -> `run_code`, inputs -> `code_execution`
+and saved definitions, markdown -> `code_executor`, terminal -> `python`, logs -> `code-execution_execute`.
 """
 
 from __future__ import annotations
@@ -48,6 +51,10 @@ class HostInfo:
             return ", in part"
         return "".join(f", {name}" for name in self.packages() if name not in definition.refused_modules)
 
+    def python(self) -> str:
+        """Python with its version. Environments are built with the server's own interpreter."""
+        return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+
     def node(self) -> str:
         """Node with its major version, if the environment pins one."""
         packages = self.config.environments[self.config.node.environment].packages
@@ -59,7 +66,7 @@ class HostInfo:
         limits = definition.effective_limits(self.config)
         values = {
             "library": self.library_note(definition),
-            "python": f"Python {sys.version_info.major}.{sys.version_info.minor}",  # environments are built with it
+            "python": self.python(),
             "node": self.node(),
             "wall_seconds": limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,

@@ -33,7 +33,7 @@ _WRONG_CALL = ("Argument to function", "Argument `", "positional arguments to fu
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     """The tool's description and schemas: the definition's own description, followed by how to use the tool."""
-    lines = [*_arguments(definition), *_bounds(definition, host), _answer(definition)]
+    lines = [*_arguments(definition, host), *_bounds(definition, host), _answer(definition)]
     text = "\n".join([definition.description.strip(), "", *(f"- {line}" for line in lines), _NOT_FOR])
     return ToolSpec(text, _input_schema(definition), _OUTPUT_SCHEMA)
 
@@ -106,7 +106,7 @@ def _is_too_deep(error: RunError) -> bool:
     return error.type == "RecursionError" and error.message.startswith(_TOO_DEEP)
 
 
-def _arguments(definition: Definition) -> list[str]:
+def _arguments(definition: Definition, host: HostInfo) -> list[str]:
     if definition.is_fixed:
         return ["It takes no arguments: its code and inputs are fixed."]
     default = "; without it the tool's own code runs" if definition.code is not None else ""
@@ -116,11 +116,12 @@ def _arguments(definition: Definition) -> list[str]:
         "assignment has no result. Return dicts and lists; print only for diagnostics. Top-level `await` works.",
         f"Each key of `inputs` is a variable: pass data there, not in the code.{inputs}",
     ]
-    if definition.tools != ():
+    if definition.tools != () and host.has_tools:
         linked = "" if definition.tools in (None, ("*",)) else f" Linked: {_names(definition.tools or ())}."
         lines.append(
-            "Call a linked tool with one dict, `await tool({...})`, several at once with `asyncio.gather`. A failed "
-            "call raises RuntimeError whose text is a JSON envelope; catch it to continue."
+            "Call a linked tool with one dict, `await tool({...})`, several at once with `asyncio.gather`. The answer "
+            "is an object; a list or text is its `result`. A failed call raises RuntimeError whose text is a JSON "
+            "envelope; catch it to continue."
             f"{linked} Signatures: resource {STUBS_URL}{definition.name}."
         )
     if definition.includes_files:
@@ -134,8 +135,8 @@ def _arguments(definition: Definition) -> list[str]:
 def _bounds(definition: Definition, host: HostInfo) -> list[str]:
     limits = definition.effective_limits(host.config)
     return [
-        f"Python's standard library{host.library_note(definition)}; no network. Files that a script writes are gone "
-        "afterwards; `await create_artifact(name, content)` keeps one.",
+        f"{host.python()} with its standard library{host.library_note(definition)}; no network. Files that a script "
+        "writes are gone afterwards; `await create_artifact(name, text or bytes)` keeps one.",
         f"Limits: {limits.wall_seconds:g} s, {limits.memory_bytes / MB:g} MB, {limits.calls} tool calls, recursion "
         f"{limits.recursion}, {limits.output_bytes / MB:g} MB of output.",
     ]

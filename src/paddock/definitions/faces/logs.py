@@ -35,6 +35,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
     description = host.format_description(
         definition,
         overflow_bytes=OVERFLOW_BYTES,
+        search=" that `search` finds" if host.has_tools else "",
         wall_ms=default * 1000,
         min_ms=shortest * 1000,
         max_ms=longest * 1000,

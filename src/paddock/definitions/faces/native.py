@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from paddock.config import Config
@@ -23,10 +25,12 @@ from paddock.definitions.faces import (
 from paddock.errors import BadFile
 from paddock.model.files import File
 from paddock.model.limits import MB
-from paddock.model.request import LANGUAGES, RunOptions
+from paddock.model.request import ALIASES, LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
 PREVIEW_BYTES = 2000
+CALLS_BYTES = 8000
+"""How much of the calls of a run that did not end by itself is shown."""
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
 _TOOLS = (
@@ -69,6 +73,8 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
     options: RunOptions = {"files": [_file(each) for each in arguments.get("files", ())]}
     if "language" in arguments:
         options["language"] = arguments["language"]
+    if "engine" in arguments:
+        options["engine"] = arguments["engine"]
     if "inputs" in arguments:
         options["inputs"] = arguments["inputs"]
     limits = {}
@@ -89,6 +95,15 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         idempotency_key=arguments.get("idempotency_key"),
         session_files=True,
     )
+
+
+def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
+    """With the language itself instead of another name of it, such as `js`."""
+    alias = arguments.get("language")
+    if not isinstance(alias, str) or alias not in ALIASES:
+        return arguments
+    language, engine = ALIASES[alias]
+    return {**arguments, "language": language, **({"engine": engine} if engine else {})}
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
@@ -112,6 +127,9 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     # The calls are the only record of what an unfinished run did.
     names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
+    if "calls" in fields:
+        calls = _newest_calls(result["calls"])
+        fields |= {"calls": calls, "calls_left_out": len(result["calls"]) - len(calls) or None}
     fields |= {name: each.preview for name, each in overflows.items() if name != "output"}
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
@@ -119,6 +137,13 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
             fields["error"]["hint"] = " ".join([*filter(None, [fields["error"].get("hint")]), hint])
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _newest_calls(calls: Sequence[Any]) -> list[Any]:
+    """The last calls, as far as they fit into CALLS_BYTES."""
+    sizes = accumulate(len(json.dumps(call)) for call in reversed(calls))
+    count = sum(1 for size in sizes if size <= CALLS_BYTES)
+    return list(calls[len(calls) - count :])
 
 
 def _limit_hint(result: Mapping[str, Any]) -> str:
@@ -150,6 +175,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
     properties = {
         "code": _TEXT,
         "language": {"enum": languages, "default": languages[0]},
+        "engine": {"enum": ["node"], "deprecated": True},  # not listed; `language: node` means it
         "inputs": {"type": "object"},
         "files": {
             "type": "array",
@@ -207,4 +233,4 @@ def _file(values: Mapping[str, str]) -> File:
     return File(name, content, values.get("file_type", ""))
 
 
-FACE = Face(describe, parse, render, overflow_bytes, preview=preview)
+FACE = Face(describe, parse, render, overflow_bytes, normalize=normalize, preview=preview)

@@ -221,6 +221,7 @@
     hasPending: () => MapPrototypeGetSize(pending) > 0,
     isArtifact: (filename) => SetPrototypeHas(created, filename),
     lastKeys: () => lastKeys,
+    reset() { lastKeys = null; },
     warnOfPending,
   };
 })

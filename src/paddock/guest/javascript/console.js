@@ -161,7 +161,7 @@
   }
 
   const console = {};
-  for (const level of ['log', 'info', 'warn', 'error', 'debug']) {
+  for (const level of ['log', 'info', 'warn', 'error', 'debug']) { // also listed in planning/javascript_words.py
     const header = '{"level":"' + level + '"}';
     console[level] = { [level](...args) { host.emit(LOG, 0, header, line(args)); } }[level];
   }

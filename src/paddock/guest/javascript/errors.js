@@ -44,13 +44,23 @@
     const line = +StringPrototypeSlice(place, 0, middle) - 1; // the wrapper's first line comes before the script
     const bracket = StringPrototypeIndexOf(place, ')');
     const byte = +StringPrototypeSlice(place, middle + 1, bracket < 0 ? place.length : bracket);
-    if (!(NumberIsSafeInteger(line) && NumberIsSafeInteger(byte)) || line < 1) return undefined;
+    if (!(NumberIsSafeInteger(line) && NumberIsSafeInteger(byte)) || line < 0) return undefined;
     const own = bracket < 0 ? '' : StringPrototypeSlice(text, 7, start - 2);
     const name = own === '<anonymous>' || own === '<eval>' ? '' : own;
     const last = lines.length;
+    // QuickJS may report an error in the first statement at the place before it, which is in the wrapper.
+    if (line === 0) return { __proto__: null, name, line: firstLine(), column: 1 };
     // An unterminated construct is reported in the wrapper, after the script's last line.
     if (line > last) return { __proto__: null, name, line: last, column: lines[last - 1].length + 1 };
     return { __proto__: null, name, line, column: columnOf(line, byte) };
+  }
+
+  // The first line that is neither blank nor a comment.
+  function firstLine() {
+    for (let line = 1; line < lines.length; line++) {
+      if (RegExpPrototypeExec(/^\s*(?:\/\/.*)?$/, lines[line - 1]) === null) return line;
+    }
+    return lines.length;
   }
 
   // Whether `name` is the name of the error's class or of one of its superclasses.
@@ -115,6 +125,7 @@
     const envelope = envelopeOf(error);
     let first;
     frames(error, (at) => { first ??= at; });
+    first ??= importPlace(messageOf(error));
     const description = {
       __proto__: null,
       type: typeOf(error),
@@ -125,6 +136,16 @@
     };
     if (description.message === NOT_A_FUNCTION) nameFunction(description);
     return description;
+  }
+
+  // QuickJS does not say where an import() is that it refuses.
+  function importPlace(message) {
+    if (!StringPrototypeStartsWith(message, "import('")) return undefined;
+    for (let line = 1; line <= lines.length; line++) {
+      const found = RegExpPrototypeExec(/\bimport\s*\(/, lines[line - 1]);
+      if (found !== null) return { line, column: found.index + 1 };
+    }
+    return undefined;
   }
 
   // Changes the message, which is also in the traceback.

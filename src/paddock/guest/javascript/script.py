@@ -32,7 +32,7 @@ CALLS_SHARE = 0.9
 TOO_LARGE = '{"status":"too_large"}'
 NO_MEMORY = (
     *("InternalError: out of memory", "InternalError: Invalid error message", "InternalError:", "InternalError"),
-    *("null", ""),
+    *("out of memory", "null", ""),
 )
 """QuickJS's messages when memory is exhausted: the less memory, the shorter the message."""
 UNCAUGHT_NULL = ('"message":"Uncaught null"', '"message":"Uncaught value"')

@@ -289,7 +289,7 @@
   // The script without a byte order mark and without a markdown fence around it. Lines keep their numbers.
   function unfence(code) {
     const text = code.charCodeAt(0) === 0xfeff ? code.slice(1) : code;
-    const opening = FENCE.exec(text);
+    const opening = text.trimStart().startsWith('```') ? FENCE.exec(text) : null;
     if (opening === null) return text;
     const script = text.slice(opening[0].length).trimEnd();
     const end = script.endsWith('```') ? script.length - 3 : script.length;

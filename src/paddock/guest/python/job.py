@@ -44,7 +44,7 @@ def receive(control: socket.socket) -> Job | None:
         if frame.kind == Kind.START:
             job.start = frame.values() or json.loads(frame.body)
             for entry in job.start.get("files") or ():
-                entry["path"] = _real_path(entry["path"])
+                entry["path"] = real_path(entry["path"])
         elif frame.kind == Kind.INPUT:
             job.inputs[frame.values()["name"]] = frame.body.decode()
         elif frame.kind == Kind.FILE:
@@ -69,13 +69,13 @@ def run_to_exit(serve: Callable[[], NoReturn]) -> NoReturn:
 
 
 def _append(path: str, data: bytes) -> None:
-    path = _real_path(os.path.join(FILES, path))  # noqa: PTH118 (pathlib would drop a trailing dot)
+    path = real_path(os.path.join(FILES, path))  # noqa: PTH118 (pathlib would drop a trailing dot)
     os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
     with open(path, "ab") as file:  # noqa: PTH123
         file.write(data)
 
 
-def _real_path(path: str) -> str:
+def real_path(path: str) -> str:
     """Where a file below FILES is really stored: elsewhere in a jail without its own root."""
     folder = os.environ.get(FILES_VARIABLE)
     return path if folder is None else folder + path.removeprefix(FILES)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from paddock.guest.python import notices
 from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.job import FILES, real_path
 
 SHOWN_NAMES = 10
 SCANNED_ENTRIES = 1000
@@ -18,14 +19,13 @@ _SKIPPED = re.compile(
 _scandir = os.scandir
 
 
-def warn(folder: str, files: Iterable[str], *, may_keep: bool) -> None:
-    """Warn about the files in `folder`, and about those beside the attached `files`. `may_keep`: artifacts exist."""
+def warn(folder: str, attached: Iterable[str], *, may_keep: bool) -> None:
+    """Warn about new files in `folder` and among the `attached` ones. `may_keep`: the script can make artifacts."""
     if folder == "/":
         return  # a jail in which the script can write nothing
     names = _new_files(folder)
-    attached = set(files)
-    for place in {os.path.dirname(path) for path in attached}:  # noqa: PTH120
-        names += [path for name in _new_files(place) if (path := f"{place}/{name}") not in attached]
+    if others := _new_files(real_path(FILES)):
+        names += sorted({real_path(f"{FILES}/{name}") for name in others}.difference(attached))
     if not names:
         return
     shown = ", ".join(name[:60] for name in sorted(names)[:SHOWN_NAMES])

@@ -21,6 +21,9 @@ CHECK_MEMORY_BYTES = 2 * 1024**3
 """A syntax tree can take hundreds of times the memory of its source."""
 _compile = builtins.compile
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+_STARTING = frozenset({"create_task", "ensure_future", "gather", "get_running_loop"})
+_RUNNING = frozenset({"run", "Runner", "run_until_complete", "run_forever"})
+"""Names of asyncio that need a running event loop, and that need that there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Script:
 
     source: str  # as it was compiled
     code: CodeType
-    is_async: bool  # whether it awaits at the top level
+    is_async: bool  # whether it needs a running event loop
     result: returns.ResultSlot
     outline: dict[str, Any] | None = None
 
@@ -64,7 +67,13 @@ def _compile_source(source: str, *, is_expression: bool, with_outline: bool) -> 
         raise SyntaxError("the source is nested too deeply to be parsed") from None
     except (ValueError, OverflowError) as error:  # a NUL byte, a number that is too long
         raise SyntaxError(str(error)) from None
-    return Script(source, code, bool(code.co_flags & inspect.CO_COROUTINE), result, outline_json)
+    return Script(source, code, is_expression and _needs_loop(code), result, outline_json)
+
+
+def _needs_loop(code: CodeType) -> bool:
+    """Whether the script awaits at the top level, or starts tasks there without a loop of its own."""
+    names = frozenset(code.co_names)
+    return bool(code.co_flags & inspect.CO_COROUTINE) or bool(names & _STARTING and not names & _RUNNING)
 
 
 def _compile_expression(source: str, tree: ast.Module) -> CodeType:

@@ -255,6 +255,6 @@ def json_default(value: Any) -> Any:
     """Convert a numpy number or array in a tool's arguments. Raises TypeError for other values that are not JSON."""
     if tables.is_table_type(type(value)) and type(value).__module__.partition(".")[0] == "numpy":
         plain = tables.to_plain(value)
-        if not isinstance(plain, str):
+        if not isinstance(plain, str) and plain is not tables.NO_FORM:
             return plain
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

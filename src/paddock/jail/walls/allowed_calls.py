@@ -23,9 +23,12 @@ class Policy:
     processes: bool = True  # fork and exec
     execute: bool = False  # exec without fork, for a process that walls itself in and executes another program
     sockets: Literal["none", "unix"] = "none"
-    confined: bool = False  # no namespaces around it: refuse what reaches other processes, or files past Landlock
+    confined: bool = False
+    """No namespaces around it: refuse calls that reach other processes, or files that Landlock does not guard."""
     counted: bool = True  # a memory control group counts what no process maps: memfds, bytes in sockets
-    sessions: bool = True  # setsid has its effect: outside a CPU control group, each session gets an equal share
+    sessions: bool = True
+    """setsid works. False outside a CPU control group: each session there gets an equal share of the CPU, so a guest
+    could gain time by making sessions."""
     trace: bool = False  # refused calls are reported to a listener, see `seccomp.denied_calls`
 
     def __post_init__(self) -> None:
@@ -180,16 +183,18 @@ FCNTL = (
     *range(6),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK
     *(1025, 1030, 1032, 1033, 1034),  # GETLEASE, DUPFD_CLOEXEC, GETPIPE_SZ, ADD_SEALS, GET_SEALS
     *(1035, 1036, 1037, 1038),  # hints about lifetime
-)  # Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (a quota of the uid), SETLEASE (stalls whoever opens it)
+)
+# Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (uses up a quota that all processes of the uid share), SETLEASE
+# (stalls whoever opens the file).
 
 # SETLK, SETLKW: SQLite needs them, but any guest can read the locks that another has on a file of the runtime, and
-# no control group counts the kernel's memory for them.
+# no control group counts the kernel's memory for them. So they succeed without effect.
 FCNTL_LOCKS = (6, 7)
 
 IOCTL = (
     *(0x5401, 0x802C542A, 0x540F, 0x5413),  # TCGETS, TCGETS2, TIOCGPGRP, TIOCGWINSZ
     *(0x541B, 0x5421, 0x5450, 0x5451),  # FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
-    *(0x4004_9409, 0x4020_940D),  # FICLONE, FICLONERANGE: Path.copy falls back on the kernel's own refusal only
+    *(0x4004_9409, 0x4020_940D),  # FICLONE, FICLONERANGE: Path.copy falls back only if the kernel itself refuses them
 )  # Not TIOCSTI, TIOCLINUX, TIOCSETD, FIOSETOWN
 
 PRCTL = (
@@ -289,8 +294,8 @@ def _options(policy: Policy) -> dict[str, Rule]:
 
 def _sockets(policy: Policy) -> dict[str, Rule]:
     # A datagram socket of a pair can send to any address; a stream keeps its peer. asyncio needs a pair.
-    # Where bytes in sockets are not counted, their number follows from the number of descriptors: buffers stay as they
-    # are, and a SEQPACKET socket could exceed its buffer by a whole message.
+    # Where bytes in sockets are not counted, the number of descriptors has to bound them. So buffer sizes cannot be
+    # changed, and SEQPACKET is refused, because it can exceed its buffer by a whole message.
     is_counted = policy.counted and not policy.confined
     pair = one_of(1, STREAM, *((SEQPACKET,) if is_counted else ()), mask=SOCKET_TYPE)
     any_unix = one_of(1, STREAM, DGRAM, SEQPACKET, mask=SOCKET_TYPE)

@@ -110,7 +110,7 @@ class Slots:
         return True
 
     def give_back(self, slot: Slot) -> None:
-        """Kill what is left in the slot and make it ready for the next guest, or leave it to `close()`."""
+        """Kill what is left in the slot, then reuse or remove it. If a process does not end, `close()` removes it."""
         if not slot.kill():
             return
         if slot.reusable and len(self._free) < MAX_FREE:
@@ -312,7 +312,7 @@ def mounts(proc: Path = Path("/proc")) -> list[Mount]:
 
 
 def own_groups(proc: Path = Path("/proc")) -> dict[str, str]:
-    """The group of this process, by controller; the group on v2 has the empty name."""
+    """The group of this process, by controller; for v2 the key is an empty string."""
     found: dict[str, str] = {}
     for line in (proc / "self/cgroup").read_text().splitlines():
         _, names, path = line.split(":", 2)
@@ -383,7 +383,7 @@ def _enable(group: Path) -> str | None:
 
 
 def _move_to_leaf(group: Path) -> bool:
-    """Move this process into a leaf if it is alone in the group: a group with processes can have no controllers."""
+    """Move this process into a leaf if it is alone in the group: a group with processes cannot enable controllers."""
     if members(group) != {os.getpid()}:
         return False
     leaf = group / LEAF

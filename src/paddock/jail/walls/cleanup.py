@@ -73,7 +73,7 @@ def _kill(group: Group, pids: set[int]) -> None:
         for pid in pids:
             with suppress(ProcessLookupError):
                 handles[pid] = os.pidfd_open(pid)
-        # A pid can be reused before its pidfd is opened. If it is listed afterwards too, the pidfd is of a member.
+        # A pid can be reused before its pidfd is opened. If the group still lists it then, the pidfd is of a member.
         for pid in members(group) & handles.keys():
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handles[pid], signal.SIGKILL)

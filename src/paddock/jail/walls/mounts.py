@@ -65,7 +65,8 @@ class Root:
 
     has_proc: bool
     kept: Mapping[str, str]
-    """By path of a source below /tmp: its second mount, which is used because the guest's own /tmp hides the first."""
+    """Maps the path of each source below a private place to its second mount, which is needed because the guest's own
+    file system hides the first."""
 
 
 def build_root(place: str, sources: Iterable[Source]) -> Root:
@@ -146,6 +147,6 @@ def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
         mount(elsewhere, path, None, BIND | REC)  # stays read-only
     if root.has_proc:
-        # Read-only, because otherwise the guest could write to oom_score_adj, mem and others in /proc/self. The reaper
-        # is hidden, because its command line and control groups reveal facts about the host.
+        # Read-only, because otherwise the guest could write to oom_score_adj, mem and other files in /proc/self. The
+        # reaper is hidden, because its command line and control groups reveal facts about the host.
         mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEV | NO_EXEC, "subset=pid,hidepid=2")

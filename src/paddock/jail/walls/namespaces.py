@@ -1,7 +1,7 @@
 """Namespaces decide what a process can see and name.
 
-A warden owns a user namespace, so that nothing in it has a privilege outside, and pid, mount, network, IPC and UTS
-namespaces in it. Each guest gets pid, mount and IPC namespaces of its own. The network namespace, which has no
+A warden owns a user namespace and, inside it, pid, mount, network, IPC and UTS namespaces. So nothing in it has
+privileges outside. Each guest gets pid, mount and IPC namespaces of its own. The network namespace, which has no
 interface up, and the UTS namespace, whose name no guest may change, are shared.
 """
 
@@ -26,6 +26,7 @@ NEW_NET = 0x40000000
 
 WARDEN = NEW_USER | NEW_MOUNT | NEW_PID | NEW_NET | NEW_IPC | NEW_UTS
 GUEST = NEW_MOUNT | NEW_IPC
+"""What a guest unshares itself. Its pid namespace exists already: see `PidNamespaces`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _BOUNDING_READ, _BOUNDING_DROP = 23, 24
 _AMBIENT, _AMBIENT_CLEAR_ALL = 47, 4
 _HEADER = struct.pack("=Ii", 0x2008_0522, 0)  # version 3, this process
 _SETPCAP = 8
-_Words = ctypes.c_char * 24  # defined once: that takes longer than the call
+_Words = ctypes.c_char * 24  # defined once, because defining it takes longer than the call
 
 
 def no_new_privs() -> None:
@@ -33,9 +33,9 @@ def dumpable() -> None:
 def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> None:
     """Have the kernel send this process the signal `by` when its parent dies, or now if the parent is dead already.
 
-    Call this after a change of uid, which clears it. The death of the parent's *thread* counts. `parent_pid` is the pid
-    of the parent in this pid namespace, or 0 if the parent is outside. If an outside parent is dead already, that is
-    not noticed here: use a pipe.
+    Call this after a change of uid, which clears it. The kernel also sends the signal if only the parent's thread that
+    forked this process ends. `parent_pid` is the pid of the parent in this pid namespace, or 0 if the parent is
+    outside. If an outside parent is dead already, that is not noticed here: use a pipe.
     """
     prctl(_SET_PDEATHSIG, by)
     if os.getppid() != parent_pid:

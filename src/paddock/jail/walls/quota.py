@@ -2,8 +2,8 @@
 
 It is for profiles in which a guest cannot have a file system of its own. RLIMIT_FSIZE limits each file. Between two
 checks a guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. A deleted
-file that is only mapped counts as 1 MB, or as `mapped_bytes`. A deleted file whose descriptor waits in a socket is not
-seen. Because of such files, a part of the disk must stay free.
+file that is only mapped counts as `mapped_bytes`, 1 MB by default. A deleted file whose descriptor waits in a socket is
+not seen. Because of such files, a part of the disk must stay free.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Quota:
         return held
 
     def _disk_is_short(self) -> bool:
-        """Whether little of the disk is free, and more of it was used since the start than the guest may use."""
+        """Whether the disk is nearly full and has lost more free space since the start than the guest may use."""
         free, total = _free(self._disk)
         return free < min(RESERVE_BYTES, total // RESERVE_PART) and free < self._free_before - self._size_bytes
 
@@ -134,7 +134,8 @@ def _living_task(pid: int, proc: int) -> str:
     """The directory in /proc that shows the descriptors of a process.
 
     It is the directory of the process, unless its first thread has ended: then that directory shows none. The
-    directories of all other threads show the same, because the filter lets no thread have descriptors of its own.
+    directories of its other threads all show the same descriptors, because the filter lets no thread have descriptors
+    of its own.
     """
     if not _has_ended(f"{pid}", proc):
         return f"{pid}"

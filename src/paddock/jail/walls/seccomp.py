@@ -1,6 +1,6 @@
 """The filter on a guest's system calls: compiled from `allowed_calls`, installed once, never removed.
 
-A call of a foreign architecture (32-bit) kills the process. A refused call gets EPERM. An unknown number (x32's among
+A call of a foreign architecture (32-bit) kills the process. A refused call gets EPERM. Unknown numbers (x32's among
 them) and clone3 get ENOSYS, so that libc falls back to another call. `program` takes milliseconds, once per policy;
 `install` is called in each guest.
 
@@ -63,7 +63,7 @@ def install(program: bytes, *, listen: bool = False) -> int:
     """Put the calling thread, and whatever it forks, under the filter permanently. Needs no_new_privs.
 
     With `listen`, for a program with `trace`, returns the listener for `denied_calls`. Refused calls wait until
-    somebody reads it: hand it to the host, and close it before user code runs.
+    somebody reads it: send it to the host, and close this copy before user code runs.
     """
     description, _memory = _sock_fprog(program)
     return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER if listen else 0, description)
@@ -146,7 +146,8 @@ def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
     if not trace:
         install(program)
         return
-    # The socket is duplicated before the filter is installed: refused calls wait until the host has the listener.
+    # Prepare the socket before the filter is installed: after that, a refused call would hang, because the host does
+    # not have the listener yet.
     with socket.socket(fileno=os.dup(control)) as host:
         listener = install(program, listen=True)
         socket.send_fds(host, [_HELLO], [listener])

@@ -1,15 +1,15 @@
 """Limits the memory of a process tree if there is no cgroup: a thread checks it repeatedly, more often near the limit.
 
-What counts is the anonymous and shared memory that the tree maps, and its page tables, above what it had when the watch
-began; and what the kernel keeps for each mapping, if a process has very many. A page that was there before and is
-written later is not counted, so a tree can hold as much as its limit plus what it started with. Pages that no process
-maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and socket buffers). Those need
-limits of their own. RLIMIT_DATA limits each process between two checks.
+It counts the anonymous and shared memory that the tree maps and its page tables, minus what it had when the watch
+began. For a process with very many mappings, it also counts the kernel's memory for them. A page that was there before
+and is written later is not counted, so a tree can hold as much as its limit plus what it started with. Pages that no
+process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and socket buffers).
+Those need limits of their own. RLIMIT_DATA limits each process between two checks.
 
-Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Eight processes
-that filled memory on two overloaded cores were stopped 15 MB above a limit of 128 MB (the worst of twenty: 46), and
-56 MB above 512 MB (worst: 148), because counting shared pages takes 1 ms for 40 MB. A single process was stopped 13 MB
-above its limit (worst: 19).
+Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Measured in twenty
+runs, eight processes that filled memory on two overloaded cores were typically stopped 15 MB above a limit of 128 MB
+(at worst 46 MB), and 56 MB above 512 MB (at worst 148 MB). The reason: counting shared pages takes 1 ms per 40 MB. A
+single process was stopped 13 MB above its limit (at worst 19 MB).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 FLOOR_SECONDS, IDLE_SECONDS, CEILING_SECONDS = 0.002, 0.01, 0.1
 """The shortest time between two checks of a tree, the shortest if the tree has done nothing, and the longest."""
 MAPPED_TIMES = 4
-"""How many times the limit a tree may map, if a page counts in each process that maps it."""
+"""A tree may map up to this many times its limit, counting a page once for each process that maps it."""
 MAPPINGS_SECONDS = 0.5
 """How often the mappings of a tree are counted: that takes 1 ms for each 1,000."""
 USUAL_MAPPINGS, MAPPING_BYTES = 4096, 256
@@ -47,7 +47,10 @@ FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
 
 
 class Watched:
-    """A process tree and what it has used. `on_exceeded` is called once, also if the tree cannot be read."""
+    """A process tree and what it has used.
+
+    `on_exceeded` is called once: when the limit is exceeded or the tree cannot be read.
+    """
 
     def __init__(
         self, root: int, memory_bytes: int, on_exceeded: Callable[[Watched], None], others: Sequence[int] = ()
@@ -96,9 +99,9 @@ class Watched:
         if held > self._limit_bytes:
             self._report()
             return None
-        soon = (self._limit_bytes - held) / FILL_BYTES_PER_SECOND
-        least = max(IDLE_SECONDS if idle else FLOOR_SECONDS, 2 * (time.monotonic() - before))
-        return None if self._stopped else max(min(soon, CEILING_SECONDS), least)
+        seconds_to_limit = (self._limit_bytes - held) / FILL_BYTES_PER_SECOND
+        min_seconds = max(IDLE_SECONDS if idle else FLOOR_SECONDS, 2 * (time.monotonic() - before))
+        return None if self._stopped else max(min(seconds_to_limit, CEILING_SECONDS), min_seconds)
 
     def stop(self) -> None:
         """Stop watching. `on_exceeded` is not called after this has returned."""
@@ -206,10 +209,10 @@ def probe() -> str | None:
     Raises OSError in a shortage. A child with another uid is not tried: an ordinary user can read it only if it is
     dumpable.
     """
-    waits = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
+    waiting_command = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
     allow = "mount /proc without hidepid and subset, and allow reading smaps_rollup (Linux 5.4 or newer)"
     try:
-        with subprocess.Popen(waits, stdin=subprocess.PIPE) as child:
+        with subprocess.Popen(waiting_command, stdin=subprocess.PIPE) as child:
             try:
                 if child.pid not in (seen := tree(os.getpid())) or not held_bytes([seen[child.pid]]):
                     return f"/proc does not show the memory of our own children: {allow}"
@@ -232,10 +235,11 @@ _GONE = (FileNotFoundError, ProcessLookupError)
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process at one moment. `memory_bytes`: anonymous, shared and swapped pages, even if others map them too.
+    """One process at one moment.
 
-    They include `table_bytes`, the page tables, which no two processes share. `task` is a thread that still has the
-    memory: the first thread may have ended before the others.
+    `memory_bytes` counts anonymous, shared and swapped pages, even if other processes map them too, and includes
+    `table_bytes`: the page tables, which processes never share. `task` is a thread that still has the memory: the first
+    thread may have ended before the others.
     """
 
     memory_bytes: int
@@ -288,9 +292,10 @@ def held_bytes(processes: Iterable[Process]) -> int:
 
 
 def mapping_bytes(processes: Iterable[Process], most_bytes: int) -> int:
-    """What the kernel keeps for the mappings of processes with very many. Stops counting above `most_bytes`.
+    """The kernel's memory for mappings, counted only for processes with very many mappings.
 
-    Address space does not limit it: 16 GiB have room for millions of mappings of one page.
+    Stops counting above `most_bytes`. Address space does not limit it: 16 GiB has room for millions of mappings of one
+    page.
     """
     total = 0
     for process in processes:
