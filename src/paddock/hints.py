@@ -16,6 +16,18 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from paddock.hint_words import (
+    ARRAY_METHODS,
+    CALL_IN_JAVASCRIPT,
+    CALL_IN_PYTHON,
+    IMPORTS,
+    INSTEAD,
+    JAVASCRIPT,
+    METHODS,
+    NETWORK_MODULES,
+    PYTHON,
+    WORDS,
+)
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.model.spelling import within_edits
@@ -24,7 +36,6 @@ from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
 SEARCHED_CHARACTERS = 1000
 """How much of a message or a line is searched. A script can make both as long as it likes."""
 LISTED_NAMES = 10
-PYTHON, JAVASCRIPT = "python", "javascript"
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,11 @@ class Mistake:
         return next(islice(self.plan.code.splitlines(), number - 1, None), "")[:SEARCHED_CHARACTERS]
 
     @property
+    def near(self) -> list[str]:
+        """Names that the script may have meant, as its interpreter found them."""
+        return [name for name in self.finished.near if name.isidentifier()]
+
+    @property
     def language(self) -> str:
         return PYTHON if self.plan.language == PYTHON else JAVASCRIPT
 
@@ -60,6 +76,11 @@ class Mistake:
     def is_program(self) -> bool:
         """Whether the script is a plain program, without tools, inputs and artifacts."""
         return self.plan.mode == "script"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the script raised this error itself: its message is the author's, whatever words it has."""
+        return bool(re.search(r"\b(raise|throw)\b", self.source_line)) and self.type in self.source_line
 
     @property
     def call(self) -> str:
@@ -71,10 +92,11 @@ class Mistake:
         yield from BRIDGE_NAMES if self.language == PYTHON else JAVASCRIPT_BRIDGE_NAMES
         yield from self.plan.tools
         yield from self.plan.inputs_json
+        if self.language == JAVASCRIPT:  # Python's own suggestions come with the error
+            yield from ("Object", "Array", "String", "Number", "Promise", "JSON", "Math", "parseInt", "setTimeout")
+            yield from (word[0] for word in re.finditer(r"\b\w++(?= {0,2}=)|(?<=function )\w+", self.plan.code))
 
 
-CALL_IN_PYTHON = 'await call_tool("server.tool", {...})'
-CALL_IN_JAVASCRIPT = 'await callTool("server", "tool", {...})'
 Text = str | Callable[[Mistake, re.Match[str]], str | None]
 
 
@@ -84,7 +106,6 @@ class Hint(NamedTuple):
     types: str
     message: str
     text: Text
-    language: str = ""
     line: str = ""
 
 
@@ -93,13 +114,13 @@ def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), cal
     if finished.verdict not in (Verdict.RAISED, Verdict.REJECTED):
         return ""
     mistake = Mistake(finished, plan, tuple(packages), calls)
-    found = next((text for hint in HINTS if (text := _text(hint, mistake))), "")
+    if mistake.is_own:
+        return ""
+    found = next((text for hint in HINTS[mistake.language] if (text := _text(hint, mistake))), "")
     return " ".join(found.split())  # names come from the script
 
 
 def _text(hint: Hint, mistake: Mistake) -> str | None:
-    if hint.language not in ("", mistake.language):
-        return None
     found = re.search(hint.message, mistake.message)
     if found is None or not re.fullmatch(hint.types or ".*", mistake.type, re.DOTALL):
         return None
@@ -126,125 +147,69 @@ def _installed(mistake: Mistake) -> str:
     return f"Installed: {_listed(mistake.packages)}; the operator can add others."
 
 
-_NETWORK_MODULES = (
-    "socket",
-    "ssl",
-    "http",
-    "urllib",
-    "requests",
-    "httpx",
-    "aiohttp",
-    "ftplib",
-    "smtplib",
-    "websockets",
-)
-
-
 def _missing_module(mistake: Mistake, found: re.Match[str]) -> str:
-    name = found["name"]
-    if any(name.split(".")[0] == known.split(".")[0] for known in mistake.plan.refused_modules):
-        if name.split(".")[0] in _NETWORK_MODULES:
-            return (
-                f"`{name}` is not available: {_no_network(mistake, found)[:1].lower()}{_no_network(mistake, found)[1:]}"
-            )
+    name = (found["name"] or "matplotlib").split(".")[0]
+    if not mistake.is_program and (name in ("tools", "mcp") or "call_tool" in mistake.source_line):
+        return f"Remove the import: `{mistake.call}` needs none."
+    if any(name == known.split(".")[0] for known in mistake.plan.refused_modules):
+        if name in NETWORK_MODULES:
+            return f"`{name}` is not available. {_no_network(mistake, found)}"
         return f"`{name}` is not available in this tool. Use another module, or a tool."
-    better = f"Did you mean `{mistake.finished.near[0]}`?" if mistake.finished.near else _installed(mistake)
-    return f"`{name.split('.')[0]}` is not installed. {better}"
+    near = [other for other in mistake.near if _is_installed(other, mistake)]
+    if near:
+        return f"`{name}` is not installed. Did you mean `{near[0]}`?"
+    if name in NETWORK_MODULES:
+        return f"`{name}` is not installed. {_no_network(mistake, found)}"
+    better = f"Use `{INSTEAD[name]}` instead." if name in INSTEAD else _installed(mistake)
+    return f"`{name}` is not installed. {better}"
+
+
+def _is_installed(name: str, mistake: Mistake) -> bool:
+    return name in sys.stdlib_module_names or name in mistake.packages
 
 
 def _missing_name(mistake: Mistake, found: re.Match[str]) -> str | None:
     name = found["name"]
-    if (better := _WORDS[mistake.language].get(name)) is not None:
+    if (better := WORDS[mistake.language].get(name)) is not None:
         return better
-    if mistake.language == PYTHON and (statement := _import_of(name, mistake.packages)):
-        return f"Add `{statement}`."
-    near = [*within_edits(name, mistake.known_names()), *mistake.finished.near]
-    if re.search(rf"\b{re.escape(name)}\s*\.\s*\w+\s*\(", mistake.source_line) and not mistake.is_program:
-        call = mistake.call.replace("server", name)
-        return f"Did you mean `{near[0]}`?" if near else f"Call a tool of a server with `{call}`."
+    if mistake.language == PYTHON and (statement := _import_of(name, mistake)):
+        module = re.split(r"[ .]", statement)[1]
+        usable = _is_installed(module, mistake) and module not in mistake.plan.refused_modules
+        missing = re.match("(?P<name>.*)", module)
+        return f"Add `{statement}`." if usable or missing is None else _missing_module(mistake, missing)
+    if mistake.is_program and name in (*BRIDGE_NAMES, *JAVASCRIPT_BRIDGE_NAMES):
+        return f"This tool runs plain programs, without `{name}`: use one that runs scripts with tools."
+    if mistake.language == PYTHON and f"self.{name}" in mistake.plan.code:
+        return f"Write `self.{name}`."
+    near = [other for other in within_edits(name, mistake.known_names()) if other != name] or mistake.near
     if near:
         return f"Did you mean `{near[0]}`?"
     if mistake.is_program:
         return f"Define `{name}` first: each run starts empty, and nothing of an earlier one is kept."
+    if re.search(rf"\bawait\s+{re.escape(name)}\s*\.", mistake.source_line):
+        call = mistake.call if name in ("tools", "mcp", "client") else mistake.call.replace("server", name)
+        return f"Call a tool of a server with `{call}`."
     keep = "create_artifact" if mistake.language == PYTHON else "codeExec.createArtifact"
     return f"Define `{name}` in this script: each run starts empty. To keep a value, return it or use {keep}."
 
 
-_IMPORTS = {
-    "np": "import numpy as np",
-    "pd": "import pandas as pd",
-    "pl": "import polars as pl",
-    "plt": "import matplotlib.pyplot as plt",
-    "sns": "import seaborn as sns",
-    "dt": "import datetime as dt",
-    **dict.fromkeys(("sqrt", "floor", "ceil", "log", "exp", "pi"), "from math import {}"),
-    **dict.fromkeys(("mean", "median", "stdev"), "from statistics import {}"),
-    **dict.fromkeys(("defaultdict", "Counter", "deque", "OrderedDict", "namedtuple"), "from collections import {}"),
-    **dict.fromkeys(("date", "timedelta", "timezone"), "from datetime import {}"),
-    **dict.fromkeys(("partial", "reduce", "lru_cache", "cache"), "from functools import {}"),
-    **dict.fromkeys(("chain", "combinations", "permutations", "product", "groupby"), "from itertools import {}"),
-    **dict.fromkeys(("Any", "Optional", "Union", "List", "Dict", "Tuple", "Callable"), "from typing import {}"),
-    **dict.fromkeys(("dataclass", "field", "asdict"), "from dataclasses import {}"),
-    **dict.fromkeys(("StringIO", "BytesIO"), "from io import {}"),
-    "Path": "from pathlib import {}",
-    "Decimal": "from decimal import {}",
-    "Fraction": "from fractions import {}",
-    "Enum": "from enum import {}",
-    "sleep": "from time import {}",
-    "uuid4": "from uuid import {}",
-    "BeautifulSoup": "from bs4 import {}",
-    "pprint": "from pprint import {}",
-    "deepcopy": "from copy import {}",
-}
+def _import_of(name: str, mistake: Mistake) -> str | None:
+    if name in IMPORTS:
+        return IMPORTS[name].format(name)
+    return f"import {name}" if _is_installed(name, mistake) else None
 
 
-def _import_of(name: str, packages: Collection[str]) -> str | None:
-    if name in _IMPORTS:
-        return _IMPORTS[name].format(name)
-    return f"import {name}" if name in sys.stdlib_module_names or name in packages else None
-
-
-_WORDS = {
-    PYTHON: {
-        "true": "Python writes `True`.",
-        "false": "Python writes `False`.",
-        **dict.fromkeys(("null", "undefined", "nil", "NULL"), "Python writes `None`."),
-        "NaN": 'Python writes `float("nan")`.',
-        "console": "Python prints with `print(...)`.",
-        "callTool": f"In Python it is `{CALL_IN_PYTHON}`.",
-        "reportProgress": "In Python it is `await report_progress(done, total, message)`.",
-        "codeExec": "In Python it is `await create_artifact(file_name, content)`.",
-        **dict.fromkeys(("require", "fetch", "const", "let", "JSON"), "This tool runs Python, and this is JavaScript."),
-        **dict.fromkeys(("display", "get_ipython"), "This is not a notebook: return the value, or print it."),
-    },
-    JAVASCRIPT: {
-        "True": "JavaScript writes `true`.",
-        "False": "JavaScript writes `false`.",
-        "None": "JavaScript writes `null`.",
-        "print": "JavaScript prints with `console.log(...)`.",
-        "len": "JavaScript has `x.length`.",
-        "call_tool": f"In JavaScript it is `{CALL_IN_JAVASCRIPT}`.",
-        "report_progress": "In JavaScript it is `reportProgress(done, total, message)`.",
-        "create_artifact": "In JavaScript it is `await codeExec.createArtifact(fileName, content, fileType)`.",
-        **dict.fromkeys(
-            ("window", "document", "localStorage", "alert"), "There is no browser here, only the JavaScript language."
-        ),
-        **dict.fromkeys(
-            ("require", "process", "fs", "Buffer", "module", "global", "path"),
-            "Node's modules are not available in this tool. Use the language itself, tools and artifacts.",
-        ),
-        **dict.fromkeys(
-            ("fetch", "XMLHttpRequest", "WebSocket", "axios"),
-            "Scripts have no network: call a tool, or pass the data in.",
-        ),
-    },
-}
+_WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|\.dump\("""
 
 
 def _missing_file(mistake: Mistake, found: re.Match[str]) -> str:
     wanted = PurePosixPath(found["name"])
     names = [placed.path.rpartition("/")[2] for placed in mistake.plan.files]
     match = [name for name in names if name == wanted.name] or within_edits(wanted.name, names)
+    if re.search(r"subprocess|Popen|\bspawn|\bexec", mistake.source_line):
+        return f"There is no program `{wanted.name}` here: do it in the script itself."
+    if re.search(_WRITING, mistake.source_line):
+        return "That folder does not exist: write to /tmp, which is the working directory."
     if match:
         return f"The file is `/files/{match[0]}`."
     if names:
@@ -255,16 +220,48 @@ def _missing_file(mistake: Mistake, found: re.Match[str]) -> str:
 
 
 def _missing_key(mistake: Mistake, found: re.Match[str]) -> str | None:
-    keys = mistake.finished.keys
+    name, keys = found["name"], mistake.finished.keys
+    if "environ" in mistake.source_line:
+        return "The environment has no such variable: assign the value in the script."
+    if ".loc[" in mistake.source_line:
+        return "No row or column has this label: print df.index and df.columns."
     if not keys:
         return "Check the key with `in`, or use `.get(key)`."
-    near = within_edits(found["name"], keys)
+    if name in keys:
+        return f"One of the objects has the keys {_listed(keys)}, and the other lacks {name!r}."
+    if len(keys) == 1 and (separator := re.search(r"[,;\t|]", keys[0])):
+        return f"The only column is {keys[0]!r}: read the file with sep={separator[0]!r}."
+    near = within_edits(name, keys)
     return f"Did you mean {near[0]!r}? The keys are: {_listed(keys)}." if near else f"The keys are: {_listed(keys)}."
 
 
 def _attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
-    near = mistake.finished.near
-    return f"Did you mean `{near[0]}`?" if near else None
+    """What to write instead of a missing attribute or method."""
+    name, known = found["name"], METHODS[mistake.language]
+    owner = found.groupdict().get("owner") or ""
+    if owner == "Series" and (name == "contains" or hasattr(str, name)):
+        return f"Write `column.str.{name}(...)`."
+    if owner == "Series" and name in ("year", "month", "day", "hour", "strftime"):
+        return f"Write `column.dt.{name}`."
+    if better := known.get(f"{owner}.{name}") or known.get(f"{owner.rpartition('.')[2]}.{name}") or known.get(name):
+        language = "Python" if mistake.language == PYTHON else "JavaScript"
+        return f"{language} writes `{better}`." if name in known else f"Write `{better}`."
+    return f"Did you mean `{mistake.near[0]}`?" if mistake.near and not mistake.finished.keys else None
+
+
+def _members(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a property that is missing in JavaScript, where an error does not say in which object."""
+    near, keys = mistake.near, mistake.finished.keys
+    if keys == ("result",) and not near:
+        return None  # see `_answer_shape`
+    better = f"Did you mean `{near[0]}`?" if near else ""
+    return f"{better} The last answer has the keys: {_listed(keys)}.".strip() if keys else better or None
+
+
+def _array_method(mistake: Mistake, found: re.Match[str]) -> str | None:
+    if found["name"] not in ARRAY_METHODS:
+        return None
+    return f"Only arrays have `{found['name']}`: use [...x], Object.values(x), or `await` what gives the array."
 
 
 def _answer_shape(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -273,13 +270,16 @@ def _answer_shape(mistake: Mistake, found: re.Match[str]) -> str | None:
     return "If this is a tool's answer: a list is in its key `result`, as in `answer['result']`. Print the answer once."
 
 
-def _members(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For a property that is missing in JavaScript, where an error does not say in which object."""
-    near, keys = mistake.finished.near, mistake.finished.keys
-    if keys == ("result",) and not near:
-        return None  # see `_answer_shape`
-    better = f"Did you mean `{near[0]}`?" if near else ""
-    return f"{better} The last answer has the keys: {_listed(keys)}.".strip() if keys else better or None
+def _not_awaited(mistake: Mistake, found: re.Match[str]) -> str | None:
+    if not re.search(r"=\s*callTool\(", mistake.plan.code):
+        return None
+    return "Write `await` before callTool(...): its value is a promise."
+
+
+def _lost_this(mistake: Mistake, found: re.Match[str]) -> str | None:
+    if not re.search(rf"\bthis\.{re.escape(found['name'])}\b", mistake.source_line):
+        return None
+    return "`this` is undefined here: call the method on its object, or use an arrow function."
 
 
 def _python_version(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -287,6 +287,18 @@ def _python_version(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     version = ".".join(map(str, sys.version_info[:2]))
     return f"This is Python {version}: inside an f-string, use other quotes than those around it."
+
+
+def _await(mistake: Mistake, found: re.Match[str]) -> str:
+    if mistake.is_program and not mistake.source_line.startswith((" ", "\t")):
+        return "Put it into `async def main():`, and end with `asyncio.run(main())`."
+    return "Write `async def` for the function, and await its calls."
+
+
+def _no_arguments(mistake: Mistake, found: re.Match[str]) -> str | None:
+    if not re.search(r"sys\.argv|parse_args\(", mistake.source_line or mistake.plan.code):
+        return None
+    return "A script gets no command line: assign the values in it."
 
 
 def _typescript(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -310,243 +322,232 @@ _CONNECTION = (
     r"Name or service not known|Temporary failure in name resolution|Name resolution|nodename nor servname|"
     r"Network is unreachable|Connection refused|Failed to establish a new connection|Max retries exceeded|"
     r"Cannot connect to host|Could not contact DNS|All connection attempts failed|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|"
-    r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network"
+    r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|Command '.{0,3}(curl|wget|git|ping)\b"
+)
+_PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$"
+_JAVASCRIPT_LINE = r"^\s*(const|let|var|function)\s|=>|^\s*//|\?\.|;\s*$.*\{"
+_NONE = "The value is None: check what gave it, and handle None."
+_MISSING = "The value before it is missing: log it once, and use `?.` where it may be absent."
+_MEMBER = "(?i)not iterable|not a function|cannot read propert(y|ies)"
+_ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
+_ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
+_FOLDER = "Write to /tmp, which is the working directory."
+_DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
+_FORMAT = "Make the format match: strptime(text, '%d/%m/%Y'); fromisoformat takes 2026-01-31."
+_SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1."
+_NUMBER = "Clean the text first (strip, remove commas), or skip what is no number."
+_MIXED = (
+    "concatenate|operand|must be str, not|instance, .* found|multiply seq|__round__|must be real|not supported betw"
 )
 
-HINTS: tuple[Hint, ...] = (
-    # Not possible here.
+_ANYWHERE = (
     Hint("", _CONNECTION, _no_network),
     Hint("gaierror|URLError|ConnectError|ClientConnectorError|ConnectionRefusedError", "", _no_network),
-    Hint(
-        "PermissionError|OSError|Error",
-        r"Operation not permitted|EACCES|EPERM",
-        _no_network,
-        line=r"socket|connect|http|fetch",
-    ),
-    Hint(_SYNTAX, "", _no_install, line=_SHELL),
+    Hint("PermissionError|OSError|Error", "not permitted|EACCES|EPERM", _no_network, r"socket|connect|http|fetch"),
+    Hint(_SYNTAX, "", _no_install, _SHELL),
     Hint("CalledProcessError", r"\bpip\b", _no_install),
     Hint("FileNotFoundError|ModuleNotFoundError", r"'(pip3?|npm|npx|conda|uv)'", _no_install),
+    Hint("", "start new thread|Resource temporarily unavailable", "The run may not start more processes: use fewer."),
+    Hint("", "Read-only file system|EROFS", _FOLDER),
+    Hint("PermissionError|Error", "Permission denied|EACCES", _FOLDER),
+    Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
+    Hint(_SYNTAX, "", "Send only the code, without other text.", r"^\s*[A-Z][a-z']+( [a-z'`]+){2,}[^=(]*$"),
+    Hint("TypeError", "^call_?[tT]ool takes", lambda mistake, found: f"Write `{mistake.call}`."),
+)
+_PYTHON = (
     Hint("EOFError", "EOF when reading a line", "There is nobody to type: assign the value in the script."),
-    Hint("Error", "unsupported locale", "Only the C locale is installed: format with f'{x:,.2f}' or strftime.", PYTHON),
-    Hint(
-        "",
-        "can't start new thread|Resource temporarily unavailable",
-        "The run may not start more processes: use fewer.",
-    ),
-    Hint("", "Read-only file system|EROFS", "Write to /tmp, which is the working directory."),
-    Hint("PermissionError", "Permission denied|EACCES", "Write to /tmp, which is the working directory."),
-    # Another language.
-    Hint(
-        _SYNTAX,
-        "",
-        "This tool runs Python, and this is JavaScript.",
-        PYTHON,
-        r"^\s*(const|let|var|function)\s|=>|^\s*//|\?\.|;\s*$.*\{",
-    ),
-    Hint(_SYNTAX, "", "Python writes `and`, `or`, `not` and `x += 1`.", PYTHON, r"&&|\|\||\+\+|!\w"),
-    Hint(
-        _SYNTAX,
-        "",
-        "This tool runs JavaScript, and this is Python.",
-        JAVASCRIPT,
-        r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$",
-    ),
-    Hint(_SYNTAX, "", _typescript, JAVASCRIPT, _TYPES),
-    Hint(
-        "",
-        "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX|not supported in strip-only",
-        "Only types are removed: write enums, namespaces and parameter properties as plain JavaScript.",
-        JAVASCRIPT,
-    ),
-    # Python's syntax.
+    Hint("Error", "unsupported locale", "Only the C locale is installed: format with f'{x:,.2f}' or strftime."),
+    Hint("SystemExit|IndexError", "^2$|index out of range", _no_arguments),
+    Hint("CalledProcessError", "", "Run it with capture_output=True, and print its stderr."),
+    # Syntax.
+    Hint(_SYNTAX, "", "This is not a notebook: remove the line.", r"^\s*[!%]"),
+    Hint(_SYNTAX, "", "This tool runs Python, and this is JavaScript.", _JAVASCRIPT_LINE),
+    Hint(_SYNTAX, "", "Python writes `and`, `or`, `not` and `x += 1`.", r"&&|\|\||\+\+|!\w"),
+    Hint(_SYNTAX, "", "Python writes `elif`.", r"^\s*\}?\s*else ?if\b"),
     Hint(
         _SYNTAX,
         "f-string: (unmatched|expecting|unterminated)|unterminated string|invalid syntax",
         _python_version,
-        PYTHON,
         r"""[fF](['"]).*\{[^}]*\1""",
     ),
-    Hint(_SYNTAX, "'await' outside", "Write `async def` for the function, and await its calls.", PYTHON),
-    Hint(_SYNTAX, "'return' outside", "A program cannot return: print the value.", PYTHON),
-    Hint(
-        _SYNTAX,
-        "unterminated (string|f-string)|EOL while",
-        "Close the quote on this line, or use triple quotes.",
-        PYTHON,
-    ),
-    Hint(_SYNTAX, "unterminated triple", "Close the triple quotes.", PYTHON),
-    Hint(_SYNTAX, r"'(?P<name>[(\[{])' was never closed", "Close the bracket.", PYTHON),
-    Hint(_SYNTAX, "unmatched|does not match", "Check the brackets before this place.", PYTHON),
-    Hint(_SYNTAX, "expected ':'", "End the line with a colon.", PYTHON),
-    Hint(_SYNTAX, "Missing parentheses", "Write print(...) with parentheses.", PYTHON),
-    Hint(_SYNTAX, "cannot assign|Maybe you meant '=='", "Compare with `==`; assign only to names.", PYTHON),
-    Hint("TabError|IndentationError", "", "Indent with four spaces a level, and no tabs.", PYTHON),
-    Hint(_SYNTAX, "nested too deeply", "Split the expression into several statements.", PYTHON),
-    Hint(_SYNTAX, "", "Write `async` before the function, and await its calls.", JAVASCRIPT, r"\bawait\b"),
-    Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring.", JAVASCRIPT),
-    Hint("SyntaxError", "", "The text is not JSON: log its beginning.", JAVASCRIPT, r"JSON\.parse|\.json\("),
-    Hint(_SYNTAX, "", "Correct the syntax at this line, or just before it."),
+    Hint(_SYNTAX, r"'(await|async \w+)' outside|asynchronous comprehension", _await),
+    Hint(_SYNTAX, "'return' outside", "A program cannot return: print the value."),
+    Hint(_SYNTAX, "unterminated (string|f-string)|EOL while", "Close the quote on this line, or use triple quotes."),
+    Hint(_SYNTAX, "unterminated triple", "Close the triple quotes."),
+    Hint(_SYNTAX, "was never closed", "Close the bracket."),
+    Hint(_SYNTAX, "unindent|unmatched|does not match", "Check the brackets and the indentation before this place."),
+    Hint(_SYNTAX, "expected ':'", "End the line with a colon."),
+    Hint(_SYNTAX, "forgot a comma", "Put a comma between the values."),
+    Hint(_SYNTAX, "line continuation", r"Remove the backslash; between lines, send real line breaks instead of \n."),
+    Hint(_SYNTAX, "invalid (character|non-printable)", "Use plain ASCII: straight quotes, `-` and ordinary spaces."),
+    Hint(_SYNTAX, "leading zeros", "Remove the leading zeros, or write text in quotes."),
+    Hint(_SYNTAX, "expected 'except'", "Add an `except` block."),
+    Hint(_SYNTAX, "Missing parentheses", "Write print(...) with parentheses."),
+    Hint(_SYNTAX, "cannot assign|Maybe you meant '=='", "Compare with `==`; assign only to names."),
+    Hint("TabError|IndentationError", "", "Indent with four spaces a level, and no tabs."),
+    Hint(_SYNTAX, "nested too deeply", "Split the expression into several statements."),
     # Names.
-    Hint("ModuleNotFoundError", rf"No module named '{_NAME}", _missing_module, PYTHON),
+    Hint("ModuleNotFoundError|ImportError", rf"No module named '{_NAME}", _missing_module),
+    Hint("ImportError", rf"[Mm]issing optional dependency '{_NAME}|^matplotlib is required", _missing_module),
+    Hint("ImportError", "cannot import name '(?P<name>)", _attribute),
+    Hint("ImportError", "cannot import name", "The module has no such name in this version: look with dir(module)."),
+    Hint("NameError|UnboundLocalError", rf"name '{_NAME}' is not defined", _missing_name),
+    Hint("UnboundLocalError", "", "Assign the variable before it is read, or declare it `global` in the function."),
+    # Files, databases and dates.
+    Hint("FileNotFoundError", rf"No such file or directory: {_PATH}", _missing_file),
+    Hint("OSError", "non-existent directory", _FOLDER),
+    Hint("FileExistsError", "", "It exists already: pass exist_ok=True, or use another name."),
+    Hint("UnsupportedOperation", "not (writ|read)able", "Open the file in the right mode: 'r', 'w' or 'a'."),
+    Hint("ValueError", "closed file", "Move it into the `with` block, where the file is open."),
+    Hint("OperationalError", "no such table", "Create the table in this run: a new database is empty."),
+    Hint("ProgrammingError", "bindings supplied", "Pass one value for each `?`; a single one is `(x,)`."),
+    Hint("ParseError", "", "Correct the XML there: every tag must be closed. For HTML use html.parser."),
+    Hint("ParserError", "tokenizing", "Check the delimiter (sep=';'), or pass on_bad_lines='skip'."),
+    Hint(r"ZoneInfoNotFoundError|UnknownTimeZoneError", "", _ZONE),
+    Hint("TypeError", "offset-naive", "Give both a time zone: x.replace(tzinfo=timezone.utc)."),
+    Hint("TypeError", r"'(Timestamp|datetime)\b|datetime\.date", _DATES),
+    Hint("DateParseError|OutOfBoundsDatetime", "", "Pass format='%d/%m/%Y' (or what the text has) or errors='coerce'."),
+    Hint("ValueError", "not match format|isoformat|unconverted data", _FORMAT),
+    Hint("ValueError", r"^(month|day|hour|minute) (must|is out)", "Use a date that exists; timedelta adds days."),
+    # Tools and their answers.
+    Hint("TypeError|AttributeError", "'coroutine' object|got coroutine", "Write `await` before the call."),
+    Hint("TypeError", "can't be used in 'await'", "Remove `await`: the value is there already."),
+    Hint("TypeError", "'async_generator' object", "Write `async for`."),
+    Hint("RuntimeError", r"run\(\) cannot|already running", "Use `await main()`: top-level await works here."),
+    Hint("TypeError", "unhashable type: 'list'", "Unpack the list: asyncio.gather(*calls).", r"gather\("),
+    Hint("TypeError", r"keyword arg|positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
+    Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
+    Hint("TypeError", "string indices must be|list indices must be .* not str", _answer_shape),
+    Hint("KeyError", "^'?(?P<name>.*?)'?$", _missing_key),
+    # pandas and NumPy.
+    Hint("AttributeError", r"use \.dt accessor", "Convert first: pd.to_datetime(column)."),
+    Hint("AttributeError", r"use \.str accessor", "Convert first: column.astype(str)."),
+    Hint("ValueError", "Length of|of the same length|Length mismatch", "Give each column one value for each row."),
+    Hint("ValueError", "all scalar values", "One row is pd.DataFrame([values])."),
+    Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses."),
+    Hint("ValueError", "broadcast|reshape|not aligned|core dim|match exactly|inhomogeneous", _SHAPES),
+    Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
+    Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
+    Hint("UndefinedVariableError", "", "Use names of columns in the expression; a variable is `@name`."),
+    Hint("LinAlgError", "Singular", "The matrix has no inverse: use np.linalg.pinv or lstsq."),
+    Hint("IndexError", "too many indices", "The array has fewer dimensions: print its .shape."),
+    # Attributes.
+    Hint("AttributeError", "'NoneType' object", _NONE),
+    Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", _attribute),
+    Hint("AttributeError", "'dict' object has no attribute", "A dict's items are read with `d['key']`."),
+    Hint("AttributeError", r"^(?P<name>\w+)$", _attribute),
+    Hint("AttributeError", r"has no attribute|^\w+$", "Look at what it has with print(type(x), dir(x))."),
+    # Values.
+    Hint("TypeError", "NoneType", _NONE),
+    Hint("TypeError", "not JSON serializable", "Pass plain values: str(), float(), .isoformat() or .tolist()."),
+    Hint("TypeError", "keys must be str", "Use text as keys: str(key)."),
+    Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
+    Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
+    Hint("TypeError", "bytes|must be encoded", "Text and bytes do not mix: x.decode() or x.encode() converts."),
+    Hint("TypeError", "as an integer|slice indices|indices .* not float", "Use a whole number: `//` or int(x)."),
+    Hint("TypeError", _MIXED, "Make them one type first: str(x), int(x) or float(x)."),
+    Hint("TypeError", r"'(function|\w*method)' object is not", "Call it: write `(...)` after its name."),
+    Hint("TypeError", r"'(dict_\w+|set|generator|map|filter|zip)'.*(script|no len)", "Make a list first: list(x)."),
+    Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or look at it."),
+    Hint("TypeError", "not support item", "Text and tuples cannot change: make a new one, or use a list."),
+    Hint("TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index."),
+    Hint("TypeError", "takes 0 positional arguments but 1", "Call it without arguments; a method needs `self` first."),
+    Hint("TypeError", "required positional|positional argument", "Match the call to the function's parameters."),
+    Hint("TypeError", "keyword argument", "Rename or remove the argument: help(f) lists those that it takes."),
+    Hint("TypeError", "unhashable type: 'slice'", "A dict cannot be sliced: list(d.items())[:n]."),
+    Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
+    Hint("TypeError", "indices must be", "Look at the value first: its items are not what the index expects."),
+    Hint("IndexError", "no such group", "The pattern has fewer groups: count its `(...)`."),
+    Hint("IndexError", "out of (range|bounds)|out-of-bounds|empty", "Check len(...) first: the sequence is shorter."),
+    Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
+    Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes."),
+    Hint("UnicodeEncodeError", "", "Use encoding='utf-8', or errors='replace'."),
     Hint(
-        "ImportError",
-        "cannot import name",
-        lambda mistake, found: (
-            _attribute(mistake, found) or "The module has no such name in this version: look with dir(module)."
-        ),
-        PYTHON,
+        "JSONDecodeError",
+        "double quotes",
+        "The text is not JSON, which has double quotes. ast.literal_eval reads a dict.",
     ),
+    Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
+    Hint("RecursionError", "", "Use a loop, or recurse less deeply."),
+    Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
+    Hint("Error", "padding|data characters", "The base64 text is cut: its length must be a multiple of 4."),
+    Hint("ValueError", r"int\(\).*'-?\d+\.\d*'", "Write int(float(x))."),
+    Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
+    Hint("ValueError", "Unknown format code", "Format a number: float(x) first, or leave out the format code."),
+    Hint("ValueError", "unpack", "Give as many names as there are values; a dict needs .items()."),
+    Hint("ValueError|StatisticsError", "empty (seq|iter)|one data|no median", "It is empty: check first."),
+    Hint("ValueError", "not in list|is not in|substring not found", "Check with `in` first."),
+    Hint("ValueError", "math domain|nonnegative", "Check the number first: it may not be negative (or 0) here."),
+    Hint("OverflowError", "", "The number is too large for a float: use integers, or logarithms."),
+    Hint("StopIteration|RuntimeError", "^$|raised StopIteration", "There is no next item: use next(items, None)."),
+    Hint("RuntimeError", "during iteration", "Loop over a copy: list(x)."),
+    Hint("AssertionError", "", "The script's own assertion failed: print the values before it."),
+    Hint("MemoryError", "", "Keep less in memory: work on parts, or free what is no longer needed."),
+)
+_JAVASCRIPT = (
+    # Syntax.
+    Hint("SyntaxError", "import and export are not", "Remove it: only the language, callTool and codeExec are here."),
+    Hint("", "in ES module scope|intended module", "Use only `import`, or only `require` (no top-level await)."),
+    Hint("SyntaxError", "Unexpected identifier 'as'", "This tool runs JavaScript, and this is Python."),
+    Hint(_SYNTAX, "", "This tool runs JavaScript, and this is Python.", _PYTHON_LINE),
+    Hint(_SYNTAX, "", "JavaScript's comments start with `//`.", r"^\s*#"),
+    Hint(_SYNTAX, "", "JavaScript writes text with values in backticks: `${x}`.", r"""\bf['"]"""),
+    Hint(_SYNTAX, "", _typescript, _TYPES),
+    Hint("", "UNSUPPORTED_TYPESCRIPT|strip-only", "Write enums, namespaces and such as plain JavaScript."),
+    Hint(_SYNTAX, "", "Decorators do not run here: call the function yourself.", r"^[^'\"]*@\w+"),
+    Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
+    Hint("SyntaxError", "does not provide an export named", _members),
+    Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
+    Hint("SyntaxError", r"'object'|\[object Object\]", "It is an object already: remove JSON.parse.", r"JSON\.parse"),
+    Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\("),
+    Hint("SyntaxError", "", r"Correct the pattern: escape ( [ { + * ? . with a backslash.", r"RegExp\("),
+    Hint("SyntaxError", "", r"Send real line breaks instead of \n.", r"[;{})]\s*\\n"),
+    # Names and files.
+    Hint("Error", r"Cannot find module '\.{0,2}/", "No files are beside the script: put code and data into it."),
     Hint(
-        "Error|ERR_MODULE_NOT_FOUND|TypeError",
+        "",
         r"Cannot find (module|package)|Failed to resolve module",
         "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages.",
-        JAVASCRIPT,
     ),
-    Hint("NameError|UnboundLocalError", rf"name '{_NAME}' is not defined", _missing_name, PYTHON),
-    Hint(
-        "UnboundLocalError",
-        "",
-        "Assign the variable before it is read, or declare it `global` in the function.",
-        PYTHON,
-    ),
-    Hint("ReferenceError", rf"{_NAME} is not defined", _missing_name, JAVASCRIPT),
-    Hint(
-        "ReferenceError",
-        "before initialization|not initialized",
-        "Move the declaration above its first use.",
-        JAVASCRIPT,
-    ),
-    # Files.
-    Hint("FileNotFoundError", rf"No such file or directory: {_PATH}", _missing_file, PYTHON),
-    Hint("Error|NotFoundError", rf"(ENOENT|no such file)[^']*{_PATH}", _missing_file, JAVASCRIPT),
-    # Tools and their answers.
-    Hint("TypeError|AttributeError", "'coroutine' object", "Write `await` before the call.", PYTHON),
-    Hint(
-        "RuntimeError",
-        r"asyncio\.run\(\) cannot|event loop is already running",
-        "Use `await main()`: top-level await works here.",
-        PYTHON,
-    ),
-    Hint(
-        "TypeError",
-        "unexpected keyword argument|positional argument",
-        "Pass one dict: `await tool({...})`.",
-        PYTHON,
-        r"await\s+\w+\(",
-    ),
-    Hint("TypeError", "string indices must be|list indices must be", _answer_shape, PYTHON),
-    Hint("TypeError", "(?i)not iterable|not a function|cannot read propert(y|ies)", _members, JAVASCRIPT),
-    Hint(
-        "TypeError", r"not iterable|not a function|Cannot read propert(y|ies) of undefined", _answer_shape, JAVASCRIPT
-    ),
-    Hint("KeyError", "^'?(?P<name>.*?)'?$", _missing_key, PYTHON),
+    Hint("ReferenceError", rf"{_NAME} is not defined", _missing_name),
+    Hint("ReferenceError", "this is not initialized|Must call super", "Call super(...) first in the constructor."),
+    Hint("ReferenceError", "before initialization|not initialized", "Move the declaration above its first use."),
+    Hint("Error|NotFoundError", rf"(ENOENT|no such file)[^']*{_PATH}", _missing_file),
+    Hint("Error", "ENOENT", "There is no such program here: do it in the script itself."),
     # Values.
-    Hint(
-        "AttributeError",
-        "'DataFrame' object has no attribute 'append'",
-        "pandas has no append: use `pd.concat([a, b])`.",
-        PYTHON,
-    ),
-    Hint(
-        "AttributeError",
-        "'NoneType' object",
-        "The value before the dot is None: check what gave it, and handle None.",
-        PYTHON,
-    ),
-    Hint("AttributeError", "", _attribute, PYTHON),
-    Hint("AttributeError", "'dict' object has no attribute", "A dict's items are read with `d['key']`.", PYTHON),
-    Hint(
-        "TypeError",
-        "'NoneType' object|not 'NoneType'",
-        "The value is None: check what gave it, and handle None.",
-        PYTHON,
-    ),
-    Hint(
-        "TypeError",
-        "not JSON serializable",
-        "Pass plain values: str(), float(), .isoformat() or .tolist() converts.",
-        PYTHON,
-    ),
-    Hint(
-        "TypeError",
-        r"can only concatenate|unsupported operand|must be str, not",
-        "Convert first: str(x), int(x) or float(x).",
-        PYTHON,
-    ),
-    Hint(
-        "TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index.", PYTHON
-    ),
-    Hint(
-        "TypeError",
-        "missing .* required positional|takes .* positional argument",
-        "Match the call to the function's parameters.",
-        PYTHON,
-    ),
-    Hint("TypeError", "unhashable type", "Use a tuple or a string as the key.", PYTHON),
-    Hint("TypeError", "indices must be", "Look at the value first: its items are not what the index expects.", PYTHON),
-    Hint("IndexError", "", "Check len(...) first: the sequence is shorter.", PYTHON),
-    Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first.", PYTHON),
-    Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes.", PYTHON),
-    Hint(
-        "JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already.", PYTHON
-    ),
-    Hint("RecursionError", "", "Use a loop, or recurse less deeply.", PYTHON),
-    Hint(
-        "ValueError",
-        r"could not convert|invalid literal",
-        "Clean the text first (strip, remove commas), or skip what is no number.",
-        PYTHON,
-    ),
-    Hint("ValueError", "unpack", "Give as many names as there are values.", PYTHON),
-    Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses.", PYTHON),
-    Hint(
-        "ValueError",
-        "does not match format|time data",
-        "Make the format match the text, or use datetime.fromisoformat.",
-        PYTHON,
-    ),
-    Hint("AssertionError", "", "The script's own assertion failed: print the values before it.", PYTHON),
-    Hint("MemoryError", "", "Keep less in memory: work on parts, or free what is no longer needed.", PYTHON),
-    Hint(
-        "TypeError",
-        r"Cannot read properties of (undefined|null)|cannot read property|undefined is not an object",
-        "The value before it is missing: log it once, and use `?.` where it may be absent.",
-        JAVASCRIPT,
-    ),
-    Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`.", JAVASCRIPT),
-    Hint(
-        "TypeError",
-        "(?i)mix BigInt|convert .*bigint",
-        "Convert with Number(x) or BigInt(x) first.",
-        JAVASCRIPT,
-    ),
-    Hint("TypeError", "circular", "Return a plain object without references to itself.", JAVASCRIPT),
-    Hint(
-        "TypeError",
-        "is not a function|not a function",
-        "Look at the value with console.log(typeof x, x): it has no such method.",
-        JAVASCRIPT,
-    ),
-    Hint(
-        "TypeError",
-        "not iterable",
-        "Only arrays, strings, maps and sets can be iterated: use Object.entries(x) for an object.",
-        JAVASCRIPT,
-    ),
-    Hint("RangeError", "call stack|stack size", "Use a loop, or recurse less deeply.", JAVASCRIPT),
+    Hint("TypeError", "not iterable", "Pass an array: Promise.all([a, b]).", r"Promise\.\w+\(\s*[^\[\s]"),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", _attribute),
+    Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
+    Hint("TypeError", r"(reading|property) '(?P<name>\w+)'", _lost_this),
+    Hint("TypeError", _MEMBER, _not_awaited),
+    Hint("TypeError", _MEMBER, _members),
+    Hint("TypeError", _MEMBER, _answer_shape),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", _array_method),
+    Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
+    Hint("TypeError", "(?i)cannot read propert", _MISSING),
+    Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
+    Hint("TypeError", "(?i)bigint", "Convert with Number(x), BigInt(x) or String(x) first."),
+    Hint("TypeError", "circular", "Return a plain object without references to itself."),
+    Hint("TypeError", "empty array", "Give a first value: reduce(f, 0)."),
+    Hint("TypeError", "'new'", "Write `new` before the class."),
+    Hint("TypeError", "not a function", "Look at the value with console.log(typeof x, x): it has no such method."),
+    Hint("TypeError", "not a constructor", "Remove `new`, or look at the value with console.log(typeof x)."),
+    Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
+    Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
+    Hint("RangeError", "call stack|stack size", "Use a loop, or recurse less deeply."),
     Hint(
         "RangeError",
-        "Invalid (array|string|typed array) length|Invalid count",
+        "Invalid (array|string|typed array) length|(?i:invalid (repeat )?count)",
         "Use a smaller, whole length.",
-        JAVASCRIPT,
     ),
-    Hint(
-        "RangeError",
-        "(?i)invalid time value|invalid date|date value is NaN",
-        "Pass an ISO date, as in new Date('2026-01-31').",
-        JAVASCRIPT,
-    ),
+    Hint("URIError", "", "Decode only text that was encoded: `%` must be followed by two hex digits."),
+    Hint("TypeError", "Invalid URL", "Give the whole URL, with `https://`."),
+    Hint("RangeError", "digits|precision", "Use between 0 and 100 digits."),
+    Hint("RangeError", "time ?zone", _ZONE),
+    Hint("RangeError", "(?i)time value|invalid date|value is NaN", "Pass an ISO date, as in new Date('2026-01-31')."),
 )
+_LAST = (Hint(_SYNTAX, "", "Correct the syntax here or just before: check brackets, quotes and commas."),)
+HINTS = {PYTHON: (*_ANYWHERE, *_PYTHON, *_LAST), JAVASCRIPT: (*_ANYWHERE, *_JAVASCRIPT, *_LAST)}
 
 
 def _listed(names: Collection[str]) -> str:

@@ -132,6 +132,55 @@ def test_a_task_that_waits_for_something_else_is_stopped(run: Run) -> None:
     )
 
 
+def test_a_worker_at_an_empty_queue_may_be_stopped(run: Run) -> None:
+    code = """
+import asyncio
+queue = asyncio.Queue()
+async def work():
+    while True:
+        await queue.get()
+        await save()
+        queue.task_done()
+asyncio.create_task(work())
+for n in range(3):
+    queue.put_nowait(n)
+await queue.join()
+"""
+    ran = run(code, **OPTIONS)
+    assert (ran.status, len(ran.calls), "warnings" in ran.header) == ("ok", 3, False)
+
+
+@pytest.mark.parametrize(("call", "status"), [("save()", "ok"), ("fail({})", "raised")])
+def test_a_loop_that_the_script_has_stopped_is_waited_for(run: Run, call: str, status: str) -> None:
+    code = f"""
+import asyncio
+done = []
+async def main():
+    async def work():
+        done.append(await {call})
+    loop.create_task(work())
+    await asyncio.sleep(0)
+loop = asyncio.new_event_loop()
+loop.run_until_complete(main())
+done
+"""
+    ran = run(code, **OPTIONS)
+    assert (ran.status, ran.body) == (status, b'[{"id": 1}]' if status == "ok" else b"")
+
+
+def test_a_call_that_failed_in_a_task_group_is_told_as_such(run: Run) -> None:
+    code = """
+import asyncio
+async with asyncio.TaskGroup() as group:
+    group.create_task(fail({}))
+    group.create_task(fail({}))
+"""
+    ran = run(code, **OPTIONS)
+    assert (ran.raised[0], json.loads(ran.raised[1])) == ("RuntimeError", FAILURE)
+    assert (ran.header["line"], "ExceptionGroup: unhandled errors" in ran.header["traceback"]) == (3, True)
+    assert ran.header["warnings"] == ["2 tasks of a TaskGroup failed; this is the error of one of them."]
+
+
 def test_several_failures_are_counted(run: Run) -> None:
     code = "import asyncio\nfor i in range(3):\n    asyncio.create_task(fail({}))\nawait asyncio.sleep(0)"
     ran = run(code, **OPTIONS)

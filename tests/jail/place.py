@@ -29,7 +29,14 @@ WARNING = f"{BEST_EFFORT}; {REMEDY}\n"
 """What an engine says on its start where there is no control group."""
 # As they are named where packages are installed; a pattern may match none.
 PACKAGES = (
-    *("msgspec", "typing_extensions.py", "pydantic_monty", "pydantic_monty_client", "pydantic_monty_runtime"),
+    *(
+        "msgspec",
+        "rapidfuzz",
+        "typing_extensions.py",
+        "pydantic_monty",
+        "pydantic_monty_client",
+        "pydantic_monty_runtime",
+    ),
     *("annotated_types", "jsonschema_rs", "pydantic", "pydantic_core", "typing_inspection"),
 )
 

@@ -75,6 +75,15 @@ async def test_an_error_has_its_place(
     assert error.traceback.splitlines() == [f"{error.type}: {message}", f"    at main.js:{place[0]}:{place[1]}"]
 
 
+@pytest.mark.parametrize(
+    "code", ["const fs = require('fs')\nfs.readFilesync('a')", "import { readFilesync } from 'fs'\nreturn 1"]
+)
+async def test_a_misspelt_member_of_a_module_is_told(run: Run, code: str) -> None:
+    error = (await run(code)).error
+    assert error is not None
+    assert error.hint == "Did you mean `readFileSync`?"
+
+
 async def test_a_syntax_error_after_imports_has_its_place(run: Run) -> None:
     error = (await run("import path from 'path'\nconst a = ;")).error
     assert error is not None

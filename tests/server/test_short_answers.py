@@ -270,3 +270,21 @@ async def test_descriptions_say_how_tools_are_found_and_answer_only_if_there_are
     assert "`search`" in with_tools or "resource paddock://stubs/" in with_tools
     assert "`search`" not in without
     assert "rtifact(" in without
+
+
+async def test_write_artifact_stores_an_object_as_json(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        made = await values_of(client, "write_artifact", filename="a.json", content={"a": ["é"]})
+        assert await whole(client, made["id"]) == '{"a": ["é"]}'
+
+
+async def test_a_run_that_is_cancelled_shows_its_last_calls() -> None:
+    code = "for n in range(40):\n    await letters({'text': 'x' * 400})\nprint('all')\nimport time\ntime.sleep(600)"
+    async with open_services(tools=[letters]) as services, in_memory("auto")(services) as client:
+        run_id = (await values_of(client, "run_code", code=code, detach=True, timeout=600))["run_id"]
+        async with asyncio.timeout(60):
+            while not (await values_of(client, "get_run", run_id=run_id)).get("stdout"):
+                await asyncio.sleep(0.01)
+        shown = await values_of(client, "cancel_run", run_id=run_id)
+    assert [call["id"] for call in shown["calls"]] == list(range(shown["calls_left_out"] + 1, 41))
+    assert 1000 < len(json.dumps(shown["calls"])) < 9000

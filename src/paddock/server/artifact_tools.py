@@ -11,6 +11,7 @@ import binascii
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -217,6 +218,13 @@ async def _read_run(services: Services, caller: Caller, scope: ArtifactScope, ar
     return {**answer, "hint": f"The run's other output: {', '.join(more)}."} if more else answer
 
 
+def _with_text(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `write_artifact` with JSON text in the place of an object or a list."""
+    content = arguments.get("content")
+    text = json.dumps(content, ensure_ascii=False) if isinstance(content, dict | list) else None
+    return arguments if text is None else {**arguments, "content": text}
+
+
 def _how_scripts_read(definitions: Sequence[Definition]) -> str:
     """How scripts of these code tools read an artifact. Empty if they cannot."""
     faces = {each.face for each in definitions}
@@ -319,7 +327,10 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
     read = "Read a page or matching lines of a stored file. Search a large file first; pass `next` to continue."
     return [
         tool(read_artifact, "Read an artifact", read, _READ, READS),
-        tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),
+        replace(
+            tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),
+            normalize=_with_text,
+        ),
         tool(list_artifacts, "List artifacts", "List stored files, newest first.", _LIST, READS),
     ]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from paddock.config import Config
@@ -27,6 +29,8 @@ from paddock.model.request import ALIASES, LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
 PREVIEW_BYTES = 2000
+CALLS_BYTES = 8000
+"""How much of the calls of a run that did not end by itself is shown."""
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
 _TOOLS = (
@@ -123,6 +127,9 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     # The calls are the only record of what an unfinished run did.
     names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
+    if "calls" in fields:
+        calls = _newest_calls(result["calls"])
+        fields |= {"calls": calls, "calls_left_out": len(result["calls"]) - len(calls) or None}
     fields |= {name: each.preview for name, each in overflows.items() if name != "output"}
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
@@ -130,6 +137,13 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
             fields["error"]["hint"] = " ".join([*filter(None, [fields["error"].get("hint")]), hint])
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _newest_calls(calls: Sequence[Any]) -> list[Any]:
+    """The last calls, as far as they fit into CALLS_BYTES."""
+    sizes = accumulate(len(json.dumps(call)) for call in reversed(calls))
+    count = sum(1 for size in sizes if size <= CALLS_BYTES)
+    return list(calls[len(calls) - count :])
 
 
 def _limit_hint(result: Mapping[str, Any]) -> str:

@@ -101,7 +101,8 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
 
 def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
     """Without the timeout if it is ignored, so that it is not checked either."""
-    return {name: value for name, value in arguments.items() if name != "timeout" or arguments.get("lint") is not True}
+    is_lint = arguments.get("lint") in (True, "true")
+    return {name: value for name, value in arguments.items() if not (is_lint and name == "timeout")}
 
 
 FACE = Face(describe, parse, render, normalize=normalize, render_findings=render_findings)

@@ -88,10 +88,10 @@
     return names;
   }
 
-  // The names of the members of a global object; of common objects if `path` does not name a global object.
-  function memberNames(global, path) {
+  // The names of the members of a global object or of a module; of common objects if `name` is neither.
+  function memberNames(global, name, moduleOf) {
     const names = [];
-    const { value } = ObjectGetOwnPropertyDescriptor(global, path) ?? {};
+    const value = ObjectGetOwnPropertyDescriptor(global, name)?.value ?? moduleOf(name);
     if ((typeof value === 'object' && value !== null) || typeof value === 'function') {
       let at = value;
       for (let count = 0; at !== null && at !== ObjectPrototype && count < MAX_OBJECTS; count++) {
@@ -126,8 +126,8 @@
     return false;
   }
 
-  // `lastKeys` are the keys of the last answer of a tool, or null.
-  function find(type, message, line, source, global, lastKeys) {
+  // `lastKeys` are the keys of the last answer of a tool, or null. `moduleOf` returns the built-in module of a name.
+  function find(type, message, line, source, { global, lastKeys, moduleOf = () => undefined }) {
     if (type === 'ReferenceError') {
       const name = RegExpPrototypeExec(/^([\w$]+) is not defined$/, message)?.[1];
       return name === undefined ? {} : { near: nearest(name, globalNames(global, name)) };
@@ -135,11 +135,11 @@
     if (type !== 'TypeError') return {};
     const called = RegExpPrototypeExec(/^(?:.*[^\w$])?([\w$]+)\.([\w$]+) is not a function/, message);
     if (called !== null) {
-      const isOwn = !ObjectPrototypeHasOwnProperty(global, called[1]);
-      if (isOwn && lastKeys !== null && ObjectPrototypeHasOwnProperty(ArrayPrototype, called[2])) {
+      const isKnown = ObjectPrototypeHasOwnProperty(global, called[1]) || moduleOf(called[1]) !== undefined;
+      if (!isKnown && lastKeys !== null && ObjectPrototypeHasOwnProperty(ArrayPrototype, called[2])) {
         return { keys: firstOf(lastKeys) };
       }
-      return { near: nearest(called[2], memberNames(global, called[1])) };
+      return { near: nearest(called[2], memberNames(global, called[1], moduleOf)) };
     }
     if (lastKeys === null) return {};
     if (StringPrototypeIncludes(message, 'is not iterable')) return { keys: firstOf(lastKeys) };
@@ -150,11 +150,11 @@
   }
 
   // Adds the facts to the description of an error.
-  function add(description, source, global, lastKeys) {
+  function add(description, source, known) {
     const { line, message, type } = description;
     try {
       const text = line === undefined ? '' : source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1] ?? '';
-      const { keys, near } = find(type, message, text, source, global, lastKeys);
+      const { keys, near } = find(type, message, text, source, known);
       description.keys = keys;
       description.near = near;
     } catch {
@@ -163,5 +163,5 @@
     return description;
   }
 
-  return { __proto__: null, add };
+  return { __proto__: null, add, nearest };
 })

@@ -88,7 +88,7 @@
   // Ends the run. Python keeps the first failure and ignores any value after it.
   function raised(error, status = 'raised') {
     const description = errors.describe(error, inspect, bridge.envelopeOf);
-    if (status === 'raised') facts.add(description, errors.source(), global, bridge.lastKeys());
+    if (status === 'raised') facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys() });
     else errors.explainModules(description);
     const { header, body } = failures.packResult(status, description);
     host.emit(RESULT, 0, header, body);

@@ -2,7 +2,7 @@
 (function (parts, require, self) {
   'use strict';
   const { appendFileSync, mkdirSync, readFileSync, readdirSync, writeSync } = require('node:fs');
-  const { builtinModules, createRequire } = require('node:module');
+  const { builtinModules, createRequire, isBuiltin } = require('node:module');
   const { dirname, isAbsolute, join } = require('node:path');
   const { inspect } = require('node:util');
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
@@ -175,7 +175,11 @@
     let envelope;
     if (typeof error === 'object' && error !== null) envelope = realm.bridge.envelopeOf(error);
     const description = stacks.describe(error, envelope, isProgram ? null : source);
-    facts.add(description, source, realm.context ?? global, realm.bridge.lastKeys());
+    facts.add(description, source, {
+      global: realm.context ?? global,
+      lastKeys: realm.bridge.lastKeys(),
+      moduleOf: (name) => (realm.context === null && isBuiltin(name) ? require(name) : undefined),
+    });
     if (isProgram) writeSync(2, formatUncaught(description));
     emitExit(1);
     end('raised', description, isProgram ? 1 : null);
@@ -361,7 +365,7 @@
     createRequire('/main.js');
     closed.prepare();
     if (how === 'typescript') parts.typescript(require, primordials).stripTypes('const a: number = 1');
-    parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, {
+    parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, facts.nearest, {
       started: () => true,
       ended(value) {
         values.text(value, 'the result', 1000);
@@ -396,7 +400,7 @@
   makeBlocking('stdout');
   makeBlocking('stderr');
   stacks.install();
-  const script = parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, {
+  const script = parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, facts.nearest, {
     ended, failed, reject, started,
   });
   const logs = parts.logs(require, channel.emit, primordials);

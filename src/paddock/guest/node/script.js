@@ -1,5 +1,5 @@
 // Runs a script: for its value, as an async function or a module, or as a program with arguments and an exit code.
-(function (require, primordials, wrap, stacks, imports, NO_MODULES, ends) {
+(function (require, primordials, wrap, stacks, imports, NO_MODULES, nearest, ends) {
   'use strict';
   const { ended, failed, reject, started } = ends;
   const { ObjectDefineProperty, PromisePrototypeThen } = primordials;
@@ -109,7 +109,7 @@
           const error = new SyntaxError(`The module '${specifier}' does not provide an export named '${name}'`);
           const at = imports.placeOf(declaration, name);
           if (!hasRun) {
-            reject(error, at);
+            reject(error, { ...at, near: nearest(name, Object.keys(exported)) });
             return null;
           }
           stacks.setPlace(error, at);

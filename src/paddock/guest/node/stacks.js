@@ -160,10 +160,10 @@
   }
 
   function rejected(error, override = {}) {
-    const { line, column, message } = { message: messageOf(error), ...compileErrorPosition(error), ...override };
+    const { line, column, message, near } = { message: messageOf(error), ...compileErrorPosition(error), ...override };
     const type = typeOf(error);
     const at = line === undefined ? '' : `    at main.js:${line}${column === undefined ? '' : `:${column}`}`;
-    return { type, message, line, column, traceback: `${type}: ${message}${at && `\n${at}`}` };
+    return { type, message, line, column, near, traceback: `${type}: ${message}${at && `\n${at}`}` };
   }
 
   return {

@@ -85,6 +85,12 @@ async def settle(channel: Channel) -> None:
     raise_failure()
 
 
+def settle_loops(channel: Channel) -> None:
+    """Wait for the calls of loops that the script has stopped. Raises the exception of a task that failed."""
+    for loop in channel.idle_loops():
+        loop.run_until_complete(settle(channel))
+
+
 def check(names: dict[str, Any]) -> None:
     """Look for coroutines and tasks in the script's variables. Raises the exception of a task that failed."""
     for value in _values(names):
@@ -175,7 +181,7 @@ def _note_task(task: Any) -> None:
     """Note a task that has failed unnoticed, or that will be cancelled because it did not end."""
     if not task.done():
         line = _line_of_task(task)
-        if line is not None:
+        if line is not None and not _waits_for_others(task.get_coro()):
             name = _name(task.get_coro())
             notices.warn(
                 f"The task {name} of line {line} was still running when the script ended, and was stopped: await it."
@@ -184,6 +190,13 @@ def _note_task(task: Any) -> None:
         error = task.exception()  # from now on it counts as retrieved
         if isinstance(error, Exception):
             _failures.append((error, _line_of_task(task)))
+
+
+def _waits_for_others(coroutine: Any) -> bool:
+    """Whether a task waits for something that only another task could do, such as a worker at an empty queue."""
+    while type(getattr(coroutine, "cr_await", None)) is CoroutineType:
+        coroutine = coroutine.cr_await
+    return str(coroutine.cr_code.co_filename).endswith(("asyncio/queues.py", "asyncio/locks.py"))
 
 
 def _line_of_task(task: Any) -> int | None:

@@ -77,6 +77,11 @@ class Channel:
             await asyncio.wait(waiting)
         return bool(waiting)
 
+    def idle_loops(self) -> list[asyncio.AbstractEventLoop]:
+        """The loops that made requests and were stopped before all their tasks had ended."""
+        loops = [loop for loop in self._loops if not loop.is_closed() and not loop.is_running()]
+        return [loop for loop in loops if asyncio.all_tasks(loop)]
+
     def send(self, kind: Kind, number: int, header: Mapping[str, Any], body: bytes = b"") -> None:
         """Flush the output, then send a frame. Forked processes send nothing."""
         if getpid() != self._owner:

@@ -132,6 +132,19 @@ def script_frames(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
+def first_of(group: BaseExceptionGroup[BaseException]) -> tuple[BaseException, int]:
+    """The first exception in a group that is no group itself, and how many of these there are."""
+    found: list[BaseException] = []
+    stack: list[BaseException] = [group]
+    while stack:
+        error = stack.pop()
+        if isinstance(error, BaseExceptionGroup):
+            stack += reversed(error.exceptions)
+        else:
+            found.append(error)
+    return found[0], len(found)
+
+
 def _position(trace: TracebackType | None) -> tuple[int | None, int | None]:
     """Line and column of the innermost frame of the script itself."""
     line = column = None

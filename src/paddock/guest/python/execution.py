@@ -26,6 +26,7 @@ EXEC_DEPTH = 1 if sys.version_info < (3, 12) else 0
 """Recursion depth that exec() itself takes; since 3.12 only Python frames count."""
 ERROR_BYTES = 24 * 1024
 """How much of a message or a traceback fits into the header. Longer texts go into the body."""
+TASK_GROUP = "unhandled errors in a TaskGroup"
 FACT_BYTES = 4 * 1024
 """How much of a list of warnings or names is sent."""
 _exec, _eval = builtins.exec, builtins.eval
@@ -62,6 +63,8 @@ def run(
         else:
             limits.allow_recursion(depth + EXEC_DEPTH)
             _exec(*(script.code, names))  # a plain call takes one frame more or less, depending on specialisation
+            if not is_script:
+                awaiting.settle_loops(channel)
             text = "null" if is_script else _value(script, names, depth)
     except SystemExit as error:
         return _describe_exit(error)
@@ -100,6 +103,14 @@ def _describe_raised(error: BaseException, refused: Sequence[str], *, is_script:
         error.__traceback__ = errors.script_frames(error.__traceback__)
         _show(error)
     description = errors.describe(error)
+    if not is_script and isinstance(error, BaseExceptionGroup) and str(error.message).startswith(TASK_GROUP):
+        first, count = errors.first_of(error)
+        place = {key: description[key] for key in ("line", "column", "traceback")}
+        description = errors.describe(first)
+        description |= place if description["line"] is None else {"traceback": place["traceback"]}
+        if count > 1:
+            notices.warn(f"{count} tasks of a TaskGroup failed; this is the error of one of them.")
+        error = first
     if (line := awaiting.line_of(error)) is not None:
         description |= {"line": line, "column": None}
     known = {} if isinstance(error, MemoryError) else facts.of(error, refused)
