@@ -59,7 +59,7 @@ def test_errors_are_found_at_their_line(pool: Monty, line: int, script: str) -> 
 
 def test_a_name_that_a_script_assigns_may_hold_anything(pool: Monty) -> None:
     script = "orders = await orders({'status': 'open'})\nfiles = 5\norders['rows'] + files"
-    assert findings(pool, module(SHOP), script) != set()
+    assert findings(pool, module(SHOP, is_ordered=True), script) != set()
     assert findings(pool, module(SHOP, rebound=["orders", "files", "unknown"], is_ordered=True), script) == set()
 
 
