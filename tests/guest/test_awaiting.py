@@ -177,7 +177,7 @@ async with asyncio.TaskGroup() as group:
 """
     ran = run(code, **OPTIONS)
     assert (ran.raised[0], json.loads(ran.raised[1])) == ("RuntimeError", FAILURE)
-    assert "ExceptionGroup: unhandled errors in a TaskGroup" in ran.header["traceback"]
+    assert (ran.header["line"], "ExceptionGroup: unhandled errors" in ran.header["traceback"]) == (3, True)
     assert ran.header["warnings"] == ["2 tasks of a TaskGroup failed; this is the error of one of them."]
 
 

@@ -105,7 +105,9 @@ def _describe_raised(error: BaseException, refused: Sequence[str], *, is_script:
     description = errors.describe(error)
     if not is_script and isinstance(error, BaseExceptionGroup) and str(error.message).startswith(TASK_GROUP):
         first, count = errors.first_of(error)
-        description = errors.describe(first) | {"traceback": description["traceback"]}
+        place = {key: description[key] for key in ("line", "column", "traceback")}
+        description = errors.describe(first)
+        description |= place if description["line"] is None else {"traceback": place["traceback"]}
         if count > 1:
             notices.warn(f"{count} tasks of a TaskGroup failed; this is the error of one of them.")
         error = first
