@@ -270,7 +270,7 @@ async def test_78_a_description_that_instructs_the_model_is_data(yard: Yard) -> 
     documented = [node.name for node in declared if told in (ast.get_docstring(node) or "")]
     assert (documented, stub.count(told), SECRET in stub) == (["ok"], 1, False)
     said = await yard.failure("call_tool('delete_everything', {})")
-    assert (said["error_code"], said["hints"]) == ("TOOL_NOT_FOUND", [])
+    assert (said["error_code"], said["hints"][0]) == ("TOOL_NOT_FOUND", "`paddock tools` lists the tools.")
 
 
 @pytest.mark.parametrize(("server", "tool"), [("paddock", "execute"), ("code", "helper")])

@@ -33,7 +33,7 @@ def findings(pool: Monty, stub: str, script: str) -> set[int]:
 
 
 def test_correct_scripts_pass(pool: Monty) -> None:
-    assert findings(pool, module(EVERY), RIGHT) == set()
+    assert findings(pool, module(EVERY, is_ordered=True), RIGHT) == set()
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_errors_are_found_at_their_line(pool: Monty, line: int, script: str) -> 
 
 def test_a_name_that_a_script_assigns_may_hold_anything(pool: Monty) -> None:
     script = "orders = await orders({'status': 'open'})\nfiles = 5\norders['rows'] + files"
-    assert findings(pool, module(SHOP), script) != set()
-    assert findings(pool, module(SHOP, rebound=["orders", "files", "unknown"]), script) == set()
+    assert findings(pool, module(SHOP, is_ordered=True), script) != set()
+    assert findings(pool, module(SHOP, rebound=["orders", "files", "unknown"], is_ordered=True), script) == set()
 
 
 def test_a_name_that_begins_with_an_underscore_is_exported(pool: Monty) -> None:

@@ -137,7 +137,7 @@ TYPESCRIPT = [
 
 
 def test_ty_accepts_correct_lines_and_finds_each_wrong_one(tmp_path: Path) -> None:
-    stub = module(TOOLS)
+    stub = module(TOOLS, is_ordered=True)
     assert python_types.complaints(tmp_path, stub) == ""
     assert python_types.findings(tmp_path, stub, "\n".join(right for right, _ in PYTHON)) == []
     found = python_types.findings(tmp_path, stub, "\n".join(wrong for _, wrong in PYTHON))
@@ -145,7 +145,7 @@ def test_ty_accepts_correct_lines_and_finds_each_wrong_one(tmp_path: Path) -> No
 
 
 def test_tsc_accepts_correct_lines_and_finds_each_wrong_one(tmp_path: Path) -> None:
-    (tmp_path / "api.d.ts").write_text(module(TOOLS, "typescript"), encoding="utf-8")
+    (tmp_path / "api.d.ts").write_text(module(TOOLS, "typescript", is_ordered=True), encoding="utf-8")
     assert typescript.findings(tmp_path, "api.d.ts") == []
     assert found(tmp_path, [right for right, _ in TYPESCRIPT]) == []
     assert found(tmp_path, [wrong for _, wrong in TYPESCRIPT]) == list(range(1, len(TYPESCRIPT) + 1))
