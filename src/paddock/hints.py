@@ -246,7 +246,9 @@ def _attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     if better := known.get(f"{owner}.{name}") or known.get(f"{owner.rpartition('.')[2]}.{name}") or known.get(name):
         language = "Python" if mistake.language == PYTHON else "JavaScript"
         return f"{language} writes `{better}`." if name in known else f"Write `{better}`."
-    return f"Did you mean `{mistake.near[0]}`?" if mistake.near and not mistake.finished.keys else None
+    if not mistake.near or (mistake.language == JAVASCRIPT and mistake.finished.keys):
+        return None  # see `_members`
+    return f"Did you mean `{mistake.near[0]}`?"
 
 
 def _members(mistake: Mistake, found: re.Match[str]) -> str | None:

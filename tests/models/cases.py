@@ -330,4 +330,146 @@ JAVASCRIPT = {
     "a length": js("new Array(-1)", 1, "length", "length"),
 }
 
-CASES = {**PYTHON, **JAVASCRIPT, **CAREFUL}
+NOTEBOOKS_AND_LIBRARIES = {
+    "a notebook's magic": run("%matplotlib inline\nx = 1\nx", 1, "invalid syntax", "not a notebook", "x = 1\nx"),
+    "a shell command": run(
+        "import os\n!ls -la\nos.getcwd()", 2, "invalid syntax", "notebook", "import os\nos.getcwd()"
+    ),
+    "a plot without matplotlib": run("plt.plot([1, 2])", 1, "'plt'", "not installed"),
+    "a table from a URL": run("import pandas as pd\npd.read_csv('https://a.org/x.csv')", 2, "URLError", "no network"),
+    "curl": run(
+        "import subprocess\nsubprocess.check_output(['curl', '-s', 'https://example.com'])", 2, "curl", "no network"
+    ),
+    "a missing program": run("import subprocess\nsubprocess.run(['ffmpeg', '-i', 'a'])", 2, "ffmpeg", "no program"),
+    "pytz": run("import pytz", 1, "pytz", "`zoneinfo`"),
+    "a near name that is no better": run("import yaml", 1, "yaml", "not installed. Installed"),
+    "an import of call_tool": execute("from tools import call_tool\nreturn 1", 1, "tools", "Remove the import"),
+    "a refused module without import": r3("subprocess.run(['ls'])", 1, "subprocess", "not available"),
+    "a wrong separator": run(
+        "import pandas as pd\nd = pd.read_csv('/files/data.csv', sep=';')\nd['amount']",
+        3,
+        "amount",
+        "sep=','",
+        files=FILES,
+    ),
+    "a table that lacks the key": run(
+        "import pandas as pd\na = pd.DataFrame({'id': [1]})\nb = pd.DataFrame({'ID': [1]})\na.merge(b, on='id')",
+        4,
+        "KeyError",
+        "lacks 'id'",
+    ),
+    "a misspelt column": run(
+        "import pandas as pd\nd = pd.DataFrame({'price': [1]})\nd.prices.sum()",
+        3,
+        "prices",
+        "`price`",
+        "import pandas as pd\nd = pd.DataFrame({'price': [1]})\nd.price.sum()",
+    ),
+    "a misspelt column in groupby": run(
+        "import pandas as pd\nd = pd.DataFrame({'region': [1]})\nd.groupby('regoin').sum()",
+        3,
+        "regoin",
+        "region",
+        "import pandas as pd\nd = pd.DataFrame({'region': [1]})\nd.groupby('region').sum()",
+    ),
+    "text methods of a column": run("import pandas as pd\npd.Series(['A']).lower()", 2, "lower", "str.lower"),
+    "shapes": run("import numpy as np\nnp.zeros((3, 2)) + np.zeros(3)", 2, "broadcast", ".shape"),
+    "columns of other lengths": run(
+        "import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': [1]})", 2, "length", "each row"
+    ),
+    "dates without a zone": run(
+        "from datetime import datetime, timezone\ndatetime.now(timezone.utc) - datetime(2026, 1, 1)",
+        2,
+        "offset-naive",
+        "tzinfo",
+    ),
+    "the module datetime": execute("import datetime\nreturn datetime.now()", 2, "'now'", "datetime.datetime.now"),
+    "UTC without import": run(
+        "from datetime import datetime\ndatetime.now(UTC).year",
+        2,
+        "'UTC'",
+        "from datetime import UTC",
+        "from datetime import UTC\nfrom datetime import datetime\ndatetime.now(UTC).year",
+    ),
+    # Habits of other places and languages.
+    "arguments of a command line": r4("import sys\nprint(sys.argv[1])", 2, "IndexError", "no command line"),
+    "argparse": run(
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', required=True)\np.parse_args()",
+        4,
+        "SystemExit",
+        "no command line",
+    ),
+    "a key in the environment": r3("import os\nos.environ['API_KEY']", 2, "API_KEY", "assign the value"),
+    "a folder of another machine": run("open('/mnt/data/out.csv', 'w')", 1, "/mnt/data", "write to /tmp"),
+    "line breaks escaped twice": run("import json\\nprint(1)", 1, "line continuation", "real line breaks"),
+    "prose before the code": run("Here is the code:\n\nprint(1)", 1, "invalid syntax", "only the code"),
+    "else if": run("if 1 == 2:\n    x = 1\nelse if 1 == 1:\n    x = 2", 3, "expected ':'", "`elif`"),
+    "xrange": r4("print(list(xrange(2)))", 1, "xrange", "`range`", "print(list(range(2)))"),
+    "push in Python": r3("x = []\nx.push(1)", 2, "push", "x.append(item)"),
+    "self is missing": run(
+        "class A:\n    def __init__(self):\n        self.size = 1\n    def f(self):\n        return size\nA().f()",
+        5,
+        "'size'",
+        "self.size",
+        "class A:\n    def __init__(self):\n        self.size = 1\n    def f(self):\n        return self.size\nA().f()",
+    ),
+    "gather takes no list": execute(
+        "import asyncio\nreturn await asyncio.gather([asyncio.sleep(0)])", 2, "unhashable", "gather(*"
+    ),
+    "await in a program": r4("async def f():\n    return 1\nprint(await f())", 3, "'await' outside", "asyncio.run"),
+    "a decoded answer": execute("import json\nreturn json.loads({'a': 1})", 2, "JSON object", "remove json.loads"),
+    "a tool in a program": r4("print(call_tool('crm.list_orders', {}))", 1, "call_tool", "plain programs"),
+}
+
+JAVASCRIPT_HABITS = {
+    "a misspelt method in JavaScript": js(
+        "const s = [1, 2]\nreturn s.fillter(x => x > 1)",
+        2,
+        "fillter",
+        "`filter`",
+        "const s = [1, 2]\nreturn s.filter(x => x > 1)",
+    ),
+    "a misspelt parameter": js(
+        "await new Promise(resolve => { resolv(1) })",
+        1,
+        "resolv",
+        "`resolve`",
+        "await new Promise(resolve => { resolve(1) })",
+    ),
+    "a misspelt global": r5("return Maths.max(1, 2)", 1, "Maths", "`Math`", "return Math.max(1, 2)"),
+    "append in JavaScript": js("const a = []\na.append(1)", 2, "append", "x.push(item)"),
+    "a promise's property": js(
+        "const r = callTool('crm', 'list_orders', {})\nreturn r.result.length",
+        2,
+        "undefined",
+        "`await`",
+        "const r = await callTool('crm', 'list_orders', {})\nreturn r.result.length",
+    ),
+    "Promise.all of one": js("await Promise.all(callTool('crm', 'list_orders', {}))", 1, "iterable", "Promise.all(["),
+    "JSON.parse of an object": r5("return JSON.parse({a: 1})", 1, "object", "remove JSON.parse"),
+    "destructuring nothing": js("const { user: { name } } = {}", 1, "undefined", "??"),
+    "BigInt in JSON": js("return JSON.stringify({a: 10n})", 1, "BigInt", "String("),
+    "a Python comment": js("# total\nconst x = 1", 1, "rror", "`//`"),
+    "an f-string": js("const n = 'x'\nconsole.log(f'hi {n}')", 2, "Unexpected string", "backticks"),
+    "import and require": r2("node", "import fs from 'fs'\nconst p = require('path')", 2, "require", "Use only"),
+    "an import in R5": r5("import fs from 'fs'\nreturn 1", 1, "import", "Remove it"),
+    "crypto in R5": r5("return crypto.randomUUID()", 1, "crypto", "not available"),
+    "a decorator": ts("function log(a: any, b: any) {}\nclass A { @log f() {} }", 2, "rror", "Decorators"),
+    "a file beside the script": r2("node", "require('./data.json')", 1, "data.json", "beside the script"),
+    "a lost this": js("class A { f() { return this.x } }\nconst f = new A().f\nf()", 1, "undefined", "`this` is"),
+    "tools as an object": r5("return await tools.crm.list_orders({})", 1, "tools", "callTool("),
+}
+
+OWN_ERRORS = {
+    # Their messages have words of the table, and are the author's: they get no hint.
+    "an own ValueError": run("raise ValueError('no network: could not convert')", 1, "could not convert", '"line": 1}'),
+    "an own error after another": run(
+        "try:\n    1 / 0\nexcept Exception as e:\n    raise RuntimeError(f'time data: {e}') from e",
+        4,
+        "division by zero",
+        '"line": 4',
+    ),
+    "an own TypeError": js("throw new TypeError('x is not a function')", 1, "not a function", '"line": 1}'),
+}
+
+CASES = {**PYTHON, **JAVASCRIPT, **CAREFUL, **NOTEBOOKS_AND_LIBRARIES, **JAVASCRIPT_HABITS, **OWN_ERRORS}

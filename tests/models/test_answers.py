@@ -57,7 +57,11 @@ def apply(hint: str, case: Case) -> str:
     elif "key `result`" in hint:
         lines[place] = lines[place].replace("in a]", "in a['result']]").replace("a.map", "a.result.map")
     elif "`await` before" in hint:
-        lines = [line.replace("= call_tool(", "= await call_tool(") for line in lines]
+        lines = [re.sub(r"= (call_tool|callTool)\(", r"= await \1(", line) for line in lines]
+    elif written := re.search(r"^Write `(self\.\w+)`", hint):
+        lines[place] = re.sub(rf"\b{word}\b", written[1], lines[place])
+    elif "remove the line" in hint:
+        del lines[place]
     elif "with `let`" in hint:
         lines = [line.replace("const ", "let ") for line in lines]
     elif "remove the types" in hint:
