@@ -65,7 +65,7 @@ async def test_output_is_seen_before_the_run_is_over(rig: Rig) -> None:
             may_end.set()  # the call is answered only once its output has been seen
     assert seen == [
         Output("stdout", "first\n"),
-        ToolCall(1, "wait", "{}"),
+        ToolCall(1, "wait", "{}", is_function=True),
         Output("stdout", "second\n"),
         "first\nsecond\n",
     ]
@@ -79,7 +79,7 @@ async def test_output_comes_before_the_call_that_follows_it(rig: Rig) -> None:
         "for (let i = 0; i < 20; i++) {\n  console.log(i)\n  await tool()\n}",
     )
     events = [event async for event in rig.stream(code, tool)]
-    expected = [(Output("stdout", f"{i}\n"), ToolCall(i + 1, "tool", "{}")) for i in range(20)]
+    expected = [(Output("stdout", f"{i}\n"), ToolCall(i + 1, "tool", "{}", is_function=True)) for i in range(20)]
     assert events[:-1] == [event for pair in expected for event in pair]
 
 
