@@ -15,8 +15,6 @@ HINTS = {
     f"{ANSWER}answer.reslt.toFixed(2)": "Did you mean `result`? The last answer has the keys: result.",
     f"{LISTING}answer.map(x => x)": "The last answer has the keys: items, total.",
     f"{LISTING}for (const x of answer) {{}}": "The last answer has the keys: items, total.",
-    "const text = 5\nfor (const x of text) {}": "Only arrays, strings, maps and sets can be iterated: "
-    "use Object.entries(x) for an object.",
 }
 
 
@@ -26,3 +24,9 @@ async def test_a_hint_names_what_was_meant(both: Both, code: str, globals_: str)
     for engine, result in (await both.run(code, globals=globals_)).items():
         assert result.error is not None
         assert (engine, result.error.hint) == (engine, HINTS[code])
+
+
+async def test_a_script_without_calls_is_told_of_no_answer(both: Both) -> None:
+    for engine, result in (await both.run("const n = 5\nfor (const x of n) {}")).items():
+        assert result.error is not None
+        assert (engine, "last answer" in result.error.hint) == (engine, False)
