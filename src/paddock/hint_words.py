@@ -131,6 +131,8 @@ METHODS = {
         "trim": "x.strip()",
         "toFixed": "f'{x:.2f}'",
         "iteritems": "x.items()",
+        "str.read": "open(path)",
+        "str.strftime": "datetime.fromisoformat(x)",
         "DataFrame.append": "pd.concat([a, b])",
         "Series.append": "pd.concat([a, b])",
         "DataFrame.sort": "df.sort_values(column)",
@@ -144,6 +146,8 @@ METHODS = {
     JAVASCRIPT: {
         "append": "x.push(item)",
         "strip": "x.trim()",
+        "get": "x[key]",
+        "sum": "x.reduce((a, b) => a + b, 0)",
         **dict.fromkeys(("upper", "toUppercase"), "x.toUpperCase()"),
         **dict.fromkeys(("lower", "toLowercase"), "x.toLowerCase()"),
         "items": "Object.entries(x)",

@@ -16,18 +16,8 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from paddock.hint_words import (
-    ARRAY_METHODS,
-    CALL_IN_JAVASCRIPT,
-    CALL_IN_PYTHON,
-    IMPORTS,
-    INSTEAD,
-    JAVASCRIPT,
-    METHODS,
-    NETWORK_MODULES,
-    PYTHON,
-    WORDS,
-)
+from paddock import hint_words as words
+from paddock.hint_words import CALL_IN_JAVASCRIPT, CALL_IN_PYTHON, JAVASCRIPT, PYTHON
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.model.spelling import within_edits
@@ -152,15 +142,15 @@ def _missing_module(mistake: Mistake, found: re.Match[str]) -> str:
     if not mistake.is_program and (name in ("tools", "mcp") or "call_tool" in mistake.source_line):
         return f"Remove the import: `{mistake.call}` needs none."
     if any(name == known.split(".")[0] for known in mistake.plan.refused_modules):
-        if name in NETWORK_MODULES:
+        if name in words.NETWORK_MODULES:
             return f"`{name}` is not available. {_no_network(mistake, found)}"
         return f"`{name}` is not available in this tool. Use another module, or a tool."
     near = [other for other in mistake.near if _is_installed(other, mistake)]
     if near:
         return f"`{name}` is not installed. Did you mean `{near[0]}`?"
-    if name in NETWORK_MODULES:
+    if name in words.NETWORK_MODULES:
         return f"`{name}` is not installed. {_no_network(mistake, found)}"
-    better = f"Use `{INSTEAD[name]}` instead." if name in INSTEAD else _installed(mistake)
+    better = f"Use `{words.INSTEAD[name]}` instead." if name in words.INSTEAD else _installed(mistake)
     return f"`{name}` is not installed. {better}"
 
 
@@ -170,7 +160,7 @@ def _is_installed(name: str, mistake: Mistake) -> bool:
 
 def _missing_name(mistake: Mistake, found: re.Match[str]) -> str | None:
     name = found["name"]
-    if (better := WORDS[mistake.language].get(name)) is not None:
+    if (better := words.WORDS[mistake.language].get(name)) is not None:
         return better
     if mistake.language == PYTHON and (statement := _import_of(name, mistake)):
         module = re.split(r"[ .]", statement)[1]
@@ -181,6 +171,8 @@ def _missing_name(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"This tool runs plain programs, without `{name}`: use one that runs scripts with tools."
     if mistake.language == PYTHON and f"self.{name}" in mistake.plan.code:
         return f"Write `self.{name}`."
+    if mistake.language == PYTHON and re.search(rf"[{{,]\s*{re.escape(name)}\s*:", mistake.source_line):
+        return f"Write the key in quotes: '{name}'."
     near = [other for other in within_edits(name, mistake.known_names()) if other != name] or mistake.near
     if near:
         return f"Did you mean `{near[0]}`?"
@@ -194,12 +186,12 @@ def _missing_name(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 
 def _import_of(name: str, mistake: Mistake) -> str | None:
-    if name in IMPORTS:
-        return IMPORTS[name].format(name)
+    if name in words.IMPORTS:
+        return words.IMPORTS[name].format(name)
     return f"import {name}" if _is_installed(name, mistake) else None
 
 
-_WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|\.dump\("""
+_WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|chdir|\.dump\("""
 
 
 def _missing_file(mistake: Mistake, found: re.Match[str]) -> str:
@@ -237,8 +229,10 @@ def _missing_key(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def _attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     """What to write instead of a missing attribute or method."""
-    name, known = found["name"], METHODS[mistake.language]
+    name, known = found["name"], words.METHODS[mistake.language]
     owner = found.groupdict().get("owner") or ""
+    if owner in ("int", "float") and hasattr(str, name):
+        return f"It is a number: str(x).{name}(...) works on text."
     if owner == "Series" and (name == "contains" or hasattr(str, name)):
         return f"Write `column.str.{name}(...)`."
     if owner == "Series" and name in ("year", "month", "day", "hour", "strftime"):
@@ -261,7 +255,7 @@ def _members(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 
 def _array_method(mistake: Mistake, found: re.Match[str]) -> str | None:
-    if found["name"] not in ARRAY_METHODS:
+    if found["name"] not in words.ARRAY_METHODS:
         return None
     return f"Only arrays have `{found['name']}`: use [...x], Object.values(x), or `await` what gives the array."
 
@@ -289,6 +283,11 @@ def _python_version(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     version = ".".join(map(str, sys.version_info[:2]))
     return f"This is Python {version}: inside an f-string, use other quotes than those around it."
+
+
+def _raised(text: str) -> Text:
+    """`text` where the script ran; in one with a syntax error, the words of the line do not matter."""
+    return lambda mistake, found: text if mistake.finished.verdict is Verdict.RAISED else None
 
 
 def _await(mistake: Mistake, found: re.Match[str]) -> str:
@@ -326,11 +325,15 @@ _CONNECTION = (
     r"Cannot connect to host|Could not contact DNS|All connection attempts failed|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|"
     r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|Command '.{0,3}(curl|wget|git|ping)\b"
 )
+_IS_PYTHON = "This tool runs JavaScript, and this is Python."
 _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$"
-_JAVASCRIPT_LINE = r"^\s*(const|let|var|function)\s|=>|^\s*//|\?\.|;\s*$.*\{"
+_JAVASCRIPT_LINE = (
+    r"^\s*(const|let|var|function|switch)\s|[!=]==|= new \w| \? .* : |`[^`]*\$\{|=>|^\s*//|\?\.|;\s*$.*\{"
+)
 _NONE = "The value is None: check what gave it, and handle None."
 _MISSING = "The value before it is missing: log it once, and use `?.` where it may be absent."
 _MEMBER = "(?i)not iterable|not a function|cannot read propert(y|ies)"
+_NO_NPM = "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages."
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
 _FOLDER = "Write to /tmp, which is the working directory."
@@ -366,12 +369,7 @@ _PYTHON = (
     Hint(_SYNTAX, "", "This tool runs Python, and this is JavaScript.", _JAVASCRIPT_LINE),
     Hint(_SYNTAX, "", "Python writes `and`, `or`, `not` and `x += 1`.", r"&&|\|\||\+\+|!\w"),
     Hint(_SYNTAX, "", "Python writes `elif`.", r"^\s*\}?\s*else ?if\b"),
-    Hint(
-        _SYNTAX,
-        "f-string: (unmatched|expecting|unterminated)|unterminated string|invalid syntax",
-        _python_version,
-        r"""[fF](['"]).*\{[^}]*\1""",
-    ),
+    Hint(_SYNTAX, "f-string: |unterminated string|invalid syntax", _python_version, r"""[fF](['"]).*\{[^}]*\1"""),
     Hint(_SYNTAX, r"'(await|async \w+)' outside|asynchronous comprehension", _await),
     Hint(_SYNTAX, "'return' outside", "A program cannot return: print the value."),
     Hint(_SYNTAX, "unterminated (string|f-string)|EOL while", "Close the quote on this line, or use triple quotes."),
@@ -402,6 +400,8 @@ _PYTHON = (
     Hint("UnsupportedOperation", "not (writ|read)able", "Open the file in the right mode: 'r', 'w' or 'a'."),
     Hint("ValueError", "closed file", "Move it into the `with` block, where the file is open."),
     Hint("OperationalError", "no such table", "Create the table in this run: a new database is empty."),
+    Hint("OperationalError", "unable to open", _FOLDER),
+    Hint("OperationalError", "syntax error", "Correct the SQL near that word."),
     Hint("ProgrammingError", "bindings supplied", "Pass one value for each `?`; a single one is `(x,)`."),
     Hint("ParseError", "", "Correct the XML there: every tag must be closed. For HTML use html.parser."),
     Hint("ParserError", "tokenizing", "Check the delimiter (sep=';'), or pass on_bad_lines='skip'."),
@@ -417,6 +417,7 @@ _PYTHON = (
     Hint("TypeError", "'async_generator' object", "Write `async for`."),
     Hint("RuntimeError", r"run\(\) cannot|already running", "Use `await main()`: top-level await works here."),
     Hint("TypeError", "unhashable type: 'list'", "Unpack the list: asyncio.gather(*calls).", r"gather\("),
+    Hint("TypeError", r"(keyword|positional) arg", "Write `await create_artifact(name, content)`.", "create_artifact"),
     Hint("TypeError", r"keyword arg|positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
     Hint("TypeError", "string indices must be|list indices must be .* not str", _answer_shape),
@@ -427,12 +428,12 @@ _PYTHON = (
     Hint("ValueError", "Length of|of the same length|Length mismatch", "Give each column one value for each row."),
     Hint("ValueError", "all scalar values", "One row is pd.DataFrame([values])."),
     Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses."),
-    Hint("ValueError", "broadcast|reshape|not aligned|core dim|match exactly|inhomogeneous", _SHAPES),
+    Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly|inhomogeneous", _SHAPES),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
     Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
     Hint("UndefinedVariableError", "", "Use names of columns in the expression; a variable is `@name`."),
     Hint("LinAlgError", "Singular", "The matrix has no inverse: use np.linalg.pinv or lstsq."),
-    Hint("IndexError", "too many indices", "The array has fewer dimensions: print its .shape."),
+    Hint("IndexError|AxisError", "too many ind|array of dim", "The array has fewer dimensions: print its .shape."),
     # Attributes.
     Hint("AttributeError", "'NoneType' object", _NONE),
     Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", _attribute),
@@ -445,8 +446,12 @@ _PYTHON = (
     Hint("TypeError", "keys must be str", "Use text as keys: str(key)."),
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
-    Hint("TypeError", "bytes|must be encoded", "Text and bytes do not mix: x.decode() or x.encode() converts."),
-    Hint("TypeError", "as an integer|slice indices|indices .* not float", "Use a whole number: `//` or int(x)."),
+    Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
+    Hint(
+        "TypeError|IndexError",
+        "only integers|as an integer|slice indices|not float$",
+        "Use a whole number: `//` or int(x).",
+    ),
     Hint("TypeError", _MIXED, "Make them one type first: str(x), int(x) or float(x)."),
     Hint("TypeError", r"'(function|\w*method)' object is not", "Call it: write `(...)` after its name."),
     Hint("TypeError", r"'(dict_\w+|set|generator|map|filter|zip)'.*(script|no len)", "Make a list first: list(x)."),
@@ -458,17 +463,14 @@ _PYTHON = (
     Hint("TypeError", "keyword argument", "Rename or remove the argument: help(f) lists those that it takes."),
     Hint("TypeError", "unhashable type: 'slice'", "A dict cannot be sliced: list(d.items())[:n]."),
     Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
+    Hint("TypeError", "list indices must be", "It is a list: loop over it, or take an item, as in x[0]['key']."),
     Hint("TypeError", "indices must be", "Look at the value first: its items are not what the index expects."),
     Hint("IndexError", "no such group", "The pattern has fewer groups: count its `(...)`."),
     Hint("IndexError", "out of (range|bounds)|out-of-bounds|empty", "Check len(...) first: the sequence is shorter."),
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
     Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes."),
     Hint("UnicodeEncodeError", "", "Use encoding='utf-8', or errors='replace'."),
-    Hint(
-        "JSONDecodeError",
-        "double quotes",
-        "The text is not JSON, which has double quotes. ast.literal_eval reads a dict.",
-    ),
+    Hint("JSONDecodeError", "double quotes", "The text is not JSON: use double quotes, or ast.literal_eval."),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
     Hint("RecursionError", "", "Use a loop, or recurse less deeply."),
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
@@ -490,8 +492,10 @@ _JAVASCRIPT = (
     # Syntax.
     Hint("SyntaxError", "import and export are not", "Remove it: only the language, callTool and codeExec are here."),
     Hint("", "in ES module scope|intended module", "Use only `import`, or only `require` (no top-level await)."),
-    Hint("SyntaxError", "Unexpected identifier 'as'", "This tool runs JavaScript, and this is Python."),
-    Hint(_SYNTAX, "", "This tool runs JavaScript, and this is Python.", _PYTHON_LINE),
+    Hint("SyntaxError", "Unexpected identifier 'as'", _IS_PYTHON),
+    Hint(_SYNTAX, "", _IS_PYTHON, _PYTHON_LINE),
+    Hint(_SYNTAX, "", _IS_PYTHON, r"\b(elif|lambda|None|except)\b| for \w+ in "),
+    Hint(_SYNTAX, "", "JavaScript writes `&&`, `||` and `!`.", r"^[^'\"`]*\b(and|or|not)\b"),
     Hint(_SYNTAX, "", "JavaScript's comments start with `//`.", r"^\s*#"),
     Hint(_SYNTAX, "", "JavaScript writes text with values in backticks: `${x}`.", r"""\bf['"]"""),
     Hint(_SYNTAX, "", _typescript, _TYPES),
@@ -500,17 +504,13 @@ _JAVASCRIPT = (
     Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
     Hint("SyntaxError", "does not provide an export named", _members),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
-    Hint("SyntaxError", r"'object'|\[object Object\]", "It is an object already: remove JSON.parse.", r"JSON\.parse"),
-    Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\("),
-    Hint("SyntaxError", "", r"Correct the pattern: escape ( [ { + * ? . with a backslash.", r"RegExp\("),
+    Hint("SyntaxError", "'?object", _raised("It is an object already: remove JSON.parse."), r"JSON\.parse"),
+    Hint("SyntaxError", "", _raised("The text is not JSON: log its beginning."), r"JSON\.parse|\.json\("),
+    Hint("SyntaxError", "", _raised("Correct the pattern: escape ( [ { + * ? . with a backslash."), r"RegExp\("),
     Hint("SyntaxError", "", r"Send real line breaks instead of \n.", r"[;{})]\s*\\n"),
     # Names and files.
     Hint("Error", r"Cannot find module '\.{0,2}/", "No files are beside the script: put code and data into it."),
-    Hint(
-        "",
-        r"Cannot find (module|package)|Failed to resolve module",
-        "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages.",
-    ),
+    Hint("", r"Cannot find (module|package)|Failed to resolve module", _NO_NPM),
     Hint("ReferenceError", rf"{_NAME} is not defined", _missing_name),
     Hint("ReferenceError", "this is not initialized|Must call super", "Call super(...) first in the constructor."),
     Hint("ReferenceError", "before initialization|not initialized", "Move the declaration above its first use."),
@@ -537,11 +537,7 @@ _JAVASCRIPT = (
     Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
     Hint("RangeError", "call stack|stack size", "Use a loop, or recurse less deeply."),
-    Hint(
-        "RangeError",
-        "Invalid (array|string|typed array) length|(?i:invalid (repeat )?count)",
-        "Use a smaller, whole length.",
-    ),
+    Hint("RangeError", "(?i)invalid (array|string|typed array) length|invalid .*count", "Use a smaller, whole length."),
     Hint("URIError", "", "Decode only text that was encoded: `%` must be followed by two hex digits."),
     Hint("TypeError", "Invalid URL", "Give the whole URL, with `https://`."),
     Hint("RangeError", "digits|precision", "Use between 0 and 100 digits."),
