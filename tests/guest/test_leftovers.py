@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.guest.conftest import Run
@@ -14,6 +16,13 @@ PRINT = "files are deleted after the run; print what is needed of them."
 def test_files_left_behind_are_a_warning(run: Run, end: str) -> None:
     code = "import os\nopen('b.csv', 'w').close()\nos.makedirs('out/x')\nopen('out/x/a.png', 'w').close()\n"
     assert run(code + end).header["warnings"] == [f"b.csv, out/x/a.png were written and not kept: {KEEP}"]
+
+
+def test_what_was_there_before_is_not_the_scripts(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "runtime" / "bin").mkdir(parents=True)
+    (tmp_path / "runtime" / "bin" / "python").touch()
+    (tmp_path / "old.txt").touch()
+    assert "warnings" not in run("open('runtime/bin/python').read()").header
 
 
 def test_a_program_is_told_to_print_them(run: Run) -> None:

@@ -69,6 +69,7 @@ async def test_search_lists_one_tool_per_line_best_first(shared: SharedServices,
             await said(client, "search", query="zzzz")
             == "None of 5 tools matches. Try other words; `tags` gives an overview."
         )
+        assert "- shop.refund" in await said(client, "search", query="", tags=["shop"])
         assert await said(client, "search", query="", tags=["nope"]) == (
             "None of 5 tools matches. Try other words; `tags` gives an overview."
         )

@@ -111,8 +111,13 @@ def discovery_tools(services: Services) -> list[ServerTool]:
 
     async def search(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
+        # A model cannot know what is a tag and what is a server.
+        servers = [name for name in arguments.get("tags", ()) if name in services.paddock.upstreams()]
         matches = await services.paddock.search_tools(
-            arguments["query"], tags=arguments.get("tags", ()), limit=arguments.get("limit", DEFAULT_RESULTS)
+            arguments["query"],
+            tags=[name for name in arguments.get("tags", ()) if name not in servers],
+            servers=servers,
+            limit=arguments.get("limit", DEFAULT_RESULTS),
         )
         text = await _describe(matches, all_tools, arguments.get("detail", "brief"))
         no_match = f"None of {len(all_tools)} tools matches. Try other words; `tags` gives an overview."

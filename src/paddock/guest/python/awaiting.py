@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.runners
+import math
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from types import CoroutineType
@@ -20,6 +22,8 @@ from paddock.guest.python.errors import FILE_NAME, RUNTIME_FOLDER
 
 TURNS = 20
 """Turns of the event loop in which a task may go on, after a call was answered, until it makes its next call."""
+CALLS_SHARE = 0.9
+"""Share of a run's time after which the calls of a script that has ended are no longer waited for."""
 SCANNED_ITEMS = 1000
 NAME_CHARACTERS = 80
 _CONTAINERS = (list, tuple, set, dict)
@@ -45,6 +49,7 @@ class _Watch:
 
     is_on = False
     channel: Channel
+    calls_until = math.inf  # when the calls of a script that has ended are no longer waited for
 
 
 def install(channel: Channel) -> None:
@@ -54,8 +59,9 @@ def install(channel: Channel) -> None:
     asyncio.BaseEventLoop.default_exception_handler = _note_failure  # type: ignore[method-assign,assignment]
 
 
-def start() -> None:
+def start(wall_seconds: float | None) -> None:
     """From now on, note the coroutines that nobody awaits and the tasks that fail unnoticed."""
+    _Watch.calls_until = time.monotonic() + (math.inf if wall_seconds is None else wall_seconds * CALLS_SHARE)
     sys.set_coroutine_origin_tracking_depth(1)
     warnings._warn_unawaited_coroutine = _note_coroutine  # type: ignore[attr-defined]  # noqa: SLF001 (CPython calls it)
     _Watch.is_on = True
@@ -76,7 +82,7 @@ async def settle(channel: Channel) -> None:
     if not tasks:
         return
     before = -1
-    while await channel.wait_for_answers() or channel.settled != before:
+    while await channel.wait_for_answers(_Watch.calls_until - time.monotonic()) or channel.settled != before:
         before = channel.settled
         for _ in range(TURNS):
             await asyncio.sleep(0)

@@ -69,13 +69,17 @@ class Channel:
         finally:
             self._pending.pop(number, None)
 
-    async def wait_for_answers(self) -> bool:
-        """Wait until the requests that the running loop has made so far are answered. False if there are none."""
+    async def wait_for_answers(self, seconds: float) -> bool:
+        """Wait until the requests that the running loop has made so far are answered.
+
+        Returns False if there are none, or if they are not answered in time.
+        """
         loop = asyncio.get_running_loop()
         waiting = [future for future in self._pending.values() if future.get_loop() is loop]
-        if waiting:
-            await asyncio.wait(waiting)
-        return bool(waiting)
+        if not waiting:
+            return False
+        _, unanswered = await asyncio.wait(waiting, timeout=max(0.0, seconds))
+        return not unanswered
 
     def idle_loops(self) -> list[asyncio.AbstractEventLoop]:
         """The loops that made requests and were stopped before all their tasks had ended."""

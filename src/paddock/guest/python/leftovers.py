@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable
@@ -17,6 +18,13 @@ _SKIPPED = re.compile(
 )
 """Hidden files, caches, and files of the `tempfile` module."""
 _scandir = os.scandir
+_existing: set[str] = set()  # names in the working directory that are not the script's
+
+
+def note_existing(folder: str) -> None:
+    """Remember what is in `folder` before the script runs: the runtime may be mounted below it."""
+    with contextlib.suppress(OSError), _scandir(folder) as entries:
+        _existing.update(entry.name for entry in entries)
 
 
 def warn(folder: str, attached: Iterable[str], *, may_keep: bool) -> None:
@@ -52,7 +60,7 @@ def _new_files(folder: str) -> list[str]:
                     name = f"{prefix}{entry.name}"
                     if left <= 0:
                         break
-                    if _SKIPPED.match(entry.name) or name == FILE_NAME:
+                    if _SKIPPED.match(entry.name) or name == FILE_NAME or name in _existing:
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(f"{name}/")

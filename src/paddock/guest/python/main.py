@@ -76,6 +76,7 @@ def _serve(control: socket.socket, hurry: bool) -> NoReturn:
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
     folder = namespace.set_file_and_path(names)
+    leftovers.note_existing(folder)
     if not hurry:
         leftovers.warn(folder, (), may_keep=False)  # a rehearsal too
         notices.clear()
@@ -129,7 +130,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     control.sendall(_STARTED)
     _channel.set_nonblocking()
     if not received.is_script:
-        awaiting.start()
+        awaiting.start(received.limits.get("wall_seconds"))
     return execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)
 
 
