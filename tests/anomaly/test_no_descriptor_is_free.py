@@ -104,6 +104,8 @@ async def test_a_run_whose_memory_cannot_be_watched_any_longer_is_lost_and_says_
         going = asyncio.create_task(paddock.run("await hold({})\nwhile True: pass", engine="cpython"))
         await asyncio.wait([going, asyncio.create_task(begun.wait())], return_when=asyncio.FIRST_COMPLETED)
         assert not going.done(), going.result()
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
+        await until(lambda: not pool._tasks)  # a descriptor that one of them closes would be free
         with room_for(0):
             go_on.set()
             result = await going

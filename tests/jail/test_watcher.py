@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -228,6 +229,26 @@ def test_a_dead_process_that_is_buried_while_its_threads_are_listed_is_gone(monk
     monkeypatch.setattr(watcher, "_read", dead)
     monkeypatch.setattr(os, "scandir", lambda _: iter(()))
     assert tree(os.getpid()) == {}
+
+
+def test_growth_while_counting_pauses_is_counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(child_bytes: int, held: int) -> None:
+        processes = {1: watcher.Process(10, 0, 0.0, 1, 1), 2: watcher.Process(child_bytes, 0, 0.0, 2, 2)}
+        monkeypatch.setattr(watcher, "tree", lambda *roots: processes)
+        monkeypatch.setattr(watcher, "held_bytes", lambda processes: held)
+
+    monkeypatch.setattr(watcher, "tree", lambda *roots: {1: watcher.Process(10, 0, 0.0, 1, 1)})
+    exceeded: list[Watched] = []
+    watched = Watched(1, 100, exceeded.append)
+    show(200, held=50)
+    watched.check()
+    watched._visit_after = math.inf
+    show(300, held=500)
+    watched.check()
+    assert not exceeded
+    watched._visit_after = 0.001
+    watched.check()  # the tree has not changed since the last check
+    assert exceeded == [watched]
 
 
 async def test_what_is_gone_is_not_watched(watches: Watcher) -> None:

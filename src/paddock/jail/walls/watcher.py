@@ -63,7 +63,8 @@ class Watched:
         self._cpu_before = sum(each.cpu_seconds for each in self._first.values())
         self._inherited = max(each.memory_bytes for each in self._first.values())
         self._seen: dict[int, Process] = self._first
-        self._exact, self._visit_after = 0, 0.0
+        self._exact, self._is_exact, self._visit_after = 0, False, 0.0
+        self._has_all_mappings = False
         self._mapping_bytes, self._count_mappings_after = 0, time.monotonic() + MAPPINGS_SECONDS
         self._checked_at = time.monotonic()
         self._reporting = threading.Lock()
@@ -125,17 +126,20 @@ class Watched:
         most = MAPPED_TIMES * self._limit_bytes + self._inherited * len(seen)
         if plain <= self._limit_bytes or plain > most or seen.keys() <= self._first.keys():
             return plain
+        # A change while nothing may be counted must not be forgotten: the tree may do nothing afterwards.
+        self._is_exact = self._is_exact and seen == self._seen
         now = time.monotonic()
-        if now >= self._visit_after and (seen != self._seen or not self._visit_after):
-            self._exact = max(held_bytes(seen.values()) - self._inherited, 0)
+        if now >= self._visit_after and not self._is_exact:
+            self._exact, self._is_exact = max(held_bytes(seen.values()) - self._inherited, 0), True
             # Counting takes at most half of a core for one tree. The more pages it has, the longer counting takes.
             self._visit_after = 2 * time.monotonic() - now
         return self._exact
 
     def _count_mappings(self, seen: dict[int, Process]) -> int:
+        self._has_all_mappings = self._has_all_mappings and seen == self._seen
         now = time.monotonic()
-        if now >= self._count_mappings_after and seen != self._seen:
-            self._mapping_bytes = mapping_bytes(seen.values(), self._limit_bytes)
+        if now >= self._count_mappings_after and not self._has_all_mappings:
+            self._mapping_bytes, self._has_all_mappings = mapping_bytes(seen.values(), self._limit_bytes), True
             self._count_mappings_after = time.monotonic() + max(MAPPINGS_SECONDS, time.monotonic() - now)
         return self._mapping_bytes
 
