@@ -31,13 +31,17 @@ async def store(a: int, b: int) -> dict[str, int]:
 
 @asynccontextmanager
 async def connect(*command: str) -> AsyncIterator[Any]:
-    """Start a server over stdio, with a store of its own, and yield a client of it."""
+    """Start a server over stdio, with a store of its own that exists already, and yield a client of it."""
     import mcp
     from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    from paddock.store.database import Store
 
     program, *arguments = command
     with TemporaryDirectory() as folder:
         stored = {"PADDOCK_STORE__PATH": f"{folder}/paddock.db", "PADDOCK_ARTIFACTS__URL": f"file://{folder}/objects"}
+        async with Store(Path(folder, "paddock.db")):
+            pass
         environ = {**os.environ, **stored, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
         async with mcp.Client(stdio_client(StdioServerParameters(command=program, args=arguments, env=environ))) as it:
             yield it

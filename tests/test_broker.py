@@ -17,7 +17,7 @@ import pytest
 from paddock.calls import RunArtifacts
 from paddock.model.envelope import envelope
 from paddock.model.events import Answer, ToolCall
-from paddock.model.journal import Intent, Journal, NoJournal, Outcome
+from paddock.model.journal import Intent, Journal, Outcome
 from paddock.model.result import Call
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools import broker as broker_module
@@ -68,7 +68,7 @@ def broker_of(
         scope,
         call_limit,
         run_id="r_1",
-        journal=journal or NoJournal(),
+        journal=journal,
         create_artifact=artifacts_of_run.create,
         rules=rules,
     )
@@ -267,7 +267,7 @@ async def test_arguments_that_are_no_json_object_are_answered_and_recorded(text:
 
 
 async def test_large_arguments_do_not_hold_up_other_runs() -> None:
-    broker = broker_of({"tool": add})
+    broker = broker_of({"tool": add}, journal=FullJournal(takes_intents=True))
     await broker.answer(ToolCall(1, "tool", '{"a": 1}'))  # imports what calls need
     turns = [time.perf_counter()]
 

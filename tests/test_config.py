@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -51,6 +52,15 @@ def test_a_file_in_the_working_directory_is_found() -> None:
     assert Config.load(environ={}) == Config(engine="monty")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_file_of_another_user_in_the_working_directory_is_used_only_if_it_is_named() -> None:
+    path = written('engine = "monty"\n', "paddock.toml")
+    os.chown(path, 1234, 1234)
+    with pytest.raises(ConfigError, match=r"\./paddock\.toml belongs to another user \(uid 1234\)"):
+        Config.load()
+    assert Config.load(path).engine == Config.load(environ={"PADDOCK_CONFIG": str(path)}).engine == "monty"
+
+
 def test_a_named_file_takes_precedence_over_one_in_the_working_directory() -> None:
     written('engine = "monty"\n', "paddock.toml")
     assert Config.load(written('engine = "cpython"\n'), environ={}) == Config(engine="cpython")
@@ -79,8 +89,8 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "cpython, quickjs, node, jail, environments, tools, upstreams, context, connections, server, store, "
-            "artifacts",
+            "cpython, quickjs, node, jail, environments, tools, upstreams, context, connections, server, auth, "
+            "store, artifacts",
         ),
         ('jail.hash_seed = "x"', "other.toml: jail.hash_seed must be `random` or a number below 2**32, not 'x'"),
         ("jail.template_runs = 0", "other.toml: jail.template_runs must be positive, not 0"),
@@ -135,7 +145,7 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         (
             "environments.a.packages = ['./six']",
             "other.toml: environments.a: packages: './six' is a path; "
-            "name the package, and give its folder to uv or pip (find-links)",
+            "name the package, and set its folder in uv or pip (find-links)",
         ),
         (
             "monty = {min_workers = 3, max_workers = 2}",
@@ -238,15 +248,15 @@ def test_requirements_with_versions_extras_and_markers_are_accepted() -> None:
         ("./six", "is a path"),
         ("/opt/six-1.0.tar.gz", "is a path"),
         ("six-1.0-py3-none-any.whl", "is a path"),
-        ("--index-url=x", "is not a package with versions"),
-        ("-r", "is not a package with versions"),
-        ("", "is not a package with versions"),
-        ("six idna", "is not a package with versions"),
-        ("six>", "is not a package with versions"),
-        ("six>=1,", "is not a package with versions"),
-        ("six\n--pre", "is not a package with versions"),
-        ("six; x\n--pre", "is not a package with versions"),
-        ("six[", "is not a package with versions"),
+        ("--index-url=x", "is not a package with optional versions"),
+        ("-r", "is not a package with optional versions"),
+        ("", "is not a package with optional versions"),
+        ("six idna", "is not a package with optional versions"),
+        ("six>", "is not a package with optional versions"),
+        ("six>=1,", "is not a package with optional versions"),
+        ("six\n--pre", "is not a package with optional versions"),
+        ("six; x\n--pre", "is not a package with optional versions"),
+        ("six[", "is not a package with optional versions"),
     ],
 )
 def test_an_invalid_requirement_is_refused(requirement: str, why: str) -> None:

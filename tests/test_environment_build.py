@@ -138,7 +138,7 @@ def test_progress_is_told_line_by_line(tmp_path: Path) -> None:
     python = ".".join(str(part) for part in sys.version_info[:3])
     assert told[0] == f"Building environment 'own' with Python {python}"
     assert f" + six=={built.installed['six']}" in told
-    assert told[-1] == "Starting its Python once"
+    assert told[-1] == "Testing its Python"
 
 
 def test_a_package_that_does_not_exist_is_named_and_leaves_nothing(tmp_path: Path) -> None:

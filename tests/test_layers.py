@@ -215,7 +215,7 @@ def test_every_error_is_mapped_and_public() -> None:
     found = every_error()
     assert {name: home for name, home in found.items() if home != "paddock.errors"} == {}
     assert found.keys() - set(paddock.__all__) == set()
-    assert {name for name in found if getattr(errors, name) not in errors.SURFACES} == {"PaddockError"}
+    assert {name for name in found if getattr(errors, name) not in errors.ERROR_CODES} == {"PaddockError"}
 
 
 def test_the_drawn_tree_is_the_tree() -> None:
@@ -230,5 +230,5 @@ def test_the_drawn_tree_is_the_tree() -> None:
 
 
 def test_an_error_is_reported_by_its_own_class() -> None:
-    assert errors.surface(errors.CodeTooLarge("x")) == errors.Surface(413, -32602, 2)
-    assert {surface.exit_code for surface in errors.SURFACES.values()} == {2, 3}
+    assert errors.error_codes(errors.CodeTooLarge("x")) == errors.ErrorCodes(-32602, 2)
+    assert {codes.exit_code for codes in errors.ERROR_CODES.values()} == {2, 3}

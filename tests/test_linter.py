@@ -94,7 +94,7 @@ def test_the_code_is_never_run(tmp_path: Path) -> None:
 
 
 def test_code_beyond_the_cap_is_refused() -> None:
-    with pytest.raises(CodeTooLarge, match="larger than 1048576 bytes"):
+    with pytest.raises(CodeTooLarge, match="larger than 1 MB"):
         lint("é" * (CODE_BYTES // 2 + 1))
 
 

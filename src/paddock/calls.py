@@ -21,12 +21,12 @@ from paddock.model.artifacts import (
     name_problem,
 )
 from paddock.model.events import ArtifactAnswer, ArtifactCall, Event, GuestCall, ToolCall
+from paddock.model.limits import format_bytes
 
 if TYPE_CHECKING:
     from paddock.engines.base import Execution
     from paddock.tools.broker import Broker
 
-MB = 1024 * 1024
 AFTER_SCRIPT = 1 << 32
 """The first call id for artifacts that tools return. Scripts use lower ids, so their artifacts are listed first."""
 _log = logging.getLogger(__name__)
@@ -125,15 +125,17 @@ class RunArtifacts:
         artifact, content = stored
         self._reads_left -= len(content)
         if self._reads_left < 0:
-            return _failed(f"one run may read {READ_BYTES // MB} MB of artifacts; keep what was read in a variable")
+            return _failed(
+                f"one run may read {format_bytes(READ_BYTES)} of artifacts; keep what was read in a variable"
+            )
         values = {"success": True, **_metadata(artifact)}
         return ArtifactAnswer(values, content, is_text=is_text(artifact.mime_type, content))
 
     def _problem(self, call: ArtifactCall) -> str | None:
         if len(call.content) > ARTIFACT_BYTES:
-            return f"an artifact may have at most {ARTIFACT_BYTES // MB} MB; this one has {len(call.content)} bytes"
+            return f"an artifact may be at most {format_bytes(ARTIFACT_BYTES)}; this one is larger"
         if len(call.content) > self._bytes_left or len(self._created) >= RUN_COUNT:
-            return f"one run may create {RUN_COUNT} artifacts of {RUN_BYTES // MB} MB in total; create fewer"
+            return f"one run may create {RUN_COUNT} artifacts of {format_bytes(RUN_BYTES)} in total; create fewer"
         return name_problem(call.name)
 
 

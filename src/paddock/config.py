@@ -62,8 +62,8 @@ class GuestsConfig:
     min_waiting: int = 1
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
-    idle_seconds: float = 60.0  # after so long without a run, waiting guests are reduced to `min_waiting`
-    release_seconds: float = 300.0  # after so long without a run, no guest waits
+    idle_seconds: float = 60.0  # after this long without a run, waiting guests are reduced to `min_waiting`
+    release_seconds: float = 300.0  # after this long without a run, no guest waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,26 @@ class ServerConfig:
     """Who may use a server, and how much of it at once. One caller gets at most three quarters of the runs."""
 
     token: str = field(default="", repr=False)
+    require_token: bool = False
+    url: str = ""
     origins: tuple[str, ...] = ()
     body_seconds: float = 30.0
     request_bytes: int = 512 * 1024 * 1024
     max_runs: int = field(default_factory=lambda: GuestsConfig().max_guests)
     max_waiting: int = 256
-    waiting_bytes: int = 256 * 1024 * 1024
     wait_seconds: float = 60.0
     answer_bytes: int = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class AuthConfig:
+    """The authorization server whose JSON Web Tokens a server accepts."""
+
+    issuer: str = ""
+    audience: str = ""
+    jwks_url: str = ""
+    scopes: tuple[str, ...] = ()
+    operator_scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +166,7 @@ class Config:
     context: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     connections: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     server: ServerConfig = field(default_factory=ServerConfig)
+    auth: AuthConfig = field(default_factory=AuthConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
     artifacts: ArtifactsConfig = field(default_factory=ArtifactsConfig)
 
@@ -165,6 +178,7 @@ class Config:
         from_variable = None if path else environ.get(FILE_VARIABLE)
         path = path or from_variable
         if not path and os.path.isfile(FILE_NAME):  # noqa: PTH113  pathlib costs the import 4 ms
+            _require_own(FILE_NAME)
             path = FILE_NAME
         if path:
             values = _read(str(path), f"{FILE_VARIABLE}: " if from_variable else "")
@@ -178,6 +192,16 @@ class Config:
         from paddock.config_checks import validate
 
         return validate(config, origins)
+
+
+def _require_own(path: str) -> None:
+    """Refuse another user's file that was found, not named: its upstreams and packages would run as this user."""
+    owner = os.stat(path).st_uid  # noqa: PTH116
+    if owner not in (os.geteuid(), 0):
+        raise ConfigError(
+            f"./{path} belongs to another user (uid {owner}), and a configuration can run programs as you; "
+            f"if you trust it, name it with --config or {FILE_VARIABLE}"
+        )
 
 
 class Origins:

@@ -35,7 +35,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {"engine": ENGINES, "jail.profile": PROF
 _MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 16, "server.answer_bytes": 1000}
 _POSITIVE = (
     *("jail.template_runs", "jail.template_seconds"),
-    *("server.max_runs", "server.max_waiting", "server.waiting_bytes", "server.wait_seconds"),
+    *("server.max_runs", "server.max_waiting", "server.wait_seconds"),
     *("server.body_seconds", "server.request_bytes"),
     *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
@@ -44,7 +44,11 @@ _POSITIVE_OR_ZERO = (
     *("store.run_days", "store.run_count", "store.run_bytes", "store.session_days", "store.definition_versions"),
     *("artifacts.artifact_bytes", "artifacts.principal_bytes", "artifacts.principal_count", "artifacts.days"),
 )
-_URL_SCHEMES = {"artifacts.url": ("file", "s3", "gs", "az", "memory"), "artifacts.base_url": ("http", "https")}
+_WEB = ("http", "https")
+_URL_SCHEMES = {
+    "artifacts.url": ("file", "s3", "gs", "az", "memory"),
+    **dict.fromkeys(("artifacts.base_url", "server.url", "auth.issuer", "auth.jwks_url"), _WEB),
+}
 
 
 def validate(config: Config, origins: Origins) -> Config:
@@ -66,6 +70,7 @@ def validate(config: Config, origins: Origins) -> Config:
         )
     for engine in GUEST_ENGINES:
         _check_guests(config, engine, origins)
+    _check_auth(config, origins)
     return config
 
 
@@ -100,6 +105,33 @@ def _are_origins(values: Sequence[str]) -> bool:
     import re
 
     return all(re.fullmatch(r"https?://[^/\s*?#@]+(:\*)?", value) for value in values)
+
+
+def _check_auth(config: Config, origins: Origins) -> None:
+    """Check that `[auth]` is complete: a token for another service of the same issuer must not be accepted here."""
+    auth = config.auth
+    if auth == type(auth)():
+        return
+    prefix = origins.prefix(*(f"auth.{name}" for name in auth.__slots__))
+    needed = {"auth.issuer": auth.issuer, "auth.audience": auth.audience, "server.url": config.server.url}
+    missing = [name for name, value in needed.items() if not value]
+    if missing:
+        raise ConfigError(
+            f"{prefix}[auth] needs {' and '.join(missing)}: auth.issuer is the address of the authorization server, "
+            "auth.audience the `aud` claim of its tokens for this server, server.url the address that clients use"
+        )
+    for name in ("issuer", "jwks_url"):
+        url = getattr(auth, name)
+        if url.startswith("http://") and not _is_local(url):
+            raise ConfigError(
+                f"{prefix}auth.{name} must begin with https://: whoever can change an answer could log in"
+            )
+
+
+def _is_local(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _check_guests(config: Config, engine: str, origins: Origins) -> None:

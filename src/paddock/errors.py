@@ -105,29 +105,25 @@ class Overloaded(HostError):
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
-    """How an error is reported over HTTP, over MCP (JSON-RPC) and as the command's exit code."""
+class ErrorCodes:
+    """How an error is reported over MCP (JSON-RPC) and as the command's exit code."""
 
-    http_status: int
     mcp_code: int
     exit_code: int
 
 
-_USAGE = Surface(400, -32602, 2)
-_FAULT = Surface(500, -32603, 3)
-_UNAVAILABLE = Surface(503, -32603, 3)
+_USAGE = ErrorCodes(-32602, 2)
+_FAULT = ErrorCodes(-32603, 3)
 
-SURFACES: dict[type[PaddockError], Surface] = {
+ERROR_CODES: dict[type[PaddockError], ErrorCodes] = {
     **dict.fromkeys((RequestError, UnknownLanguage, UnknownEngine, UnknownTool, UnknownEnvironment), _USAGE),
-    **dict.fromkeys((BadInput, BadFile, BadArtifact, BadDefinition, BadLimit, LimitTooHigh), _USAGE),
-    CodeTooLarge: Surface(413, -32602, 2),
-    ConfigError: Surface(500, -32603, 2),
-    **dict.fromkeys((HostError, EngineCrashed), _FAULT),
-    Overloaded: Surface(429, -32603, 3),
-    **dict.fromkeys((EngineUnavailable, JailUnavailable, LintUnavailable, EnvironmentFailed, StoreError), _UNAVAILABLE),
+    **dict.fromkeys((BadInput, BadFile, BadArtifact, BadDefinition, BadLimit, LimitTooHigh, CodeTooLarge), _USAGE),
+    ConfigError: ErrorCodes(-32603, 2),
+    **dict.fromkeys((HostError, EngineUnavailable, JailUnavailable, EngineCrashed, LintUnavailable), _FAULT),
+    **dict.fromkeys((EnvironmentFailed, Overloaded, StoreError), _FAULT),
 }
 
 
-def surface(error: PaddockError) -> Surface:
+def error_codes(error: PaddockError) -> ErrorCodes:
     """How `error` is reported outside this process."""
-    return SURFACES[type(error)]
+    return ERROR_CODES[type(error)]

@@ -20,6 +20,7 @@ import msgspec
 
 from paddock.errors import CodeTooLarge, LintUnavailable, RequestError
 from paddock.jail.entry_point import command
+from paddock.model.limits import format_bytes
 from paddock.model.request import MODES
 from paddock.planning.plan import BRIDGE_NAMES
 
@@ -88,7 +89,7 @@ def _check(code: str, names: Collection[str]) -> None:
     if not isinstance(code, str):
         raise RequestError(f"code must be text, not {type(code).__name__}")
     if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
-        raise CodeTooLarge(f"the code is larger than {CODE_BYTES} bytes; lint it in parts")
+        raise CodeTooLarge(f"the code is larger than {format_bytes(CODE_BYTES)}; lint it in parts")
     is_list = isinstance(names, Collection) and not isinstance(names, str)
     if not is_list or not all(isinstance(name, str) for name in names):
         raise RequestError(f"names must be a list of names such as ['prices'], not {names!r}")
@@ -116,7 +117,7 @@ def ruff_binary() -> str:
     return path
 
 
-class _Place(msgspec.Struct):
+class _Position(msgspec.Struct):
     row: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
     column: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
@@ -126,8 +127,8 @@ class _Report(msgspec.Struct):
 
     code: str | None
     message: str
-    location: _Place
-    end_location: _Place
+    location: _Position
+    end_location: _Position
 
 
 class _CompilerReport(msgspec.Struct):

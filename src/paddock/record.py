@@ -10,13 +10,14 @@ import os
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from io import StringIO
 
 from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
-from paddock.model.limits import format_bytes
+from paddock.model.limits import format_bytes, format_limit
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -178,10 +179,7 @@ class RunRecord:
 
     def _limit(self, name: str) -> str:
         """A limit with its value and unit."""
-        value = getattr(self._plan.limits, name)
-        if name.endswith("_bytes"):
-            return f"{name} = {format_bytes(value)}"
-        return f"{name} = {value:g} s" if name.endswith("_seconds") else f"{name} = {value}"
+        return format_limit(name, getattr(self._plan.limits, name))
 
     def _error(self, finished: Finished) -> RunError | None:
         if finished.verdict is Verdict.OK:
@@ -201,7 +199,7 @@ class RunRecord:
             column=finished.column,
             traceback=envelope.shorten(finished.traceback),
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
-            hint=hint_for(finished, self._plan, self._packages, len(self.calls)),
+            hint=hint_for(finished, replace(self._plan, tools=self.functions), self._packages, len(self.calls)),
         )
 
 

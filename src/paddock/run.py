@@ -5,11 +5,15 @@
 Start at `Paddock.run` and read on. `_run` makes the plan, and starts the run again if the host lost it. `_plan` decides
 which engine runs the script and what the script may call. `_execute` is one attempt: `_listen` records what the guest
 does, while `CallTasks` answers its calls. `_prepare` connects the tools that the script names and checks its types,
-before the first line runs. Every default (limits, pool sizes, retention) is in `config.py`, except
-those of a single MCP server, which are in `tools/mcp_config.py`.
+before the first line runs. The engine decides the verdict (`engines/jailed.py`); `record.py` makes the result,
+with a hint for the model (`hints.py`).
 
-The MCP server is in `server/`. A code tool's text is `definitions/NAME.toml`; its arguments and results are in
-`definitions/faces/`.
+Where to look next: `jail/__init__.py` explains the sandbox. `guest/` has what runs inside it: `guest/python`,
+`guest/node`, and `guest/javascript` for QuickJS, parts of which Node uses too. `tools/` connects to MCP servers, called
+upstreams; `tools/answers.py` turns their answers into values. Every default is in `config.py`, except those of each
+upstream, which are in `tools/mcp_config.py`. `server/` is Paddock's own MCP server. It offers code tools such as
+`execute`: `definitions/execute.toml` has the tool's description and names its face, a module of
+`definitions/faces/` that reads the arguments and writes the results of such tools.
 """
 
 from __future__ import annotations
@@ -27,7 +31,6 @@ from paddock.config import Config
 from paddock.engines.registry import Engines, Factory
 from paddock.errors import ConfigError, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Outline, Progress
-from paddock.model.journal import NoJournal
 from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
-"""How often a run is started at most. It is started again only if the host lost it before it had a visible effect."""
+"""How often a run may be started. It is started again only if the host lost it before it had a visible effect."""
 _END: Any = object()
 """Marks the end of a stream."""
 
@@ -82,7 +85,7 @@ class Paddock:
         self._mcp_config = mcp_config
         self._toolbox, self._rules = make_toolbox(self._config, self._local_tools, mcp_config)
         self._packages = self._config.environments[self._config.cpython.environment].import_names()
-        self._journal: Journal = journal or NoJournal()
+        self._journal = journal
         self._engines = Engines(self._config, engines)
         self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
@@ -112,7 +115,7 @@ class Paddock:
     async def stream(
         self, code: str, *, context: RunContext | None = None, **options: Unpack[RunOptions]
     ) -> AsyncIterator[Event]:
-        """Run `code` and yield events as they happen; the last one is `Done`. Leaving the loop ends the run."""
+        """Run `code` and yield events as they happen; the last one is `Done`. Closing the iterator ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
         task = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, context))
         task.add_done_callback(lambda task: events.put_nowait(_END))
@@ -229,7 +232,7 @@ class Paddock:
         events: _Events,
         clock: asyncio.Timeout,
     ) -> None:
-        """Record and publish what the guest does until the run has a verdict. Starts the script once it is prepared."""
+        """Record and publish what the guest does until the run has a verdict. Prepares the script after its outline."""
         async with aclosing(execution.events(calls.start)) as guest_events:
             async for event in guest_events:
                 shown = record.add(event)
@@ -249,7 +252,7 @@ class Paddock:
         """Link the tools that the script names, then check its types. Returns a rejection if the script must not run.
 
         The time that MCP servers take to connect does not count towards the script's time limit. The time of the type
-        check counts if the script has sent an outline.
+        check counts if the guest has sent an outline of the script.
         """
         if scope.is_pending:
             with _paused(clock):
@@ -339,7 +342,7 @@ class Paddock:
         return redact_secrets(value, self._toolbox.secrets)
 
     def redact_json(self, text: str) -> str:
-        """Redact JSON text like `redact`. Text that is not JSON becomes empty."""
+        """Redact JSON text like `redact`. Text that may hold a secret and is not JSON becomes empty."""
         from paddock.tools.secrets import redact_secrets_in_json
 
         return redact_secrets_in_json(text, self._toolbox.secrets)

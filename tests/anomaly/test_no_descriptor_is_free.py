@@ -112,7 +112,7 @@ async def test_a_run_whose_memory_cannot_be_watched_any_longer_is_lost_and_says_
         assert (result.verdict, result.error and result.error.type) == (Verdict.LOST, "JailUnavailable")
         assert result.error is not None
         assert result.error.message.endswith(
-            "could not check the script's memory any longer, and ended the script: this process has no free file "
+            "could no longer check the script's memory, and ended the script: this process has no free file "
             "descriptor: raise its limit (ulimit -n), or run fewer scripts at once (Too many open files)"
         )
         assert (await paddock.run("1 + 1", engine="cpython")).output == 2

@@ -125,4 +125,4 @@ def test_an_unknown_name_version_or_file_is_an_error_with_a_suggestion(
 def test_a_shipped_definition_can_be_shown(data: Path) -> None:
     shown = definitions(data, "show", "code_execution").out
     assert shown.startswith("code_execution: shipped\n")
-    assert "limits           wall_seconds = 5, memory_bytes = 134217728" in shown
+    assert "limits           wall_seconds = 5 s, memory_bytes = 128 MB" in shown

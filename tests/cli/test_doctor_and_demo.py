@@ -35,8 +35,8 @@ def test_doctor_tries_every_engine_and_reports_it_as_json() -> None:
 def test_doctor_tries_every_engine_and_reports_it_as_text() -> None:
     ended = paddock("doctor")
     assert (ended.status, ended.err) == (0, "")
-    assert re.search(r"^monty     yes ready in \d+ ms, then \d+\.\d\d ms a run$", ended.out, re.MULTILINE)
-    assert re.search(r"^cpython   yes ready in \d+ ms, then \d+\.\d\d ms a run$", ended.out, re.MULTILINE)
+    assert re.search(r"^monty     yes ready in \d+ ms, then \d+\.\d\d ms per run$", ended.out, re.MULTILINE)
+    assert re.search(r"^cpython   yes ready in \d+ ms, then \d+\.\d\d ms per run$", ended.out, re.MULTILINE)
     assert re.search(
         r"^              files: Landlock \d: nothing but the program and its libraries$", ended.out, re.MULTILINE
     )

@@ -45,7 +45,7 @@ def test_an_environment_is_listed_built_listed_and_removed(machine: dict[str, st
     unbuilt = {"name": "own", "state": "not built", "packages": ["tiny"], "preload": []}
     assert row(machine, "own") == {**unbuilt, "path": None, "size_bytes": None, "installed": None}
     built = env(machine, "build", "own")
-    assert re.fullmatch(rf"own: built in \d+\.\d s, 0\.\d MB, {path}\n", built.out)
+    assert re.fullmatch(rf"own: built in \d+\.\d s, [\d.]+ KB, {path}\n", built.out)
     assert built.err.splitlines()[0].startswith("Building environment 'own' with Python ")
     assert row(machine, "own") == {
         **unbuilt,
@@ -55,7 +55,7 @@ def test_an_environment_is_listed_built_listed_and_removed(machine: dict[str, st
         "installed": {"tiny": "1.0"},
     }
     again = env(machine, "build", "own")
-    assert re.fullmatch(rf"own: was already built, 0\.\d MB, {path}\n", again.out)
+    assert re.fullmatch(rf"own: was already built, [\d.]+ KB, {path}\n", again.out)
     assert env(machine, "remove", "own", "--yes") == Ended(0, "own: removed 1 build\n", "")
     assert env(machine, "remove", "own", "-y") == Ended(0, "own: nothing was built\n", "")
 
@@ -71,7 +71,7 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
     )
     quickjs = "quickjs: not built yet\n  packages  quickjs-ng==0.17.0.2\n  preload   _quickjs\n"
     own = f"  packages  tiny\n  preload   none\n  build     {path}, "
-    assert re.sub(r"0\.\d MB\n", "", env(machine, "list").out) == f"{default}own: built\n{own}{quickjs}"
+    assert re.sub(r"[\d.]+ KB\n", "", env(machine, "list").out) == f"{default}own: built\n{own}{quickjs}"
     said = "own: changed since it was built; the earlier build stays in use until the new one is ready\n"
     assert said in env(changed, "list").out
     del machine["PADDOCK_ENVIRONMENTS__OWN__PACKAGES"]
@@ -111,7 +111,10 @@ def test_a_package_that_cannot_be_installed_is_a_clear_error(machine: dict[str, 
         (["build", "defualt"], "there is no environment 'defualt'; did you mean 'default'?"),
         (["build", "zzz"], "there is no environment 'zzz'; known here: default, node, own, quickjs"),
         (["remove", "onw", "--yes"], "there is no environment 'onw'; did you mean 'own'?"),
-        (["remove", "own"], "stdin is not a terminal, so nobody can confirm; add --yes to remove environment 'own'"),
+        (
+            ["remove", "own"],
+            "stdin is not a terminal, so the removal cannot be confirmed; add --yes to remove environment 'own'",
+        ),
         (["build", "own", "--all"], "both 'own' and --all were given; give one of them"),
         (["list", "--config", "nowhere.toml"], "cannot read nowhere.toml: No such file or directory"),
     ],

@@ -36,5 +36,5 @@ def test_a_script_is_read_from_a_file_and_never_run(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_a_usage_error() -> None:
-    message = "Error: cannot read 'nowhere.py': there is no such file; code on the command line goes after -c\n"
+    message = "Error: cannot read 'nowhere.py': there is no such file; to pass code itself, use -c\n"
     assert paddock("lint", "nowhere.py") == Ended(2, "", message)

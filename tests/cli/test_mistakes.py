@@ -24,7 +24,7 @@ MISTAKES = [
     (["-c", "1", "--input", "name"], "--input 'name' is not KEY=JSON; write for example --input prices='[1, 2, 3]'"),
     (["-c", "1", "--input", "a b=1"], "input 'a b' is not a valid variable name in python"),
     (["-c", "1", "--inputs", "nowhere.json"], "--inputs nowhere.json: there is no such file"),
-    (["nowhere.py"], "cannot read 'nowhere.py': there is no such file; code on the command line goes after -c"),
+    (["nowhere.py"], "cannot read 'nowhere.py': there is no such file; to pass code itself, use -c"),
     (["/"], "cannot read '/': it is a directory, not a file"),
     (["-c", "1", "script.py"], "both the file 'script.py' and -c were given; give one of them"),
     (["-c", "1", "--file", "nowhere.csv"], "--file nowhere.csv: there is no such file"),
@@ -57,7 +57,7 @@ def test_source_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> Non
 
 
 def test_source_that_is_too_large_is_refused() -> None:
-    message = "Error: standard input is larger than 131072 bytes; pass data with --inputs or --file\n"
+    message = "Error: standard input is larger than 128 KB; pass data with --inputs or --file\n"
     assert paddock("run", stdin="#" * (128 * 1024 + 1)) == Ended(2, "", message)
 
 

@@ -145,6 +145,11 @@ def test_the_suffix_of_a_file_chooses_the_language(tmp_path: Path) -> None:
         assert json.loads(paddock("run", str(tmp_path / name), "--json").out)["language"] == language
 
 
+def test_the_message_of_a_javascript_error_is_shown_once() -> None:
+    ended = paddock("run", "-c", "throw new Error('bad')", "--language", "javascript")
+    assert ended == Ended(1, "", "    at main.js:1:11\nError: bad\n")
+
+
 def test_a_configuration_file_sets_the_limits(tmp_path: Path) -> None:
     config = tmp_path / "own.toml"
     config.write_text("[limits]\nwall_seconds = 0.2\n")
@@ -160,6 +165,14 @@ def test_a_script_cannot_send_control_sequences_to_the_terminal() -> None:
     code = r"print('\x1b]0;owned\x07 tab\tend \r\u202e\x9b')" + "\n" + r"'\x1b[31m'"
     status, shown = on_a_terminal("run", "-c", code)
     assert (status, shown) == (0, "\\x1b]0;owned\\x07 tab\tend \\r\\u202e\\x9b\n\\x1b[31m\n")
+
+
+def test_a_script_cannot_send_control_sequences_through_json() -> None:
+    text = "\x9b31m\x7f\x90\u202e"
+    _, shown = on_a_terminal("run", "--json", "-c", f"print({text!r}, end='')\nraise ValueError({text!r})")
+    assert not set(text) & set(shown) - set("31m")
+    result = json.loads(shown)
+    assert (result["stdout"], result["error"]["message"]) == (text, text)
 
 
 def test_errors_are_coloured_on_a_terminal_only_and_not_with_no_color() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.cli.artifacts import safe_name, save
+from paddock.cli.out_folder import safe_name, save
 from paddock.model.artifacts import Artifact
 from tests.cli.command import Ended, paddock
 

@@ -61,7 +61,7 @@ def test_only_the_named_server_is_connected(mcp: str) -> None:
 def test_a_silent_server_is_waited_for_as_long_as_configured(tmp_path: Path) -> None:
     mcp = configured(tmp_path, silent=hostile("hangs"))
     ended = tools("list", mcp=mcp, PADDOCK_TOOLS__CONNECT_SECONDS="1")
-    why = "  It did not answer within 1 s; the setting tools.connect_seconds allows more."
+    why = "  It did not answer within 1 s; raise tools.connect_seconds to wait longer."
     assert (ended.status, ended.out.splitlines()[1:], ended.err) == (1, [why], "")
 
 
@@ -104,7 +104,7 @@ def test_a_tool_is_shown_with_its_stub_its_effects_and_the_policys_decision(mcp:
         "async def echo(arguments: EchoArguments) -> dict[str, Any]:\n"
         '    """Say it again.\n'
         "\n"
-        "    Tool: plain.echo (id d492a2), read-only\n"
+        '    Or: await call_tool("plain.echo", {...}) (read-only)\n'
         '    """\n',
         "",
     )
@@ -200,7 +200,7 @@ def test_the_error_for_an_unknown_tool_names_servers_that_could_not_be_asked(mcp
     ended = tools("show", "anything", mcp=mcp)
     assert (ended.status, ended.out) == (2, "")
     assert ended.err.startswith("Error: unknown tool 'anything'. ")
-    assert "Not every server could be asked: The server 'dead' ended with exit code 3." in ended.err
+    assert "Some servers did not answer: The server 'dead' ended with exit code 3." in ended.err
 
 
 @pytest.mark.parametrize(

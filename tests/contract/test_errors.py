@@ -90,11 +90,11 @@ async def test_an_error_of_javascript_is_placed_where_the_script_has_it(
     ("code", "line", "quickjs", "node"),
     [
         ("throw new Error('x')", 1, 11, 7),  # the class, or `new`
-        ("const o = {}\no.a.b", 2, 1, 5),  # the object, or the property
+        ("const o = {}\no.a.b", 2, 5, 5),
         ("function f() { throw new Error('x') }\nf()", 1, 26, 22),
         ("return nothing", 1, 8, 1),  # the name, or the statement
         ("const c = 1\nc = 2", 2, 1, 3),
-        ("null.x", 1, 1, 6),  # QuickJS notes no place for what has a literal alone: the first statement is assumed
+        ("null.x", 1, 6, 6),
     ],
 )
 async def test_where_engines_blame_another_part_of_a_line_the_line_is_the_same(

@@ -306,7 +306,7 @@ async def test_a_call_that_nobody_awaited_is_a_warning(paddock: Paddock) -> None
     result = await Rig("cpython", paddock).run(code, add)
     assert (result.verdict, result.output, result.calls) == (Verdict.OK, {"saved": True}, ())
     assert result.warnings == (
-        "call_tool('add') on line 2 was never awaited, so it was not made (2 times): write `await` before it.",
+        "call_tool('add') on line 2 was never awaited, so it had no effect (2 times): write `await` before it.",
     )
 
 
@@ -314,8 +314,8 @@ async def test_monty_tells_it_without_the_line(paddock: Paddock) -> None:
     rig = Rig("monty", paddock)
     result = await rig.run("add({'a': 1})\nx = [call_tool('add', {}) for n in (1, 2)]\nawait add({'a': 1})\nx = 1", add)
     assert result.warnings == (
-        "add() was never awaited, so it was not made: write `await` before it.",
-        "call_tool('add') was never awaited, so it was not made (2 times): write `await` before it.",
+        "add() was never awaited, so it had no effect: write `await` before it.",
+        "call_tool('add') was never awaited, so it had no effect (2 times): write `await` before it.",
     )
     assert (await rig.run("await add({'a': 1})\n__paddock_unawaited = {'\\ud800': 'x'}\n5", add)).output == 5
 
@@ -334,7 +334,7 @@ async def test_a_promise_of_a_call_within_the_result_is_a_clear_error(javascript
     result = await javascript_rig.run("const x = add({ a: 1 });\n({ x: [x] })", add)
     assert result.error is not None
     assert (result.verdict, result.error.type) == (Verdict.RAISED, "TypeError")
-    assert result.error.message.startswith("the result.x[0] is a promise that nobody awaited")
+    assert result.error.message.startswith("result.x[0] is a promise that was never awaited")
 
 
 async def test_a_script_may_define_the_name_of_a_tool_itself(rig: Rig) -> None:
@@ -345,17 +345,17 @@ async def test_a_script_may_define_the_name_of_a_tool_itself(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("NaN", "arguments.a is NaN, which JSON does not have"),
-        ("[1, -Infinity]", "arguments.a[1] is -Infinity, which JSON does not have"),
-        ("() => 1", "arguments.a is a function, which JSON does not have"),
-        ("Symbol('s')", "arguments.a is a symbol, which JSON does not have"),
-        ("new WeakMap()", "arguments.a is a WeakMap, which JSON does not have"),
+        ("NaN", "arguments.a is NaN, which JSON cannot represent"),
+        ("[1, -Infinity]", "arguments.a[1] is -Infinity, which JSON cannot represent"),
+        ("() => 1", "arguments.a is a function, which JSON cannot represent"),
+        ("Symbol('s')", "arguments.a is a symbol, which JSON cannot represent"),
+        ("new WeakMap()", "arguments.a is a WeakMap, which JSON cannot represent"),
         (
             "Promise.resolve(1)",
-            "arguments.a is a promise that nobody awaited; for several, await Promise.all(…)",
+            "arguments.a is a promise that was never awaited; for several, await Promise.all(…)",
         ),
         ("globalThis.x = { 'y z': 1, get z() { return globalThis.x } }", "arguments.a.z contains itself"),
-        ("10n ** 5000n", "arguments.a is an integer of 5001 digits"),
+        ("10n ** 5000n", "arguments.a is an integer of 5001 digits; the limit is 4,300"),
     ],
 )
 async def test_what_json_lacks_is_no_argument(javascript_rig: Rig, value: str, said: str) -> None:

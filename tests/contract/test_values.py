@@ -179,7 +179,7 @@ async def test_a_value_that_contains_itself_is_an_error(rig: Rig) -> None:
     assert result.error is not None
     kind, message = {
         "python": ("ValueError", "the result contains itself"),
-        "javascript": ("TypeError", "the result[0] contains itself"),
+        "javascript": ("TypeError", "result[0] contains itself"),
     }[rig.language]
     assert (result.verdict, result.error.type, result.error.message) == (Verdict.RAISED, kind, message)
 

@@ -10,9 +10,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import httpx2 as httpx
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from paddock.cli.serve import PORT
 from tests.docs.forked import path_with_paddock
@@ -30,7 +32,8 @@ def entries() -> list[dict[str, Any]]:
 
 
 STARTED = [entry for entry in entries() if "command" in entry]
-REACHED = [entry for entry in entries() if "url" in entry]
+REACHED = [entry for entry in entries() if "url" in entry and "headers" not in entry]
+REMOTE = [entry for entry in entries() if "headers" in entry]
 
 
 def settings(folder: Path, path: str) -> dict[str, str]:
@@ -46,7 +49,7 @@ def test_the_readme_has_the_first_block_of_the_page() -> None:
 def test_every_client_has_a_row_and_its_block() -> None:
     text = PAGE.read_text()
     assert [client for client in CLIENTS if f"\n| {client} | `" not in text] == []
-    assert (len(STARTED), len(REACHED)) == (2, 1)
+    assert (len(STARTED), len(REACHED), len(REMOTE)) == (2, 1, 1)
 
 
 @pytest.mark.parametrize("entry", STARTED, ids=lambda entry: entry.get("type", "plain"))
@@ -79,6 +82,25 @@ async def test_the_address_is_where_serve_listens(entry: dict[str, Any], tmp_pat
             port = address.split(":")[2].split("/")[0]
             assert address.replace(port, str(PORT)) == entry["url"]
             async with Client(address) as client:
+                assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
+        finally:
+            process.kill()
+
+
+async def test_a_client_elsewhere_sends_its_token(tmp_path: Path) -> None:
+    env = settings(tmp_path, f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    add = ["paddock", "tokens", "add", "ann"]
+    token = subprocess.run(add, text=True, capture_output=True, check=True, env=env).stdout.strip()
+    headers = {name: value.replace("pdk_…", token) for name, value in REMOTE[0]["headers"].items()}
+    command = ["paddock", "serve", "--host", "0.0.0.0", "--port", "0"]  # noqa: S104
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, env=env) as process:
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().split(" at ")[1].split(". ")[0].replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+            async with (
+                httpx.AsyncClient(headers=headers) as http,
+                Client(streamable_http_client(address, http_client=http)) as client,
+            ):
                 assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
         finally:
             process.kill()

@@ -11,7 +11,7 @@ from typing import get_args
 
 import paddock
 from paddock.config import RAW, Config
-from paddock.errors import SURFACES, PaddockError
+from paddock.errors import ERROR_CODES, PaddockError
 from paddock.model.envelope import KINDS
 from paddock.model.environments import BUILT_IN, EnvironmentConfig
 from paddock.model.limits import CAPS, Limits
@@ -91,11 +91,8 @@ def test_the_example_environments_can_be_loaded(tmp_path: Path) -> None:
 
 
 def test_every_error_is_documented_as_it_is_mapped() -> None:
-    table = {code(row[0]): row[2:] for row in rows("errors.md") if len(row) == 5}
-    mapped = {
-        error.__name__: [str(shown.http_status), str(shown.mcp_code), str(shown.exit_code)]
-        for error, shown in SURFACES.items()
-    }
+    table = {code(row[0]): row[2:] for row in rows("errors.md") if len(row) == 4}
+    mapped = {error.__name__: [str(shown.mcp_code), str(shown.exit_code)] for error, shown in ERROR_CODES.items()}
     assert table.pop(PaddockError.__name__)[0] == ""
     assert table == mapped
 

@@ -14,7 +14,6 @@ from paddock.jail.walls import cgroup, roots
 from paddock.model.journal import Intent
 from paddock.store import runs as stored_runs
 from paddock.store.definitions import StoredDefinition
-from paddock.store.sessions import StoredSession
 from tests.fuzz.from_callers import examine_definition
 from tests.fuzz.target import Run, json_of, target
 
@@ -79,5 +78,4 @@ def stored_row(data: bytes) -> object:
     run = stored_runs.StoredRun(*head, "1", None, "", "", (call,), result)
     run.to_json()
     json.dumps(run.to_dict())
-    json.dumps(StoredSession("s", "local", 0.0, 0.0, values.get("state", "")).state)
     return examine_definition(StoredDefinition("t", 1, True, 0.0, None, values.get("spec", "")).spec)

@@ -257,7 +257,7 @@ def outline(data: bytes) -> object:
     changes.spread_at(3)
     findings = type_checker._unawaited(told, PLAN.tools)
     record = RunRecord(PLAN)
-    record.add(type_checker._reject(findings) if findings else Finished(Verdict.OK))
+    record.add(type_checker._reject(findings, type_checker._TypedDicts.of("")) if findings else Finished(Verdict.OK))
     return examine(record.result(), CODE)
 
 
@@ -283,7 +283,7 @@ def type_report(data: bytes) -> object:
     kept = [each for each in findings if type_checker._is_certain(each, known, changes)]
     kept = [each for each in kept if type_checker._is_about_tools(each, PLAN.tools, known)]
     record = RunRecord(PLAN)
-    record.add(type_checker._reject(kept) if kept else Finished(Verdict.OK))
+    record.add(type_checker._reject(kept, known) if kept else Finished(Verdict.OK))
     return examine(record.result(), CODE), len(findings) - len(kept)
 
 

@@ -22,15 +22,15 @@ FAILURE = {"error_kind": "internal_error", "summary": "no contact 1"}
 @pytest.mark.parametrize(
     ("code", "warning"),
     [
-        ("call_tool('save', {})", "call_tool('save') on line 2 was never awaited, so it was not made"),
-        ("call_tool(name='save')", "call_tool('save') on line 2 was never awaited, so it was not made"),
-        ("save({})", "save() on line 2 was never awaited, so it was not made"),
-        ("create_artifact('a.txt', 'x')", "create_artifact('a.txt') on line 2 was never awaited, so it was not made"),
-        ("x = call_tool('save', {})", "call_tool('save') on line 2 was never awaited, so it was not made"),
-        ("x = {'a': call_tool('save', {})}", "call_tool('save') on line 2 was never awaited, so it was not made"),
-        ("for i in range(3):\n    save({})", "save() on line 3 was never awaited, so it was not made (3 times)"),
+        ("call_tool('save', {})", "call_tool('save') on line 2 was never awaited, so it had no effect"),
+        ("call_tool(name='save')", "call_tool('save') on line 2 was never awaited, so it had no effect"),
+        ("save({})", "save() on line 2 was never awaited, so it had no effect"),
+        ("create_artifact('a.txt', 'x')", "create_artifact('a.txt') on line 2 was never awaited, so it had no effect"),
+        ("x = call_tool('save', {})", "call_tool('save') on line 2 was never awaited, so it had no effect"),
+        ("x = {'a': call_tool('save', {})}", "call_tool('save') on line 2 was never awaited, so it had no effect"),
+        ("for i in range(3):\n    save({})", "save() on line 3 was never awaited, so it had no effect (3 times)"),
         ("async def main():\n    await save()\nmain()", "main() on line 4 was never awaited, so it did not run"),
-        ("def f():\n    call_tool('save')\nf()", "call_tool('save') on line 3 was never awaited, so it was not made"),
+        ("def f():\n    call_tool('save')\nf()", "call_tool('save') on line 3 was never awaited, so it had no effect"),
     ],
 )
 @pytest.mark.parametrize("first", ["import asyncio", "await save()"])
@@ -44,7 +44,7 @@ def test_it_is_told_beside_the_error_that_it_led_to(run: Run) -> None:
     ran = run("x = call_tool('save', {})\nx['id']", **OPTIONS)
     assert ran.raised == ("TypeError", "'coroutine' object is not subscriptable")
     assert ran.header["warnings"] == [
-        "call_tool('save') on line 1 was never awaited, so it was not made: write `await` before it."
+        "call_tool('save') on line 1 was never awaited, so it had no effect: write `await` before it."
     ]
 
 
@@ -185,7 +185,7 @@ def test_several_failures_are_counted(run: Run) -> None:
     code = "import asyncio\nfor i in range(3):\n    asyncio.create_task(fail({}))\nawait asyncio.sleep(0)"
     ran = run(code, **OPTIONS)
     assert ran.raised[0] == "RuntimeError"
-    assert ran.header["warnings"] == ["3 tasks that nobody awaited failed; this is the error of one of them."]
+    assert ran.header["warnings"] == ["3 tasks that were never awaited failed; this is the error of one of them."]
 
 
 def test_a_program_prints_what_python_prints(run: Run) -> None:

@@ -18,10 +18,10 @@ def place(header: dict[str, Any]) -> tuple[Any, ...]:
     [
         ("throw new Error('x')", ("Error", "x", 1, 11)),
         ("\n\n  throw new RangeError('x')", ("RangeError", "x", 3, 13)),
-        ("let a = 1; a; a.b.c", ("TypeError", "cannot read property 'c' of undefined", 1, 15)),
+        ("let a = 1; a; a.b.c", ("TypeError", "cannot read property 'c' of undefined", 1, 19)),
         ("1; 2; nothing", ("ReferenceError", "nothing is not defined", 1, 7)),
         ("const f = () => {\n  nothing\n}\nf()", ("ReferenceError", "nothing is not defined", 2, 3)),
-        ("await 1\nlet a = {}\nawait a.b.c", ("TypeError", "cannot read property 'c' of undefined", 3, 7)),
+        ("await 1\nlet a = {}\nawait a.b.c", ("TypeError", "cannot read property 'c' of undefined", 3, 11)),
         ("[3].map(function g(n) {\n  throw new Error(n)\n})", ("Error", "3", 2, 19)),
         ("JSON.parse('{')", ("SyntaxError", None, 1, None)),
         ("class Odd extends Error {}\nthrow new Odd('x')", ("Odd", "x", 2, 11)),

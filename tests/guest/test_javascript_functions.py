@@ -156,12 +156,12 @@ return [text, bytes.content instanceof Uint8Array, bytes, await codeExec.readArt
     ("call", "error"),
     [
         ("createArtifact(5, 'x')", "an artifact needs a file name"),
-        ("createArtifact('a', {})", "the content of an artifact is text or a Uint8Array, not object"),
-        ("createArtifact('a', null)", "the content of an artifact is text or a Uint8Array, not null"),
-        ("createArtifact('a', 'x', 5)", "the type of an artifact is a MIME type, such as text/csv"),
+        ("createArtifact('a', {})", "the content of an artifact must be text or a Uint8Array, not object"),
+        ("createArtifact('a', null)", "the content of an artifact must be text or a Uint8Array, not null"),
+        ("createArtifact('a', 'x', 5)", "the type of an artifact must be a MIME type, such as text/csv"),
         (
             "createArtifact('a', 'é'.repeat(9e6))",
-            "an artifact may have at most 16 MB; this one has 18000000 bytes",
+            "an artifact may be at most 16 MB; this one is larger",
         ),
         ("readArtifact()", "readArtifact takes the id or the name of an artifact"),
     ],
@@ -244,9 +244,9 @@ return [await Promise.race([late, callTool('never', 'answered')]), await callToo
     ran = run_javascript(code, answer=answer, start={"limits": {"wall_seconds": 0.5}})
     assert ran.value == ["timer", {"tool": "a.b", "arguments": {}}]
     assert ran.header["warnings"] == [
-        "1 call was still under way when the script returned (never.answered, line 3); it was waited for: await it.",
-        "1 call had no answer when the time of the run was over (never.answered, line 3); "
-        "whether anything was done is unknown.",
+        "1 call was still under way when the script returned (never.answered, line 3); "
+        "the run waited for it: await it.",
+        "1 call had no answer when the run's time was up (never.answered, line 3); the effect is unknown.",
     ]
 
 

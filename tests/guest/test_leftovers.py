@@ -9,10 +9,10 @@ import pytest
 from tests.guest.conftest import Run
 
 KEEP = "keep one with `await create_artifact(name, content)`."
-PRINT = "files are deleted after the run; print what is needed of them."
+PRINT = "files are deleted after the run; print what you need of them."
 
 
-@pytest.mark.parametrize("end", ["5", "1 / 0", "exit()"])
+@pytest.mark.parametrize("end", ["5", "exit()"])
 def test_files_left_behind_are_a_warning(run: Run, end: str) -> None:
     code = "import os\nopen('b.csv', 'w').close()\nos.makedirs('out/x')\nopen('out/x/a.png', 'w').close()\n"
     assert run(code + end).header["warnings"] == [f"b.csv, out/x/a.png were written and not kept: {KEEP}"]

@@ -133,7 +133,7 @@ def test_a_limit_that_is_already_lower_stays() -> None:
 def test_a_limit_cannot_be_unlimited_or_unknown() -> None:
     with pytest.raises(ValueError, match="must be 0 or more"):
         privileges.limit({"core": resource.RLIM_INFINITY})
-    with pytest.raises(ValueError, match="known are address_bytes"):
+    with pytest.raises(ValueError, match="use one of address_bytes"):
         privileges.limit({"memory": 1})
 
 

@@ -36,7 +36,7 @@ def left(data: Path) -> set[str]:
 
 def test_roots_are_where_the_profile_keeps_them(tmp_path: Path) -> None:
     spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), GuestSetup("python", "runtime:serve"))
-    assert spec.place == str(store.roots_of(tmp_path))
+    assert spec.roots_directory == str(store.roots_of(tmp_path))
 
 
 def test_a_root_goes_with_its_environment_and_no_other(tmp_path: Path) -> None:

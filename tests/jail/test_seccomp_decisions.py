@@ -19,6 +19,7 @@ POLICIES = [
     Policy(processes=False, execute=True),
     Policy(confined=True),
     Policy(counted=False, sessions=False),
+    Policy(own_pids=False),
 ]
 NORMAL, ALONE, CONFINED = Policy(), Policy(processes=False), Policy(confined=True)
 UNIX = Policy(sockets="unix")
@@ -95,6 +96,12 @@ CASES: list[Case] = [
     (CONFINED, "prctl", (1,), EPERM),
     (NORMAL, "personality", (0xFFFFFFFF,), ALLOW),
     (NORMAL, "personality", (8,), EPERM),
+    (NORMAL, "fallocate", (3, 0), ALLOW),
+    (NORMAL, "fallocate", (3, 3), ALLOW),
+    (NORMAL, "fallocate", (3, 1), ENOTSUP),
+    (NORMAL, "clock_gettime", (0xFFFFFFFA,), ALLOW),
+    *((policy, "clock_gettime", (1,), ALLOW) for policy in (CONFINED, Policy(own_pids=False))),
+    *((policy, "clock_gettime", (0xFFFFFFFA,), EPERM) for policy in (CONFINED, Policy(own_pids=False))),
     (NORMAL, "memfd_create", (), ALLOW),
     (CONFINED, "memfd_create", (), EPERM),
     (NORMAL, "openat", (3, 0, 0o100, 0o644), ALLOW),

@@ -126,7 +126,7 @@ def test_an_ordinary_user_without_namespaces_has_nothing_otherwise_and_is_told_w
     reasons = run(place, "bare")["unavailable"].splitlines()
     assert reasons[0] == "no profile of the jail works here."
     assert [reason.partition(":")[0] for reason in reasons[1:]] == ["namespaces", "chroot", "confined"]
-    assert "let it pass unshare" in reasons[1]
+    assert "allow unshare" in reasons[1]
     assert "only root can change the root directory" in reasons[2]
     assert "jail.accept_confined" in reasons[3]
     assert left(place.folder) == []
@@ -291,7 +291,7 @@ def test_doctor_tells_what_holds_in_each_setting(place: Place, kind: str, profil
     report = doctor.report
     assert (report["available"], report["profile"], doctor.kept, doctor.missing) == (True, profile, kept, {})
     lines = (doctor.said if kind == "root" else doctor.text).splitlines()
-    assert re.fullmatch(r"  yes ready in \d+ ms, then \d+\.\d\d ms a run", lines[0])
+    assert re.fullmatch(r"  yes ready in \d+ ms, then \d+\.\d\d ms per run", lines[0])
     held = [f"{each['name']}: {each['mechanism']}" for each in report["guarantees"]]
     assert [line.strip() for line in lines[1:7]] == [f"profile {profile}", *held]
     inexact = {
@@ -322,7 +322,7 @@ def test_doctor_tells_what_to_allow_where_no_profile_works(place: Place) -> None
     assert list(doctor.missing) == ["files", "processes"]
     ways = doctor.missing["files"].removeprefix("one of these: ").split("; or ")
     assert [way.partition(": ")[0] for way in ways] == ["namespaces", "chroot", "confined"]
-    assert "let it pass unshare, setns, mount" in ways[0]
+    assert "allow unshare, setns, mount" in ways[0]
     assert "only root can change the root directory" in ways[1]
     assert "set jail.accept_confined" in ways[2]
     for text in (doctor.said, doctor.text):

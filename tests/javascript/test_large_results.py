@@ -50,4 +50,4 @@ async def test_arguments_of_a_tool_that_have_no_end_are_refused(both: Both) -> N
     for engine, result in (await both.run(code)).items():
         assert result.error is not None
         assert (engine, result.error.type) == (engine, "RangeError")
-        assert result.error.message == "arguments of a tool have at most 8 MB of JSON"
+        assert result.error.message == "arguments of a tool may be at most 8 MB of JSON"

@@ -10,13 +10,13 @@ LOST = [
     (
         "[1, NaN, -Infinity]",
         [1, "NaN", "-Infinity"],
-        "the result[1] is NaN, which JSON lacks, and became text (and 1 more like it): "
+        "result[1] is NaN, which JSON cannot represent, and is returned as text (and 1 more like it): "
         "return null or a number instead.",
     ),
     (
         "({f() {}})",
         {"f": "[Function: f]"},
-        "the result.f is a function, of which only the name is returned: return data, such as what it returns.",
+        "result.f is a function, of which only the name is returned: return the data that it computes instead.",
     ),
     (
         "Symbol('s')",
@@ -26,19 +26,19 @@ LOST = [
     (
         "[new Date('never')]",
         ["Invalid Date"],
-        'the result[0] is an invalid Date, returned as the text "Invalid Date": '
+        'result[0] is an invalid Date, returned as the text "Invalid Date": '
         "check the text or numbers that it was made from.",
     ),
     (
         "({w: new WeakMap()})",
         {"w": "[WeakMap]"},
-        "the result.w is a WeakMap, whose contents cannot be returned: return a Map, a Set or an object instead.",
+        "result.w is a WeakMap, whose contents cannot be returned: return a Map, a Set or an object instead.",
     ),
     (
         "class Account { #sum = 5; get sum() { return this.#sum } }\nnew Account()",
         {},
         "the result is an instance of Account without properties of its own, so {} is returned: "
-        "return an object with what is needed from it.",
+        "return an object with the values that you need.",
     ),
 ]
 KEPT = {

@@ -203,8 +203,8 @@ PYTHON = {
         files=FILES,
     ),
     "a file of an earlier run": r3("open('report.txt').read()", 1, "report.txt", "earlier runs"),
-    "input": run("name = input('Name? ')", 1, "EOF", "nobody"),
-    "input in a program": r4("name = input('Name? ')", 1, "EOF", "nobody"),
+    "input": run("name = input('Name? ')", 1, "EOF", "no keyboard input"),
+    "input in a program": r4("name = input('Name? ')", 1, "EOF", "no keyboard input"),
     "a locale": run("import locale\nlocale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')", 2, "locale", "C locale"),
     "a read-only place": run("open('/usr/x.txt', 'w')", 1, "x.txt", "working directory"),
     # Syntax.
@@ -257,6 +257,9 @@ CAREFUL = {
     "a file that is gone": run("open('report.csv', 'w').write('a')", None, None, "report.csv"),
     "a file that is gone in Node": js("require('fs').writeFileSync('report.csv', 'a')", None, None, "report.csv"),
     "a file that is gone in R4": r4("open('report.csv', 'w').write('a')", None, None, "report.csv"),
+    "no artifact": run(
+        "rows = [1]\nawait create_artifact('a.json', rows)\n1", 2, None, "must be text or bytes, not list"
+    ),
     "bytes": run("b'\\x00\\xff'", None, None, "AP8="),
     "colliding keys": run("{1: 'a', '1': 'b'}", None, None, "arning"),
     "an object": run("class A: pass\nA()", None, None, "arning"),
@@ -455,7 +458,7 @@ JAVASCRIPT_HABITS = {
     "an import in R5": r5("import fs from 'fs'\nreturn 1", 1, "import", "Remove it"),
     "crypto in R5": r5("return crypto.randomUUID()", 1, "crypto", "not available"),
     "a decorator": ts("function log(a: any, b: any) {}\nclass A { @log f() {} }", 2, "rror", "Decorators"),
-    "a file beside the script": r2("node", "require('./data.json')", 1, "data.json", "beside the script"),
+    "a file beside the script": r2("node", "require('./data.json')", 1, "data.json", "next to the script"),
     "a lost this": js("class A { f() { return this.x } }\nconst f = new A().f\nf()", 1, "undefined", "`this` is"),
     "tools as an object": r5("return await tools.crm.list_orders({})", 1, "tools", "callTool("),
 }

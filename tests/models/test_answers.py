@@ -46,9 +46,7 @@ def apply(hint: str, case: Case) -> str:
     if added := re.search(r"Add `(.*?)`", hint):
         return "\n".join([added[1], *lines])
     word = re.escape((case.cause or "").strip("'"))
-    if better := re.search(
-        r"Did you mean [`'](.*?)['`]\?|(?:Python|JavaScript) (?:writes|prints with) `(\w+[.\w]*)", hint
-    ):
+    if better := re.search(r"Did you mean [`'](.*?)['`]\?|In (?:Python|JavaScript) it is `(\w+[.\w]*)", hint):
         replaced = re.sub(rf"(?<!\w){word}(\.log)?(?!\w)", better[1] or better[2], lines[place])
         everywhere = [re.sub(rf"(?<!\w){word}(?!\w)", better[1] or better[2], line) for line in lines]
         return "\n".join(everywhere if replaced in everywhere else [*lines[:place], replaced, *lines[place + 1 :]])

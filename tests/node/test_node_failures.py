@@ -17,18 +17,18 @@ RAISED = [
     ("missing", "ReferenceError", "missing is not defined", 1, 1),
     ("function f() {\n  null.x\n}\nf()", "TypeError", "Cannot read properties of null (reading 'x')", 2, 8),
     ("class Own extends Error {}\nthrow new Own('mine')", "Own", "mine", 2, 7),
-    ("throw 'text'", "Error", "Uncaught 'text'", None, None),
-    ("throw null", "Error", "Uncaught null", None, None),
+    ("throw 'text'", "Error", "Uncaught 'text'", 1, None),
+    ("throw null", "Error", "Uncaught null", 1, None),
     ("await Promise.reject(new RangeError('r'))", "RangeError", "r", 1, 22),
     ("Promise.reject(new Error('unhandled')); 1", "Error", "unhandled", 1, 16),
-    ("Promise.reject('bare'); 1", "Error", "Uncaught 'bare'", None, None),
+    ("Promise.reject('bare'); 1", "Error", "Uncaught 'bare'", 1, None),
     ("setTimeout(() => { throw new Error('late') }, 1)\nawait new Promise(() => {})", "Error", "late", 1, 26),
     ("new (require('events'))().emit('error', new Error('emitted'))", "Error", "emitted", 1, 41),
     (
         "await new Promise(() => {})",
         "Error",
         "the script awaits a promise that never settles: no timer or call is pending",
-        None,
+        1,
         None,
     ),
     ("JSON.parse('{')", "SyntaxError", "Expected property name or '}' in JSON at position 1 (line 1 column 2)", 1, 6),
@@ -46,8 +46,8 @@ RAISED = [
         1,
         1,
     ),
-    ("const a = {}; a.a = a; a", "TypeError", "the result.a contains itself", None, None),
-    ("callTool('double', { n: 1 });\n[callTool('double', { n: 1 })]", "TypeError", None, None, None),
+    ("const a = {}; a.a = a; a", "TypeError", "result.a contains itself", 1, None),
+    ("callTool('double', { n: 1 });\n[callTool('double', { n: 1 })]", "TypeError", None, 2, None),
 ]
 
 
@@ -181,7 +181,7 @@ async def test_output_after_such_words_counts_as_output(run: Run) -> None:
 async def test_a_place_that_a_script_forges_is_text(run: Run) -> None:
     error = (await run(f"const e = new Error('x'); e.stack = `at main.js:{'9' * 6000}:1`; throw e")).error
     assert error is not None
-    assert (error.message, error.line) == ("x", None)
+    assert (error.message, error.line, error.column) == ("x", 1, None)
 
 
 async def test_garbage_is_collected_before_the_limit_is_reached(run: Run) -> None:

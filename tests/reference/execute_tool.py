@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -64,11 +65,14 @@ async def execute(services: Services, code: str, definition: Definition = EXECUT
 
 
 def failure(result: Any) -> dict[str, Any]:
-    """The error envelope of a failed call, checked to be its only content."""
-    assert result.is_error
-    assert (result.structured_content, len(result.content)) == (None, 1)
-    said: dict[str, Any] = json.loads(result.content[0].text)
+    """The error envelope of a failed call, checked to be its only content, beside the line of a tool's failed call."""
+    assert (result.is_error, result.structured_content) == (True, None)
+    shown, *notes = [block.text for block in result.content]
+    said: dict[str, Any] = json.loads(shown)
     assert problems(said) == []
+    is_own = said["tool"] == "execute" and said["error_kind"] != "tool_not_found"
+    told = [] if is_own else ["Warning: the call on line N failed."]
+    assert [re.sub(r"\d+", "N", note) for note in notes] == told
     return said
 
 

@@ -154,7 +154,7 @@ async def test_the_description_is_short_and_names_the_limits_that_hold(services:
         "Not for waiting: look at a slow report once, return, look again later.",
         "No unbounded loops of calls.",
         "Suspect a result of exactly one page's size.",
-        'Where `get_session_state` says state_scope "request" or a state_reason, set context again first',
+        'If `get_session_state` says state_scope "request" or a state_reason, set context again first',
         "Catch it around each call that may fail",
         "repeat unchanged only what is retryable",
         "more than 1 MB as an artifact with a preview",

@@ -35,12 +35,12 @@ def served(services: Services, *definitions: Definition) -> AbstractAsyncContext
 
 
 @asynccontextmanager
-async def at_a_port(application: Starlette) -> AsyncIterator[str]:
-    """The URL of the MCP server of that application."""
+async def at_a_port(application: Starlette, **settings: Any) -> AsyncIterator[str]:
+    """The URL of the MCP server of that application, with more settings for uvicorn."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        web = uvicorn.Server(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=1))
+        web = uvicorn.Server(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=1, **settings))
         running = asyncio.create_task(web._serve([listening]))
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"

@@ -21,6 +21,7 @@ from paddock.server.artifact_tools import (
     write_artifact,
 )
 from paddock.server.mcp import make_server
+from paddock.store import artifact_text
 from paddock.store.artifact_text import PAGE_CHARACTERS
 from paddock.store.artifacts import Quota
 from tests.server.shared_services import open_services
@@ -90,6 +91,23 @@ async def test_a_page_has_its_position_and_the_next_offset(place: Place) -> None
     }
 
 
+async def test_a_negative_offset_counts_from_the_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifact_text, "LANDMARK_BYTES", 1)
+    own, text = place.of(), "one\ntwö\nthree\nfour\n"
+    await write_artifact(own, "a.txt", content=text)
+    for _ in range(2):  # the second time, positions in the text are known
+        last = await read_artifact(own, "a.txt", unit="lines", offset=-2)
+        assert (last["content"], last["offset"], last["line"], last["more"]) == ("three\nfour\n", 2, 3, False)
+        assert (await read_artifact(own, "a.txt", offset=-14, limit=4))["content"] == text[-14:-10]
+        assert (await read_artifact(own, "a.txt", unit="lines", offset=-99))["content"] == text
+        found = await read_artifact(own, "a.txt", search="o", unit="lines", offset=-2)
+        assert [match["line"] for match in found["matches"]] == [4]
+    await write_artifact(own, "a.txt", content="five", mode="append")
+    assert (await read_artifact(own, "a.txt", unit="lines", offset=-1))["content"] == "five"
+    await write_artifact(own, "empty.txt", content="")
+    assert (await read_artifact(own, "empty.txt", unit="lines", offset=-1))["content"] == ""
+
+
 async def test_a_line_longer_than_a_page_continues_by_characters(place: Place) -> None:
     own = place.of()
     await write_artifact(own, "a.txt", content="x" * (PAGE_CHARACTERS + 5) + "\nend\n")
@@ -149,7 +167,10 @@ async def test_a_small_binary_is_returned_as_base64_and_a_large_one_is_refused(p
     )
     await own.create("b.zip", "application/zip", PNG + bytes(BASE64_BYTES))
     large = await read_artifact(own, "b.zip")
-    assert (large["success"], "is binary (application/zip) and has 65552 bytes" in large["error"]) == (False, True)
+    assert (large["success"], "is binary (application/zip) and has 64.02 KB; at most 64 KB are" in large["error"]) == (
+        False,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -225,7 +246,7 @@ async def test_an_unknown_artifact_gets_a_suggestion(place: Place) -> None:
         ({"base64": "?"}, "the content is not base64: "),
         ({"base64": "é"}, "the content is not base64: "),
         ({"content": "\ud800"}, "the content is not valid Unicode: it contains a lone surrogate; pass base64"),
-        ({"content": "x" * 101}, "an artifact may have 100 bytes, and this one has more; create several"),
+        ({"content": "x" * 101}, "an artifact may be at most 100 bytes; this one is larger, so create several"),
     ],
 )
 async def test_content_that_cannot_be_stored_is_an_error_with_the_reason(
@@ -273,7 +294,7 @@ async def test_each_tool_accepts_exactly_what_its_schema_says(place: Place) -> N
         defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
         function = getattr(artifact_tools, name)
         assert "success" in await function(place.of(), **{**least, **defaults})
-        for bad in ({"offset": -1}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
+        for bad in ({"offset": "end"}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
             assert each.validator.problems({**least, **bad}, name) is not None
 
 

@@ -137,7 +137,7 @@ async def test_a_large_artifact_is_refused_as_a_resource_before_it_is_read(tmp_p
         page = await called(client, "read_artifact", ref=large.url, unit="lines", offset=2**20, limit=1)
         for part in kept.parts:
             await services.artifacts.objects.delete(part.key)  # so that reading any of it fails
-        with pytest.raises(MCPError, match="page or search it with the tool read_artifact"):
+        with pytest.raises(MCPError, match="page or search it with read_artifact"):
             await client.read_resource(large.url)
     assert page["content"] == "x\n"
 

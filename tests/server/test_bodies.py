@@ -53,7 +53,7 @@ def answer(connection: socket.socket) -> str:
 async def test_the_official_client_shows_why_a_request_is_too_large(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with server(monkeypatch) as address:
         async with Client(address, mode=era) as client:
-            with pytest.raises(MCPError, match="The request has more than 32 MB: send less at once"):
+            with pytest.raises(MCPError, match="The request is larger than 32 MB: send less at once"):
                 await client.call_tool("run_code", {"code": "1", "inputs": {"a": "x" * (BODY_BYTES + 1)}})
             assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
 
@@ -86,7 +86,7 @@ async def test_half_sent_bodies_together_take_a_bounded_memory_and_small_request
             await send_until(400)  # it was read, and is no JSON
     assert (refused.headers["retry-after"], again.status_code) == ("1", 429)
     error = refused.json()["error"]
-    assert error["message"] == "the requests that are in progress take too much memory for this one; try again in 1 s"
+    assert error["message"] == "the requests in progress leave too little memory for this one; try again in 1 s"
     assert (error["data"]["error_code"], error["data"]["_meta"]["retry_after_seconds"]) == ("RATE_LIMITED", 1.0)
     assert result.structured_content["output"] == 2
 

@@ -78,12 +78,12 @@ async def test_bounds_that_the_list_leaves_out_are_checked() -> None:
         tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
         said = [
             (await client.call_tool("read_artifact", {"ref": "x", **wrong})).content[0]
-            for wrong in ({"offset": -1}, {"limit": 0}, {"unknown": 1})
+            for wrong in ({"context_lines": -1}, {"limit": 0}, {"unknown": 1})
         ]
         too_long = await client.call_tool("run_code", {"code": "1", "idempotency_key": "k" * 256})
     assert not {"minimum", "additionalProperties"} & set(re.findall(r"\w+", json.dumps(tools)))
     assert "smartGrepQuery" not in json.dumps(tools)
-    for each, name in zip(said, ("offset", "limit", "unknown"), strict=True):
+    for each, name in zip(said, ("context_lines", "limit", "unknown"), strict=True):
         assert isinstance(each, TextContent)
         assert "mcp_input_validation" in each.text
         assert name in each.text

@@ -128,11 +128,11 @@ def test_the_stdio_server_ends_with_its_input() -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.com", ""])  # noqa: S104
-def test_only_loopback_addresses_are_accepted(host: str) -> None:
+def test_without_tokens_only_loopback_addresses_are_accepted(host: str) -> None:
     with forked("serve", "--host", host) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
-    assert err.startswith(f"Error: refusing to listen on {host!r}: without accounts")
+    assert err.startswith(f"Error: refusing to listen on {host!r}: without tokens")
 
 
 def test_a_port_in_use_is_an_error() -> None:

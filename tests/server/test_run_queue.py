@@ -1,4 +1,4 @@
-"""The queue of runs: fair between callers, bounded in number, bytes and time."""
+"""The queue of runs: fair between callers, bounded in number and time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Runs:
         self.ends: dict[str, asyncio.Event] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def begin(self, *names: str, size: int = 0) -> None:
+    async def begin(self, *names: str) -> None:
         for name in names:
             self.ends[name] = asyncio.Event()
-            self.tasks[name] = asyncio.create_task(self._run(name, size))
+            self.tasks[name] = asyncio.create_task(self._run(name))
             await asyncio.sleep(0)
         await self.settle()
 
@@ -37,13 +37,13 @@ class Runs:
         for _ in range(10):
             await asyncio.sleep(0)
 
-    async def _run(self, name: str, size: int) -> None:
-        async with self.queue.place(name, name[0], lambda: size):
+    async def _run(self, name: str) -> None:
+        async with self.queue.slot(name, name[0]):
             self.started.append(name)
             await self.ends[name].wait()
 
 
-async def test_one_caller_leaves_places_for_others() -> None:
+async def test_one_caller_leaves_slots_for_others() -> None:
     runs = Runs(max_runs=4, max_waiting=20)
     await runs.begin(*(f"a{n}" for n in range(9)))
     assert runs.started == ["a0", "a1", "a2"]
@@ -66,20 +66,16 @@ async def test_whoever_has_fewer_runs_goes_first_then_whoever_waited_longest() -
     assert Counter(runs.started) == Counter(list(runs.ends))
 
 
-async def test_the_queue_is_bounded_in_number_and_in_bytes_for_all_and_for_each() -> None:
-    runs = Runs(max_runs=1, max_waiting=8, waiting_bytes=1000)
+async def test_the_queue_is_bounded_for_all_and_for_each() -> None:
+    runs = Runs(max_runs=1, max_waiting=8)
     await runs.begin("a0", *(f"a{n}" for n in range(1, 7)))
     await runs.begin("a7")
     with pytest.raises(Overloaded, match="too many of your runs are waiting already; try again in") as refused:
         await runs.tasks["a7"]
     assert refused.value.retry_after_seconds >= 1
-    await runs.begin("b0", "b1", "b2", size=100)
+    await runs.begin("b0", "b1", "b2")
     with pytest.raises(Overloaded, match="too many runs are waiting"):
         await runs.tasks["b2"]
-    await runs.end("a0")
-    await runs.begin("c0", size=900)
-    with pytest.raises(Overloaded, match="too many bytes"):
-        await runs.tasks["c0"]
 
 
 async def test_nobody_waits_longer_than_wait_seconds() -> None:
@@ -90,7 +86,7 @@ async def test_nobody_waits_longer_than_wait_seconds() -> None:
     assert runs.queue.position("a1") is None
 
 
-async def test_a_cancelled_run_gives_its_place_to_the_next() -> None:
+async def test_a_cancelled_run_gives_its_slot_to_the_next() -> None:
     runs = Runs(max_runs=1, max_waiting=8)
     await runs.begin("a0", "a1", "b0")
     runs.tasks["a1"].cancel()
@@ -103,19 +99,11 @@ async def test_a_cancelled_run_gives_its_place_to_the_next() -> None:
     assert runs.started[-1] == "a2"
 
 
-async def test_only_a_run_that_has_to_wait_is_measured() -> None:
-    measured: list[str] = []
-    queue = RunQueue(ServerConfig(max_runs=1, max_waiting=1))
-
-    def measure(name: str) -> int:
-        measured.append(name)
-        return 0
-
-    first = queue.place("a0", "a", lambda: measure("a0"))
-    queue.place("b0", "b", lambda: measure("b0"))
-    with pytest.raises(Overloaded):
-        queue.place("c0", "c", lambda: measure("c0"))  # refused by number
-    assert (measured, queue.position("b0")) == (["b0"], 1)
+async def test_a_slot_can_be_left_twice() -> None:
+    queue = RunQueue(ServerConfig(max_runs=1, max_waiting=2))
+    first = queue.slot("a0", "a")
+    queue.slot("b0", "b")
+    queue.slot("c0", "c")
     first.leave()
     first.leave()
-    assert queue.position("b0") is None
+    assert (queue.position("b0"), queue.position("c0")) == (None, 1)

@@ -141,3 +141,19 @@ async def test_a_fault_is_answered_without_paths_of_the_host(
     assert "the store paddock.db " in text
     assert str(tmp_path) not in text
     assert str(tmp_path) in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[Errno 24] Too many open files: '/sys/fs/cgroup/memory/box/slot-1/memory.max'", "'memory.max'"),
+        ("cannot start /opt/venv/bin/python: no such file", "start python: no"),
+        ("read /files/data/a.csv", "read /files/data/a.csv"),
+        ("see paddock://artifacts/a_1 or https://example.org/a/b", "https://example.org/a/b"),
+        ("text and/or bytes, 3 / 4", "text and/or bytes, 3 / 4"),
+    ],
+)
+async def test_the_text_of_a_fault_names_no_folder_of_the_host(text: str, shown: str) -> None:
+    async with open_services() as services:
+        assert shown in services.without_host_paths(text)
+        assert services.without_host_paths(f"in {services.config.data_directory}/a b/c") == "in a b/c"

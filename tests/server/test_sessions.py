@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 from mcp import Client
 
 from paddock import Config
 from paddock.model.request import LOCAL
 from paddock.server.mcp import make_server
-from paddock.server.sessions import CONNECTION, Sessions
+from paddock.server.sessions import CONNECTION, MAX_SESSIONS, Sessions
 from tests.server.shared_services import open_services
+from tests.store.working import session_row
 from tests.tools.upstreams import plain
 
 
@@ -21,6 +24,16 @@ def test_an_idle_session_is_forgotten_and_others_stay() -> None:
     time[0] = 150
     assert sessions.get("second") is lasting
     assert len(sessions) == 1
+    assert sessions.get("first") is not first
+
+
+def test_sessions_that_clients_open_and_leave_do_not_add_up() -> None:
+    sessions = Sessions()
+    first, used = sessions.get("first"), sessions.get("used")
+    for number in range(MAX_SESSIONS + 5):
+        sessions.get(f"left-{number}")
+        assert sessions.get("used") is used
+    assert len(sessions) <= MAX_SESSIONS + 1
     assert sessions.get("first") is not first
 
 
@@ -39,16 +52,16 @@ async def test_the_store_has_the_last_use_and_the_state_of_a_session() -> None:
     async with open_services(config) as services, Client(make_server(services)) as client:
         await client.list_tools()
         session = services.sessions.get(CONNECTION)
-        assert await services.store.sessions.get(LOCAL, session.id) is None
+        assert await session_row(services.store, session.id) is None
         run = (await client.call_tool("run_code", {"code": "1"})).structured_content
-        begun = await services.store.sessions.get(LOCAL, session.id)
+        begun = await session_row(services.store, session.id)
         await client.call_tool("set_region", {"region": "eu"})
         await client.call_tool("select_connections", {"it": "second"})
-        now = await services.store.sessions.get(LOCAL, session.id)
+        now = await session_row(services.store, session.id)
         stored = await services.store.runs.get(LOCAL, run["run_id"])
     assert begun is not None
     assert now is not None
     assert stored is not None
-    assert begun.state == {"context": {}, "connections": {}, "files": []}
-    assert now.state == {"context": {"region": "eu"}, "connections": {"it": "second"}, "files": []}
+    assert json.loads(begun.state_json) == {"context": {}, "connections": {}, "files": []}
+    assert json.loads(now.state_json) == {"context": {"region": "eu"}, "connections": {"it": "second"}, "files": []}
     assert (now.created_at, stored.session) == (begun.created_at, session.id)

@@ -61,10 +61,12 @@ async def test_long_output_is_cut_in_the_middle_and_an_artifact_has_all_of_it(
         stdout = await whole(client, links["stdout"].uri)
         stderr = await whole(client, links["stderr"].uri)
         output = await whole(client, values["output"]["artifact"]["id"])
-    head, note, tail = values["stdout"].partition(f"; the artifact {links['stdout'].uri.rpartition('/')[2]} has all of")
+    head, note, tail = values["stdout"].partition(
+        f"; the whole text is in the artifact {links['stdout'].uri.rpartition('/')[2]}"
+    )
     assert note
     assert head == f"{'a' * 8192}\n[… 13,617 characters are left out"
-    assert tail == f" it: use read_artifact …]\n{'z' * 8191}\n"
+    assert tail == f": use read_artifact …]\n{'z' * 8191}\n"
     assert stdout == "a" * 10_000 + "é" * 10_000 + "z" * 10_000 + "\n"
     assert len(values["stderr"]) < 17_000
     assert stderr == "e" * 20_000 + "\n"
@@ -106,7 +108,7 @@ async def test_execute_cuts_what_was_printed_in_the_same_way(services: Services)
         text, link = answer.content
         assert (text.type, link.type) == ("text", "resource_link")
         assert await whole(client, link.uri) == "a" * 20_000 + "z" * 20_000 + "\n"
-    assert "\n[… 23,617 characters are left out; the artifact a_" in text.text
+    assert "\n[… 23,617 characters are left out; the whole text is in the artifact a_" in text.text
     assert text.text.endswith("z\n[The script printed this and returned nothing. `return` gives a value.]")
 
 
@@ -144,7 +146,7 @@ async def test_write_artifact_says_how_a_script_reads_the_file(services: Service
         assert "hint" not in await values_of(client, "write_artifact", filename="a.csv", content="x")
 
 
-async def test_get_run_shows_the_last_progress(services: Services) -> None:
+async def test_get_run_shows_the_last_progress_also_when_the_run_has_ended(services: Services) -> None:
     code = "import asyncio\nawait report_progress(2, 5, 'half')\nawait asyncio.sleep(600)"
     async with in_memory("auto")(services) as client:
         run_id = (await values_of(client, "run_code", code=code, detach=True, timeout=600))["run_id"]
@@ -152,7 +154,9 @@ async def test_get_run_shows_the_last_progress(services: Services) -> None:
             while "progress" not in (shown := await values_of(client, "get_run", run_id=run_id)):
                 await asyncio.sleep(0.01)
         await client.call_tool("cancel_run", {"run_id": run_id})
-    assert shown["progress"] == {"done": 2.0, "total": 5.0, "message": "half"}
+        ended = await values_of(client, "get_run", run_id=run_id)
+    assert (shown["verdict"], ended["verdict"]) == ("running", "cancelled")
+    assert shown["progress"] == ended["progress"] == {"done": 2.0, "total": 5.0, "message": "half"}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -255,7 +259,7 @@ async def test_descriptions_name_the_packages_and_versions_that_are_there() -> N
         assert "pandas" not in described[name]
     assert "polars, requests. No network" in described["run_code"]
     assert "library, polars. No network" in described["execute"]  # which refuses requests
-    assert "run on Node 24: `import` loads its own modules" in described["run_code"]
+    assert "`import` loads modules of Node 24, no packages" in described["run_code"]
     assert "Node 24 has its own modules" in described["code_executor"]
 
 
@@ -266,7 +270,8 @@ async def test_descriptions_say_how_tools_are_found_and_answer_only_if_there_are
         async with open_services(tools=tools) as services, offered(services, name) as client:
             described.append((await client.list_tools()).tools[0].description)
     without, with_tools = described
-    assert "`result`" in with_tools
+    assert "{result: …}" in with_tools
+    assert "callTool(" in with_tools or 'call_tool("server.tool", {...})' in with_tools
     assert "`search`" in with_tools or "resource paddock://stubs/" in with_tools
     assert "`search`" not in without
     assert "rtifact(" in without
@@ -288,3 +293,19 @@ async def test_a_run_that_is_cancelled_shows_its_last_calls() -> None:
         shown = await values_of(client, "cancel_run", run_id=run_id)
     assert [call["id"] for call in shown["calls"]] == list(range(shown["calls_left_out"] + 1, 41))
     assert 1000 < len(json.dumps(shown["calls"])) < 9000
+
+
+@pytest.mark.parametrize(
+    ("names", "call"),
+    [
+        (["code-execution_execute"], 'await callTool("letters", {...})'),
+        (["run_code", "code-execution_execute"], 'await call_tool("letters", {...})'),
+    ],
+)
+async def test_stubs_are_in_the_language_of_the_code_tools_and_show_the_call(names: list[str], call: str) -> None:
+    async with open_services(tools=[letters]) as services, offered(services, *names) as client:
+        for tool, arguments in (
+            ("search", {"query": "", "detail": "detailed"}),
+            ("get_schema", {"tools": ["letters"]}),
+        ):
+            assert call in (await client.call_tool(tool, arguments)).content[0].text

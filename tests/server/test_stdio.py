@@ -43,9 +43,9 @@ def request(params: str) -> str:
         (request("[5]"), 7, -32600, "object"),
         ('{"jsonrpc": "1.0", "id": 7, "method": "ping"}', 7, -32600, "2.0"),
         ('{"jsonrpc": "2.0", "id": 7, "method": 5}', 7, -32600, "string"),
-        ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, -32600, "id should be"),
-        ('{"jsonrpc": "2.0", "id": null, "method": "tools/call"}', None, -32600, "id should be"),
-        ('{"jsonrpc": "2.0", "id": {}, "method": "initialize"}', None, -32600, "id should be"),
+        ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, -32600, "its id must be"),
+        ('{"jsonrpc": "2.0", "id": null, "method": "tools/call"}', None, -32600, "its id must be"),
+        ('{"jsonrpc": "2.0", "id": {}, "method": "initialize"}', None, -32600, "its id must be"),
     ],
 )
 def test_a_request_that_cannot_be_read_gets_an_error_with_its_id_and_a_line_on_stderr(
@@ -62,3 +62,17 @@ def test_notifications_and_responses_that_cannot_be_read_get_no_answer_and_empty
     response = '{"jsonrpc": "2.0", "id": 3, "result": 7}'
     answers, said = ask("", notification, response, '{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
     assert ([each["id"] for each in answers], said.count("a message that cannot be read was dropped")) == ([1], 2)
+
+
+def test_a_client_that_leaves_before_its_answer_is_no_fault() -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(fork.command("-m", "paddock", "mcp"), text=True, **pipes) as process:  # type: ignore[call-overload]
+        process.stdin.write("5\n")
+        process.stdin.flush()
+        assert process.stdout.readline()  # it runs
+        process.stderr.readline()
+        process.stdout.close()
+        process.stdin.write("5\n")
+        process.stdin.close()
+        assert process.stderr.read() == "The request cannot be read: Input should be an object\n"
+        assert process.wait(60) == 0

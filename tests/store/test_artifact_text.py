@@ -317,7 +317,7 @@ def test_a_search_that_nobody_waits_for_stops() -> None:
         (r"\pL{30}", "the regular expression is too large"),
         ("", "the search is empty"),
         ("a\nb", "a search matches within one line"),
-        ("a" * 1001, "a search has at most 1000 characters, and this one has 1001"),
+        ("a" * 1001, "a search may have at most 1000 characters; this one has 1001"),
         ("\ud800", "the search is not valid Unicode"),
     ],
 )

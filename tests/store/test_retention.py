@@ -17,7 +17,7 @@ from paddock.store.database import Store
 from paddock.store.retention import SweepCounts
 from paddock.store.runs import EVERYONE
 from tests.store.test_runs import RUN
-from tests.store.working import result
+from tests.store.working import result, session_row
 
 DAY = 86_400
 KEEP_ALL = StoreConfig(run_days=0, run_count=0, run_bytes=0, session_days=0, definition_versions=0)
@@ -109,8 +109,8 @@ async def test_unused_sessions_are_removed(path: Path) -> None:
         with closing(sqlite3.connect(path)) as raw, raw:
             raw.execute("UPDATE sessions SET seen_at = 0 WHERE id = 's_old'")
         assert await store.sweep() == SweepCounts(sessions=1)
-        assert await store.sessions.get("ada", "s_used") is not None
-        assert await store.sessions.get("ada", "s_old") is None
+        assert await session_row(store, "s_used") is not None
+        assert await session_row(store, "s_old") is None
 
 
 async def test_old_versions_of_definitions_are_removed_except_the_current_one(path: Path) -> None:

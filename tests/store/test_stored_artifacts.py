@@ -224,7 +224,9 @@ async def test_one_principal_has_a_quota(tmp_path: Path) -> None:
                 await own.create("b", "text/plain", content)
         kept = await own.find("a")
         assert kept is not None
-        with pytest.raises(BadArtifact, match="you have 6 bytes of artifacts, and the limit is 10: 5 more do not fit"):
+        with pytest.raises(
+            BadArtifact, match="you have 6 bytes of artifacts, and the limit is 10 bytes: 5 bytes more do not fit"
+        ):
             await own.append(kept, b"x" * 5)
         await own.replace(kept, "text/plain", b"x" * 10)
         await place.of(BOB).create("b", "text/plain", b"x" * 10)
@@ -360,7 +362,7 @@ async def test_a_run_over_its_quota_gets_an_error(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(0, 2, 0)) as place:
         artifacts_of_run = RunArtifacts(place.of())
         answer, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
-        said = "you have 0 bytes of artifacts, and the limit is 2: 3 more do not fit; remove some"
+        said = "you have 0 bytes of artifacts, and the limit is 2 bytes: 3 bytes more do not fit; remove some"
         assert (answer, made, artifacts_of_run.created()) == (
             ArtifactAnswer({"success": False, "error": said}),
             None,

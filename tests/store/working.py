@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy
 from sqlalchemy import insert, select
@@ -23,7 +24,7 @@ def adding(name: str) -> Callable[[sqlalchemy.Connection], str]:
     """Return work that adds a row called `name`. Done twice, it fails."""
 
     def work(connection: sqlalchemy.Connection) -> str:
-        row = {"id": name, "principal": "p", "created_at": 0.0, "seen_at": 0.0, "expires_at": None, "state_json": "{}"}
+        row = {"id": name, "principal": "p", "created_at": 0.0, "seen_at": 0.0, "state_json": "{}"}
         connection.execute(insert(sessions), row)
         return name
 
@@ -37,6 +38,12 @@ def names(connection: sqlalchemy.Connection) -> list[str]:
 
 async def stored(store: Store) -> list[str]:
     return await store.read(names)
+
+
+async def session_row(store: Store, session_id: str) -> sqlalchemy.Row[Any] | None:
+    return await store.read(
+        lambda connection: connection.execute(select(sessions).where(sessions.c.id == session_id)).one_or_none()
+    )
 
 
 @contextmanager

@@ -197,3 +197,12 @@ async def test_protocol_errors_that_sdks_report_as_results_keep_their_code(said:
 async def test_a_structured_error_without_text_is_shown_as_json() -> None:
     failure = await failed(Result(structured={"code": 7}, is_error=True))
     assert failure["summary"] == '{"code": 7}'
+
+
+@pytest.mark.parametrize(
+    ("said", "has_hint"),
+    [("Error executing tool create_contact", True), ("", True), ("Error", True), ("the email is taken", False)],
+)
+async def test_a_failure_without_a_reason_says_what_to_check(said: str, *, has_hint: bool) -> None:
+    hints = (await failed(text(said, is_error=True)))["hints"]
+    assert any("gives no reason" in hint for hint in hints) is has_hint

@@ -70,7 +70,7 @@ def test_a_run_can_be_limited_to_some_tools() -> None:
     ("names", "message"),
     [
         (["order"], r"^unknown tool 'order'; Did you mean 'orders'\?"),
-        (["zzz"], "^unknown tool 'zzz'; search lists all tools$"),
+        (["zzz"], "^unknown tool 'zzz'; `search` lists all tools$"),
         ([5], "^unknown tool 5; "),
     ],
 )

@@ -256,7 +256,7 @@ return {came, said, seen, inside: []}
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"context": {"region": {"argument": "region"}}}, "context.region.servers must say which upstreams get it"),
+        ({"context": {"region": {"argument": "region"}}}, "context.region.servers must list the upstreams that get it"),
         ({"context": {"region": {"servers": ["it"]}}}, "context.region has no destination"),
         ({"context": {"region": {"servers": ["its"], "argument": "r"}}}, "did you mean 'it'?"),
         ({"context": {"region": {"servers": ["it"], "header": "X-R"}}}, "which has no headers"),
@@ -276,7 +276,7 @@ return {came, said, seen, inside: []}
         ({"context": {"region": {**REGION, "header": "X-R", "default": "eu "}}}, "without leading or trailing spaces"),
         ({"context": {"region": {**REGION, "required_by": ["its.*"]}}}, "'its.*' matches no tool of the servers"),
         ({"context": {"region": {"servers": ["it"], "argumnet": "r"}}}, "did you mean 'argument'?"),
-        ({"context": {"Region": {"servers": ["it"], "argument": "r"}}}, "a field has a name such as"),
+        ({"context": {"Region": {"servers": ["it"], "argument": "r"}}}, "a field needs a name such as"),
         ({"context": {"region": "eu"}}, "must be a table of settings"),
         ({"context": {"region": {**REGION, "values": ["eu"], "default": "us"}}}, "which is not one of its values"),
         (
@@ -286,7 +286,7 @@ return {came, said, seen, inside: []}
         ({"connections": {"it": []}}, "must be a list of connections"),
         ({"connections": {"its": ACCOUNTS}}, "did you mean 'it'?"),
         ({"connections": {"it": [{"arguments": {}}]}}, "must have an id"),
-        ({"connections": {"it": [{"id": "a"}, {"id": "a"}]}}, "must have an id that no other connection"),
+        ({"connections": {"it": [{"id": "a"}, {"id": "a"}]}}, "must have an id that is unique"),
         ({"connections": {"it": [{"id": "a", "headers": {"X-A": "b"}}]}}, "cannot reach 'it'"),
         ({"connections": {"it": [{"id": "a", "arguments": {"x": "${NOT_THERE}"}}]}}, "NOT_THERE is not set"),
         (

@@ -94,6 +94,18 @@ async def test_an_answer_of_a_hundred_megabytes_is_not_kept(standing: Upstream, 
 
 
 @IN_ONE_LOOP
+@pytest.mark.parametrize("tool", ["many_lists", "many_lists_event"])
+async def test_an_answer_of_millions_of_lists_fails_its_call_before_it_is_parsed(standing: Upstream, tool: str) -> None:
+    forget_peak()
+    before = peak_bytes()
+    failed = await failure(standing, tool)
+    assert code(failed) == BROKEN
+    assert "it is made of more than 1,000,000 lists and objects" in failed.summary
+    assert peak_bytes() - before < 80 * 1024 * 1024
+    assert await answers(standing)
+
+
+@IN_ONE_LOOP
 @pytest.mark.parametrize(
     ("tool", "said"),
     [

@@ -96,6 +96,17 @@ async def test_an_answer_of_a_hundred_megabytes_fails_its_call_and_is_not_kept(c
     assert await answers(upstream)
 
 
+async def test_an_answer_of_millions_of_lists_fails_its_call_before_it_is_parsed(connect: Connect) -> None:
+    upstream = connect(**hostile())
+    assert await answers(upstream)
+    forget_peak()
+    before = peak_bytes()
+    large = await failure(upstream, "many_lists")
+    assert "it is made of more than 1,000,000 lists and objects" in large.summary
+    assert peak_bytes() - before < 80 * 1024 * 1024
+    assert await answers(upstream)
+
+
 async def test_an_endless_answer_ends_the_connection(connect: Connect) -> None:
     upstream = connect(**hostile(answer_bytes=2**20))
     endless = await failure(upstream, "endless", timeout_seconds=60)

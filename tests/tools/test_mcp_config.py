@@ -152,9 +152,9 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
         ({"command": "x", "arg": []}, "unknown setting 'arg'; did you mean 'args'?"),
         ({"command": "x", "zzz": 1}, "unknown setting 'zzz'; known here"),
         ({"command": "x", "url": "http://h"}, "both a command and a url"),
-        ({"command": "x", "type": "http"}, "is of type 'http', which needs a url"),
-        ({"url": "http://h", "type": "stdio"}, "is of type 'stdio', which needs a command"),
-        ({"url": "http://h", "type": "websocket"}, "has the unknown transport 'websocket'"),
+        ({"command": "x", "type": "http"}, "the type 'http' needs a url"),
+        ({"url": "http://h", "type": "stdio"}, "the type 'stdio' needs a command"),
+        ({"url": "http://h", "type": "websocket"}, "unknown transport 'websocket'"),
         ({"url": "http://h", "type": "streamable"}, "did you mean"),
         ({"url": "file:///etc/passwd"}, "must be an address that begins with http"),
         ({"command": ["x"]}, "Expected `str`, got `array` - at `$.command`"),
@@ -234,7 +234,7 @@ def test_milliseconds_are_told_from_seconds() -> None:
 def test_no_text_of_a_server_shows_a_credential(values: Any) -> None:
     server = one(values, {"SECRET_PATH": "s3cret-s3cret"})
     assert "s3cret-s3cret" in server.secrets
-    assert "s3cret" not in f"{server!r} {server} {server.place}"
+    assert "s3cret" not in f"{server!r} {server} {server.endpoint}"
 
 
 def test_a_path_and_a_plain_word_are_not_credentials() -> None:
@@ -247,9 +247,9 @@ def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_pat
     file.write_text('[upstreams.shop]\ncomand = "x"')
     with pytest.raises(ConfigError, match=rf"^{file}: upstreams: server 'shop': unknown setting 'comand'"):
         Paddock(Config.load(file, {}))
-    with pytest.raises(ConfigError, match=r"^PADDOCK_UPSTREAMS: upstreams: server 'shop': has neither"):
+    with pytest.raises(ConfigError, match=r"^PADDOCK_UPSTREAMS: upstreams: server 'shop': it has neither"):
         Paddock(Config.load(None, {"PADDOCK_UPSTREAMS": '{"shop": {}}'}))
-    with pytest.raises(ConfigError, match=r"^the configuration: upstreams: server 'shop': has neither"):
+    with pytest.raises(ConfigError, match=r"^the configuration: upstreams: server 'shop': it has neither"):
         Paddock(Config(upstreams={"shop": {}}))
     client.write_text('{"mcpServers": {"shop": {"command": "y", "arg": []}}}')
     with pytest.raises(ConfigError, match=rf"^{client}: mcpServers: server 'shop': unknown setting 'arg'"):

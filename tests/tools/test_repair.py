@@ -130,7 +130,7 @@ def test_the_search_for_misspelt_fields_ends() -> None:
     flood = {"limt": 1, **{f"zzz{number}": 1 for number in range(100_000)}}
     assert misspelt_fields(flood, LIST) == [("limt", "limit")]
     rows = {"rows": [{"nmae": 1}] * 100_000}
-    assert len(misspelt_fields(rows, LIST)) == repair_module.GUESSES
+    assert len(misspelt_fields(rows, LIST)) == repair_module.MAX_GUESSES
 
 
 @pytest.mark.parametrize(
@@ -296,4 +296,4 @@ def test_the_number_of_guesses_at_field_names_is_bounded(monkeypatch: pytest.Mon
     schema = {"properties": {"rows": {"items": {"properties": {"a": {}}, "additionalProperties": False}}}}
     arguments = {"rows": [{f"x{number}": 1} for number in range(1000)], **{f"y{number}": 1 for number in range(1000)}}
     assert repair(arguments, schema)[0] == arguments
-    assert len(looked) == repair_module.GUESSES
+    assert len(looked) == repair_module.MAX_GUESSES

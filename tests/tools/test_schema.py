@@ -42,25 +42,25 @@ CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         "SCHEMA_MAX_ITEMS",
         of({"maxItems": 1}),
         {"a": [1, 2]},
-        {"path": "a", "issue": "must have at most 1 items and has 2", "received_type": "array", "limit": 1},
+        {"path": "a", "issue": "must have at most 1 items but has 2", "received_type": "array", "limit": 1},
     ),
     (
         "SCHEMA_MIN_ITEMS",
         of({"minItems": 1}),
         {"a": []},
-        {"path": "a", "issue": "must have at least 1 items and has 0", "received_type": "array", "limit": 1},
+        {"path": "a", "issue": "must have at least 1 items but has 0", "received_type": "array", "limit": 1},
     ),
     (
         "SCHEMA_MAX_LENGTH",
         of({"maxLength": 2}),
         {"a": "abc"},
-        {"path": "a", "issue": "must have at most 2 characters and has 3", "received_type": "string", "limit": 2},
+        {"path": "a", "issue": "must have at most 2 characters but has 3", "received_type": "string", "limit": 2},
     ),
     (
         "SCHEMA_MIN_LENGTH",
         of({"minLength": 2}),
         {"a": "x"},
-        {"path": "a", "issue": "must have at least 2 characters and has 1", "received_type": "string", "limit": 2},
+        {"path": "a", "issue": "must have at least 2 characters but has 1", "received_type": "string", "limit": 2},
     ),
     (
         "SCHEMA_MAXIMUM",
@@ -137,7 +137,7 @@ CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"a": 1},
         {
             "path": "a",
-            "issue": "fits several alternatives of the schema and must fit exactly one",
+            "issue": "fits several alternatives of the schema but must fit exactly one",
             "received_type": "integer",
         },
     ),

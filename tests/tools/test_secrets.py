@@ -173,8 +173,24 @@ def test_redacted_json_is_still_json(text: str, left: Any) -> None:
     assert json.loads(redact_secrets_in_json(text, ["s3cr3t-value"])) == left
 
 
-def test_text_that_is_not_json_or_too_deep_is_dropped() -> None:
-    assert redact_secrets_in_json("{", ()) == redact_secrets_in_json("[" * 100_000 + "]" * 100_000, ()) == ""
+_WORDS = st.sampled_from(
+    ["pass-word", "To\nken", "s3cr3t-value", "ab", "Basic YWxhZGRpbjpv", "a://b:c@d", "é", "x", "\\u0041"]
+)
+
+
+@given(
+    st.recursive(_WORDS | st.integers(), lambda v: st.lists(v) | st.dictionaries(_WORDS, v)), st.sampled_from([1, 0])
+)
+@settings(max_examples=examples(200), deadline=None)
+def test_redacted_json_is_the_json_of_the_redacted_value(value: Any, ensure_ascii: int) -> None:
+    known = ["s3cr3t-value", "ab"]
+    text = redact_secrets_in_json(json.dumps(value, ensure_ascii=bool(ensure_ascii)), known)
+    assert json.loads(text) == redact_secrets(value, known)
+
+
+def test_text_that_may_hold_a_secret_and_is_not_json_or_too_deep_is_dropped() -> None:
+    deep = "[" * 100_000 + '{"token": 1}' + "]" * 100_000
+    assert redact_secrets_in_json('{"token": 12345', ()) == redact_secrets_in_json(deep, ()) == ""
 
 
 def test_secrets_are_known_by_the_names_of_their_fields() -> None:

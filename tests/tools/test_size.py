@@ -53,7 +53,7 @@ async def test_the_event_loop_goes_on_while_a_large_text_is_searched() -> None:
         return _sub(re.compile("(?i)not (there|here)"), lambda _: "", "nothing " * 500_000)
 
     turns = 0
-    working = asyncio.create_task(size.run_by_size("x" * size.LARGE, search))
+    working = asyncio.create_task(size.run_by_size("x" * (size.LARGE + 1), search))
     while not working.done():
         await asyncio.sleep(0)
         turns += 1

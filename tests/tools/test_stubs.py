@@ -50,7 +50,7 @@ class OrdersResult(TypedDict):
 async def orders(arguments: OrdersArguments) -> OrdersResult:
     """Orders of the shop. Newest first.
 
-    Tool: shop.orders (id 7458f4), read-only
+    Or: await call_tool("shop.orders", {...}) (read-only)
     """
 '''
 ORDERS_IN_TYPESCRIPT = """\
@@ -88,7 +88,7 @@ interface OrdersResult {
 /**
  * Orders of the shop. Newest first.
  *
- * Tool: shop.orders (id 7458f4), read-only
+ * Or: await callTool("shop", "orders", {...}) (read-only)
  */
 declare function orders(args: OrdersArgs): Promise<OrdersResult>;
 """

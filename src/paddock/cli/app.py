@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from paddock import __version__
-from paddock.cli import definitions, demo, doctor, env, lint, run, runs, serve, tools
+from paddock.cli import definitions, demo, doctor, env, lint, run, runs, serve, tokens, tools
 
 HELP = ("-h", "--help")
 
@@ -32,6 +32,7 @@ app.command("demo")(demo.demo)
 app.add_typer(env.app, name="env")
 app.add_typer(tools.app, name="tools")
 app.add_typer(runs.app, name="runs")
+app.add_typer(tokens.app, name="tokens")
 app.add_typer(definitions.app, name="definitions")
 
 

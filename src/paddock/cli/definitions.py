@@ -21,6 +21,7 @@ from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
 from paddock.errors import BadDefinition, RequestError, StoreError
+from paddock.model.limits import format_bytes, format_limit
 from paddock.model.request import LOCAL
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _read_toml(file: str) -> dict[str, Any]:
     except (OSError, ValueError) as problem:
         raise BadDefinition(f"cannot read {file!r}: {reason(problem)}") from None
     if len(data) > FILE_BYTES:
-        raise BadDefinition(f"{origin} is larger than {FILE_BYTES} bytes, the maximum for a definition")
+        raise BadDefinition(f"{origin} is larger than {format_bytes(FILE_BYTES)}, the maximum for a definition")
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
@@ -208,7 +209,7 @@ def _show(
     for name in _FACTS:
         out.fact(name, _text(getattr(definition, name)), 15)
     for name in ("limits", "caps"):
-        out.fact(name, ", ".join(f"{key} = {value}" for key, value in getattr(definition, name).items()), 15)
+        out.fact(name, ", ".join(format_limit(*limit) for limit in getattr(definition, name).items()), 15)
     out.fact("refused_modules", _text(definition.refused_modules), 15)
     out.block("description", definition.description.strip())
     out.block("inputs", to_json(dict(definition.inputs)) if definition.inputs else "")

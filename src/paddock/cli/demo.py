@@ -162,7 +162,7 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
     engine = f"on {result.engine}" if result.engine else "nothing ran"
     calls = f", {len(result.calls)} calls" if result.calls else ""
     if len(result.calls) > 1:
-        calls += f" that took {_milliseconds(sum(call.milliseconds for call in result.calls) / 1000)} together"
+        calls += f" that took {_milliseconds(sum(call.milliseconds for call in result.calls) / 1000)} in total"
     page.end(f"{result.verdict}, {engine}, {_milliseconds(seconds)}{calls}", mismatch(expected, result))
 
 
@@ -207,8 +207,8 @@ async def _start_server() -> AsyncIterator[Any]:
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    with tempfile.TemporaryDirectory(prefix="paddock-demo-") as place:
-        stored = {"PADDOCK_STORE__PATH": f"{place}/paddock.db", "PADDOCK_ARTIFACTS__URL": f"file://{place}/files"}
+    with tempfile.TemporaryDirectory(prefix="paddock-demo-") as temporary:
+        stored = {"PADDOCK_STORE__PATH": f"{temporary}/db", "PADDOCK_ARTIFACTS__URL": f"file://{temporary}/files"}
         command = StdioServerParameters(
             command=sys.executable,
             args=["-m", "paddock", "mcp", "--definitions", "all"],

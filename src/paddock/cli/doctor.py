@@ -110,7 +110,7 @@ async def _try_engine(name: str, config: Config, findings: Findings | None) -> E
         return replace(report, detail=str(problem))
     except (ImportError, OSError, RuntimeError) as problem:
         return replace(report, detail=f"{problem}. Try: pip install --force-reinstall paddock-mcp")
-    detail = f"ready in {start:.0f} ms, then {run:.2f} ms a run"
+    detail = f"ready in {start:.0f} ms, then {run:.2f} ms per run"
     times = {"start_milliseconds": round(start, 3), "run_milliseconds": round(run, 3)}
     return replace(report, available=True, detail=detail, **times)  # type: ignore[arg-type]
 

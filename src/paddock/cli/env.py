@@ -11,6 +11,7 @@ from paddock.cli.options import ConfigOption, JsonOption, load_config
 from paddock.cli.render import progress, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import EnvironmentFailed, RequestError
+from paddock.model.limits import format_bytes
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -41,7 +42,7 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
         out.line(f"  packages  {', '.join(row['packages']) or 'none'}")
         out.line(f"  preload   {', '.join(row['preload']) or 'none'}")
         if row["path"]:
-            out.line(f"  build     {row['path']}, {_size(row['size_bytes'])}")
+            out.line(f"  build     {row['path']}, {format_bytes(row['size_bytes'])}")
     return 0
 
 
@@ -83,7 +84,7 @@ def remove(
     if not yes:
         if not sys.stdin.isatty():
             raise RequestError(
-                f"stdin is not a terminal, so nobody can confirm; add --yes to remove environment {name!r}"
+                f"stdin is not a terminal, so the removal cannot be confirmed; add --yes to remove environment {name!r}"
             )
         if not typer.confirm(f"Remove environment {name!r}?", err=True):
             return 0
@@ -108,7 +109,7 @@ async def _build(environments: list[Environment], config: Config) -> None:
         with progress() as show:
             built = await abuild(environment, config.data_directory, show)
         how = "was already built" if was_ready else f"built in {monotonic() - started:.1f} s"
-        stdout().line(f"{environment.name}: {how}, {_size(built.size_bytes)}, {built.path}")
+        stdout().line(f"{environment.name}: {how}, {format_bytes(built.size_bytes)}, {built.path}")
 
 
 def _rows(config: Config) -> list[dict[str, Any]]:
@@ -138,7 +139,3 @@ def _rows(config: Config) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def _size(size_bytes: int) -> str:
-    return f"{size_bytes / 2**20:.1f} MB" if size_bytes < 10 * 2**20 else f"{size_bytes / 2**20:.0f} MB"

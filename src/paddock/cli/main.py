@@ -43,7 +43,7 @@ def mcp_entry() -> NoReturn:
 def _status() -> int:
     try:
         from paddock.cli.app import command
-    except OSError as problem:  # a module could not be opened, for example because too few files may be open
+    except OSError as problem:  # a module could not be opened, for example because too many files are open
         print(f"Error: Paddock could not be loaded: {problem}", file=sys.stderr)
         return FAULT
     return status_of(command)
@@ -56,7 +56,7 @@ def status_of(work: Callable[[], int]) -> int:
 
     import typer
 
-    from paddock.errors import EngineUnavailable, PaddockError, surface
+    from paddock.errors import EngineUnavailable, PaddockError, error_codes
 
     try:
         return work()
@@ -70,7 +70,7 @@ def status_of(work: Callable[[], int]) -> int:
     except PaddockError as error:
         hint = ["`paddock doctor` shows what works on this machine."] if isinstance(error, EngineUnavailable) else []
         _print_error("red", f"Error: {error}", *hint)
-        return surface(error).exit_code
+        return error_codes(error).exit_code
     except Interrupted as stopped:
         restore_defaults()
         _print_error("yellow", "cancelled")
@@ -109,7 +109,7 @@ def _print_error(colour: str, *lines: str) -> None:
 
 
 def _fill_closed_streams() -> None:
-    # The next file to be opened would get the number of a closed stream, and child processes would use it as one.
+    # The next file to be opened would get the number of a closed stream, and child processes would write to it.
     for number in (0, 1, 2):
         try:
             os.fstat(number)

@@ -12,6 +12,7 @@ import typer
 
 from paddock.errors import BadFile, BadInput, CodeTooLarge, RequestError
 from paddock.model.files import File
+from paddock.model.limits import format_bytes
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -77,7 +78,7 @@ def read_code(file: str | None, code: str | None, limit_bytes: int) -> str:
     try:
         data = read_bytes(file, limit_bytes)
     except (OSError, ValueError) as problem:  # ValueError: a NUL character in the name
-        hint = "" if isinstance(problem, IsADirectoryError) else "; code on the command line goes after -c"
+        hint = "" if isinstance(problem, IsADirectoryError) else "; to pass code itself, use -c"
         raise RequestError(f"cannot read {file!r}: {reason(problem)}{hint}") from None
     return _decode(data, file, limit_bytes)
 
@@ -129,7 +130,7 @@ def read_bytes(path: str, limit_bytes: int) -> bytes:
 
 def _decode(data: bytes, origin: str, limit_bytes: int) -> str:
     if len(data) > limit_bytes:
-        raise CodeTooLarge(f"{origin} is larger than {limit_bytes} bytes; pass data with --inputs or --file")
+        raise CodeTooLarge(f"{origin} is larger than {format_bytes(limit_bytes)}; pass data with --inputs or --file")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -77,7 +77,9 @@ class Screen:
                 self.line(f"    {line}".rstrip(), colour)
 
     def document(self, text: str) -> None:
-        """Write `text` for a program to read: UTF-8, whatever the terminal's encoding."""
+        """Write `text`, which is JSON, for a program to read: UTF-8, whatever the terminal's encoding."""
+        if self.is_terminal:  # JSON may contain C1 controls and DEL as they are
+            text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
         self._put_bytes(f"{text}\n".encode(errors="backslashreplace"))
 
     def status(self, text: str) -> None:
@@ -213,18 +215,19 @@ def error_lines(result: RunResult, code: str) -> list[str]:
     summary = f"{error.type}: {error.message}" if error.message else error.type
     last = summary if result.verdict == "raised" else f"{result.verdict}: {summary}"
     if error.traceback:
-        frames = error.traceback.rstrip("\n").removesuffix(envelope.shorten(summary)).rstrip("\n")
+        shown = envelope.shorten(summary)  # at the end of Python's tracebacks, at the start of JavaScript's
+        frames = error.traceback.rstrip("\n").removeprefix(f"{shown}\n").removesuffix(shown).rstrip("\n")
         return [*frames.split("\n"), last]
     lines = code.splitlines()
     if error.line is None or not 1 <= error.line <= len(lines):
         return [last]
     text = lines[error.line - 1]
-    place = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
+    excerpt = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
     if result.verdict == "rejected" and error.column is not None:
         indent = len(text) - len(text.lstrip())
         column = min(error.column, len(text) + 1)  # a hostile guest may report any column
-        place.append(f"    {' ' * max(0, column - 1 - indent)}^")
-    return [*place, last]
+        excerpt.append(f"    {' ' * max(0, column - 1 - indent)}^")
+    return [*excerpt, last]
 
 
 def short_json(value: Any) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddock.cli.artifacts import make_folder, save
 from paddock.cli.options import (
     CodeOption,
     ConfigOption,
@@ -23,6 +22,7 @@ from paddock.cli.options import (
     read_inputs,
     refuse_empty,
 )
+from paddock.cli.out_folder import make_folder, save
 from paddock.cli.render import Screen, build_progress, progress_text, show_result, stderr, stdout
 from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError
@@ -73,7 +73,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         float | None, typer.Option(metavar="SECONDS", help="Stop the script after this long. Default: 30.")
     ] = None,
     memory: Annotated[
-        float | None, typer.Option(metavar="MB", help="Stop the script beyond this much memory. Default: 512.")
+        float | None, typer.Option(metavar="MB", help="Stop the script if it uses more memory. Default: 512.")
     ] = None,
     type_check: Annotated[
         bool, typer.Option("--type-check", help="Check types first, and run nothing if they are wrong.")
@@ -82,9 +82,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         bool, typer.Option("--trace-denied", help="Show on stderr which system calls the jail refuses.")
     ] = False,
     mcp_config: McpConfigOption = None,
-    out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Save the artifacts that the script makes in this folder.")
-    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Save the script's artifacts in this folder.")] = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> int:

@@ -11,7 +11,8 @@ import typer
 
 from paddock import descriptors
 from paddock.cli.options import ConfigOption, McpConfigOption, load_config, refuse_empty, unknown
-from paddock.cli.render import stdout
+from paddock.cli.render import stderr, stdout
+from paddock.cli.runs import query_store
 from paddock.cli.signals import SIGNALS
 from paddock.errors import ConfigError, HostError, RequestError
 
@@ -56,7 +57,9 @@ def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = Non
 
 
 def serve(
-    host: Annotated[str, typer.Option(metavar="HOST", help="The loopback address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="The address to listen on. Beyond loopback, clients need tokens.")
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(metavar="PORT", min=0, max=65535, help="The port to listen on; 0 means any free port.")
     ] = PORT,
@@ -77,19 +80,21 @@ def serve(
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Serve MCP over HTTP at /mcp, on this machine only."""
+    """Serve MCP over HTTP at /mcp. Without tokens, only this machine can reach it: see `paddock tokens`."""
     import asyncio
 
-    from paddock.server.http import check_host
+    from paddock.server.authentication import check_host, is_loopback
 
     refuse_empty({"--socket": [socket], "--token": [token]})
-    check_host(host)
     descriptors.raise_limit()
     services = _services(config, mcp_config, token)
+    is_local = socket is not None or is_loopback(host)
+    if not is_local:
+        check_host(host, services.config, query_store(services.config, lambda store: store.tokens.list()) or ())
     listener = listen_unix(socket) if socket is not None else listen(host, port)
     try:
         with listener:
-            asyncio.run(_serve_http(services, *_split(definitions), listener))
+            asyncio.run(_serve_http(services, *_split(definitions), listener, is_local=is_local))
     finally:
         if socket is not None:
             Path(socket).unlink(missing_ok=True)
@@ -160,13 +165,14 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
 
 
 async def _serve_http(
-    services: Services, shipped: list[Definition], saved: SavedNames, listener: socket.socket
+    services: Services, shipped: list[Definition], saved: SavedNames, listener: socket.socket, *, is_local: bool
 ) -> None:
     import asyncio
 
     import uvicorn
     from sse_starlette.sse import AppStatus
 
+    from paddock.server.authentication import Authenticator
     from paddock.server.connections import (
         ACCEPTED_AT_ONCE,
         WAITING_CONNECTIONS,
@@ -198,12 +204,14 @@ async def _serve_http(
 
     AppStatus.enable_automatic_graceful_drain = False  # draining would end the streams of calls at once
     await _check_saved(services, saved)
-    application = make_app(make_server(services, shipped, saved=saved), services)
+    authenticator = Authenticator(services.config, services.store, is_required=not is_local)
+    application = make_app(make_server(services, shipped, saved=saved), services, authenticator)
     asyncio.get_running_loop().set_exception_handler(handle_loop_error)
     web = Web(
         uvicorn.Config(
             application,
             http=LimitedProtocol,
+            ws="none",  # a connection that is upgraded would no longer be counted
             proxy_headers=False,  # anybody who connects could claim another address in them
             backlog=ACCEPTED_AT_ONCE,
             log_level="warning",
@@ -215,7 +223,10 @@ async def _serve_http(
     async with services:
         services.start_maintenance()  # now, so that a broken store is logged before the first call
         stdout().line(f"Paddock serves MCP at {_address(listener)}. Ctrl-C stops it.")
+        if not is_local:
+            stderr().line("Requests are not encrypted: put a TLS proxy in front of it, and set server.url.")
         await web.serve(sockets=[listener])
+    await authenticator.close()
 
 
 def _address(listener: socket.socket) -> str:

@@ -215,7 +215,7 @@ def call(
 
 
 class _Session:
-    """The settings of one command, and a `Paddock` that has them."""
+    """The settings of one command, and the `Paddock` that does its work."""
 
     def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
@@ -277,11 +277,11 @@ class _Session:
                 stderr().line(f"Warning: the tools of '{name}' are missing: {why}", "yellow")
 
 
-def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers) -> list[Tool]:
-    """Return the tools with these names. Raises UnknownTool, or exits if the server in an unknown name is not ready."""
+def _require_tools(names: Iterable[str], all_tools: Iterable[Tool], servers: Servers) -> list[Tool]:
+    """Return the tools of these names. Raises UnknownTool, or exits if the server of an unknown tool is not ready."""
     from paddock.tools.catalogue import Catalogue, servers_of
 
-    catalogue, found = Catalogue(every, servers=servers), []
+    catalogue, found = Catalogue(all_tools, servers=servers), []
     missing = {
         name: one_line(health.error) or f"The server '{name}' has not answered yet."
         for name, health in servers.items()
@@ -292,11 +292,11 @@ def _require_tools(names: Iterable[str], every: Iterable[Tool], servers: Servers
         if tool is not None:
             found.append(tool)
             continue
-        if meant := servers_of([name], missing):
-            stderr().line(f"Error: {missing[meant[0]]}", "red")
+        if unready := servers_of([name], missing):
+            stderr().line(f"Error: {missing[unready[0]]}", "red")
             raise typer.Exit(1)
         hints = catalogue.hints(name)[:1] or ["`paddock tools list` shows all tools."]
-        absent = ["Not every server could be asked:", *missing.values()] if missing else []
+        absent = ["Some servers did not answer:", *missing.values()] if missing else []
         raise UnknownTool(" ".join([f"unknown tool {name!r}.", *hints, *absent]))
     return found
 
@@ -309,14 +309,14 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
         version = one_line(f"{health.server_name} {health.server_version}".strip())
         facts = [count, health.transport, version, f"protocol {one_line(health.protocol_version)}"]
     else:
-        facts = [f"{health.transport}: {one_line(health.place)}"]
+        facts = [f"{health.transport}: {one_line(health.endpoint)}"]
     about = "".join(f", {fact}" for fact in facts if fact)
     out.spans((name, "bold"), (": ", ""), (health.state, "green" if is_ready else "red"), (about, ""))
     for line in () if is_ready else _failure(health, connect_seconds):
         out.line(f"  {line}")
     if health.is_paddock:
         out.line(
-            "  Scripts cannot call its tools: code that they run would escape the limits of the calling script.",
+            "  Scripts cannot call its tools, because code run there would escape the limits of the calling script.",
             "yellow",
         )
     for warning in health.warnings:
@@ -330,11 +330,11 @@ def _show_server(out: Screen, name: str, health: Health, tools: Sequence[Tool], 
 
 def _failure(health: Health, connect_seconds: float) -> list[str]:
     """Return the reason why a server is not ready, line by line."""
-    no_answer = f"It did not answer within {connect_seconds:g} s; the setting tools.connect_seconds allows more."
+    no_answer = f"It did not answer within {connect_seconds:g} s; raise tools.connect_seconds to wait longer."
     return lines(health.error) or [no_answer]
 
 
-def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
+def _values(tool: Tool, all_tools: Sequence[Tool], detail: str) -> dict[str, Any]:
     """Return a tool for `--json`."""
     values: dict[str, Any] = {
         "name": tool.full_name,
@@ -346,13 +346,13 @@ def _values(tool: Tool, every: Sequence[Tool], detail: str) -> dict[str, Any]:
         "hints": asdict(tool.hints),
     }
     if detail != "brief":
-        values["stub"] = _stub(tool, every)
+        values["stub"] = _stub(tool, all_tools)
     if detail == "full":
         values |= {"input_schema": tool.input_schema, "output_schema": tool.output_schema}
     return values
 
 
-def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decision) -> None:
+def _show_tool(out: Screen, tool: Tool, all_tools: Sequence[Tool], decision: Decision) -> None:
     """Show a tool. Its description is in the docstring of its stub."""
     effects = [words[not value] for name, words in _HINTS.items() if (value := getattr(tool.hints, name)) is not None]
     title = one_line(tool.title)
@@ -364,19 +364,19 @@ def _show_tool(out: Screen, tool: Tool, every: Sequence[Tool], decision: Decisio
     rule = f"by the rule {decision.rule}" if decision.rule else "no rule matches"
     out.spans(("  policy   ", ""), (decision.action, colour), (f": {meaning} ({rule})", ""))
     out.line("")
-    out.line(_stub(tool, every).strip("\n"))
+    out.line(_stub(tool, all_tools).strip("\n"))
 
 
 def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
-    """Show an error envelope for a person."""
+    """Show an error envelope as text."""
     first, *rest = lines(envelope["summary"]) or ["the call failed"]
     err.spans((f"Error: {one_line(envelope['tool'])}: {first}", "red"), (f" ({envelope['error_code']})", "dim"))
     for line in rest:
         err.line(f"  {line}")
     for detail in envelope["details"]:
-        place, received = one_line(detail["path"]), one_line(detail.get("received_type"))
+        path, received = one_line(detail["path"]), one_line(detail.get("received_type"))
         got = f" (received {received})" if received not in ("", "missing") else ""
-        err.line(f"  {place + ': ' if place else ''}{one_line(detail['issue'])}{got}")
+        err.line(f"  {path + ': ' if path else ''}{one_line(detail['issue'])}{got}")
     for hint in envelope["hints"]:
         err.line(f"  Hint: {one_line(hint)}")
     for example in envelope["examples"]:
@@ -386,7 +386,7 @@ def _show_failure(err: Screen, envelope: Mapping[str, Any]) -> None:
         err.line(f"  Warning: {one_line(warning)}")
     if envelope["retryable"]:
         seconds = meta.get("retry_after_seconds")
-        err.line("  Trying again may help." if seconds is None else f"  Trying again may help, in {seconds:g} s.")
+        err.line("  Retrying may help." if seconds is None else f"  Retrying may help, after {seconds:g} s.")
 
 
 def _answer_text(value: Any) -> str:
@@ -395,10 +395,10 @@ def _answer_text(value: Any) -> str:
     return str(value["result"]) if is_text else short_json(value)
 
 
-def _stub(tool: Tool, every: Sequence[Tool]) -> str:
+def _stub(tool: Tool, all_tools: Sequence[Tool]) -> str:
     from paddock.tools.stubs import stubs
 
-    return "\n".join(stubs([tool], among=every).values())
+    return "\n".join(stubs([tool], among=all_tools).values())
 
 
 def _name(tool: Tool) -> str:

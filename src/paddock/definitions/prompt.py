@@ -24,6 +24,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from paddock.definitions.definition import Definition
 from paddock.errors import RequestError, UnknownTool
 from paddock.model.files import File
+from paddock.model.limits import format_bytes
 from paddock.tools.sanitize import fenced
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], 
     if source is None:
         source = (resources.files("paddock.definitions") / "prompt.jinja").read_text(encoding="utf-8")
     if len(source) > TEMPLATE_BYTES:
-        raise RequestError(f"the template is larger than {TEMPLATE_BYTES} bytes; make it shorter")
+        raise RequestError(f"the template is larger than {format_bytes(TEMPLATE_BYTES)}; make it shorter")
     environment = _Environment()
     environment.filters |= {"fenced": fenced, "quoted": partial(json.dumps, ensure_ascii=False)}
     values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}
@@ -109,7 +110,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 def _render_bounded(environment: _Environment, source: str, values: Mapping[str, Any]) -> str:
-    """Render with limits on time and output. It sets its thread's trace function, so it needs a thread of its own."""
+    """Render with limits on time and output. It sets its thread's trace function, so it needs its own thread."""
     template = environment.from_string(source)
     pieces, size, deadline = [], 0, time.monotonic() + RENDER_SECONDS
 

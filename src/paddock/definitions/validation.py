@@ -124,8 +124,8 @@ async def _code_error(definition: Definition, paddock: Paddock, tools: Collectio
         return None
     if error.type == "EngineUnavailable":
         raise EngineUnavailable(error.message)
-    place = "" if error.line is None else f", line {error.line}"
-    return f"{error.type}{place}: {error.message}"
+    position = "" if error.line is None else f", line {error.line}"
+    return f"{error.type}{position}: {error.message}"
 
 
 def _check_name(name: str) -> None:

@@ -69,10 +69,10 @@ CALLS_AHEAD = 1000
 ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
 NEAR_LIMIT = 0.5
-"""Share of a limit that must have been used for the guest's own sign of it to count: a MemoryError, or SIGXCPU."""
+"""A MemoryError or SIGXCPU of the guest is put down to a limit only if this share of the limit has been used."""
 WARNINGS, WARNING_CHARACTERS = 20, 500
 NAMES, NAME_CHARACTERS = 20, 100
-"""How much a guest may tell about its script's mistakes. The rest is cut."""
+"""Limit for what a guest reports about its script's mistakes. The rest is dropped."""
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _TAMPERED = "the script tampered with the runtime that it runs in"
 
@@ -173,7 +173,7 @@ class JailedExecution:
                     yield self._with_usage(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
                     return
             # Checked before reading, so that everything the guest sent before it died has arrived by now. The socket
-            # itself may stay open for ever: a child of the guest can hold it.
+            # itself may stay open forever: a child of the guest can hold it.
             has_ended = has_ended or self._has_ended()
             # Frames are received before output is read: what was printed before a frame is then in the pipe.
             more = self._receive()

@@ -144,7 +144,7 @@ class MontyExecution:
         self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
-        self._has_bridge = False  # whether the script can call tools and make artifacts
+        self._has_bridge = False  # whether the script can call tools and create artifacts
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._task = asyncio.create_task(self._drive())
@@ -224,7 +224,7 @@ class MontyExecution:
         linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]
         if linked or any(name in code for name in BRIDGE_NAMES):
             parts.append(_guest_source("monty_bridge.py").replace("TOKEN", self._token))
-            call = "return __paddock_call(__paddock_made('{0}()'), '{0}', payload, 'function')"
+            call = "return __paddock_call(__paddock_created('{0}()'), '{0}', payload, 'function')"
             parts += [f"def {name}(payload=None): {call.format(name)}" for name in linked]
             self._has_bridge = True
         if parts:
@@ -261,7 +261,7 @@ class MontyExecution:
             return ()  # the script has replaced what this uses, or there is too much of it
         calls = [(call[:CALL_CHARACTERS], count) for call, count in counts.items() if count > 0]
         return tuple(
-            f"{call} was never awaited, so it was not made{'' if count == 1 else f' ({count} times)'}: "
+            f"{call} was never awaited, so it had no effect{'' if count == 1 else f' ({count} times)'}: "
             "write `await` before it."
             for call, count in calls[:WARNINGS]
         )

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from keyword import kwlist
 
 RESULT = "__paddock_result"
-_BEFORE, _AFTER = f"[{RESULT} := (", ")] and None"  # `and None`: Monty itself returns nothing
+_BEFORE, _AFTER = f"[{RESULT} := (", ")] and None"  # `and None`, so that Monty itself returns None
 _STATEMENT_WORDS = frozenset(kwlist) - {"None", "True", "False", "not", "lambda", "await"}
-# Every repetition is possessive and no alternative can fail late, so the time is linear in the length of the script.
+# Repetitions are possessive and no alternative fails after a long match, so the time is linear in the script's length.
 _TOKEN = re.compile(
     r"""(?sx)
     (?P<skip>

@@ -96,7 +96,7 @@ class WorkerPool:
                     await pool.__aexit__(None, None, None)
                     raise
                 except BaseException as problem:
-                    # Without a free descriptor or thread, Monty panics, which is no Exception.
+                    # Without a free descriptor or thread, Monty panics. PanicException is not an Exception.
                     if not isinstance(problem, OSError | RuntimeError) and type(problem).__name__ != "PanicException":
                         raise
                     raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None

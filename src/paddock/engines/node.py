@@ -58,7 +58,7 @@ class NodeEngine(JailedEngine):
         program = node_program(self._default_bytes)
         super().__init__(config, config.node, RUNTIME, program)
         one = min(1, config.node.max_waiting)
-        # Only guests that the pool makes ahead of demand have stripped types once, so at least one must wait.
+        # Only guests that the pool creates ahead of demand have stripped types once, so at least one must wait.
         self._typescript = Jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
         few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
         self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
@@ -140,7 +140,7 @@ class NodeExecution(JailedExecution):
 
     def _finished_without_result(self) -> Finished:
         finished = super()._finished_without_result()
-        # A script can write the same words: they only count if the memory was in use.
+        # A script can write the same words: they count only if so much memory was really in use.
         is_full = any(words in self._report_text for words in _OUT_OF_MEMORY_WORDS) and self._was_out_of_memory()
         if finished.verdict is Verdict.CRASHED and finished.signal in _ABORT_SIGNALS and is_full:
             return replace(finished, verdict=Verdict.OUT_OF_MEMORY, error_type="", error_message="", signal=None)

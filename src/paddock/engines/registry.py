@@ -105,7 +105,7 @@ def jail_problem() -> str | None:
 
 
 def load(factory: Factory) -> Callable[[Config], Engine]:
-    """The function or class that makes the engine. A string `module:name` is imported."""
+    """The function or class that creates the engine. A string `module:name` is imported."""
     if not isinstance(factory, str):
         return factory
     module, _, name = factory.partition(":")

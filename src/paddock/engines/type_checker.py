@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import builtins
 import json
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import itemgetter
@@ -41,7 +42,8 @@ Stubs: TypeAlias = Callable[[Collection[str]], str]
 GATE = "PADDOCK_GATE"  # the checker ignores stubs whose name begins with an underscore
 CHECK_SECONDS = 10.0
 REPORT_CHARACTERS = 256 * 1024
-SHOWN_FINDINGS = 50
+SHOWN_FINDINGS = 5
+SHOWN_KEYS = 10
 INVALID = "invalid-syntax"
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
 _COROUTINE = "CoroutineType[Any, Any, "  # how the type of a call without `await` begins
@@ -54,7 +56,7 @@ class TypeChecker:
     """Checks scripts for every Python engine, in its own jailed workers, which start on first use."""
 
     def __init__(self, config: Config) -> None:
-        # As many workers as guests: with fewer, some scripts that take long to check would delay all others.
+        # As many workers as guests: with fewer, a few scripts that take long to check would delay all others.
         self._workers = WorkerPool(config, 1, config.cpython.max_guests)
 
     async def check(self, plan: Plan, outline: Outline | None, stubs: Stubs | None) -> Finished | None:
@@ -65,6 +67,7 @@ class TypeChecker:
         is_compiled = outline is not None
         outline = outline or _guess_outline(plan.code)
         declarations = await asyncio.to_thread(_declarations, plan, set(outline.bound), stubs)
+        typed_dicts = _TypedDicts.of(declarations if stubs is not None else "")
         try:
             async with asyncio.timeout(min(CHECK_SECONDS, plan.limits.wall_seconds)):
                 report = await self._report(plan, _checkable(plan.code, outline), declarations)
@@ -72,7 +75,11 @@ class TypeChecker:
             # The run itself reports a script that cannot be parsed. A script can also make the checker crash.
             cause = error.exception() if isinstance(error, MontyRuntimeError | MontySyntaxError) else error
             is_limit = isinstance(cause, TimeoutError | MemoryError | MontyCrashedError)
-            return _reject([Finding(None, None, "", _TOO_LONG)]) if is_limit and plan.type_check is True else None
+            return (
+                _reject([Finding(None, None, "", _TOO_LONG)], typed_dicts)
+                if is_limit and plan.type_check is True
+                else None
+            )
         except MontyError as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
         findings = [finding for finding in _findings(report) if stubs or finding.rule != NOT_AWAITED]
@@ -81,7 +88,6 @@ class TypeChecker:
                 None  # the guest has compiled it: it ignores markdown fences, for example, which the checker does not
             )
         if stubs is not None:
-            typed_dicts = _TypedDicts.of(declarations)
             changes = _Changes.of(outline)
             findings = [finding for finding in findings if _is_certain(finding, typed_dicts, changes)]
             findings += _unawaited(outline, plan.tools)
@@ -89,7 +95,7 @@ class TypeChecker:
                 findings = [finding for finding in findings if _is_about_tools(finding, plan.tools, typed_dicts)]
         elif plan.type_check == "tools":
             findings = []
-        return _reject(findings) if findings else None
+        return _reject(findings, typed_dicts) if findings else None
 
     async def close(self) -> None:
         await self._workers.close()
@@ -122,11 +128,13 @@ class Finding:
     text: str
 
 
-def _reject(findings: list[Finding]) -> Finished:
-    texts = [_plain_words(finding.text)[:SHOWN_CHARACTERS] for finding in findings[:SHOWN_FINDINGS]]
+def _reject(findings: list[Finding], typed_dicts: _TypedDicts) -> Finished:
+    texts = [
+        _plain_words(finding.text[:SHOWN_CHARACTERS], typed_dicts)[:SHOWN_CHARACTERS]
+        for finding in findings[:SHOWN_FINDINGS]
+    ]
     shown = [
-        f"line {finding.line}, column {finding.column}: {text} [{finding.rule}]"
-        for finding, text in zip(findings, texts, strict=False)
+        f"line {finding.line}, column {finding.column}: {text}" for finding, text in zip(findings, texts, strict=False)
     ]
     if len(findings) > SHOWN_FINDINGS:
         shown.append(f"and {len(findings) - SHOWN_FINDINGS} more")
@@ -140,9 +148,29 @@ def _reject(findings: list[Finding]) -> Finished:
     )
 
 
-def _plain_words(text: str) -> str:
-    """A finding's text without words for how the types of tools are declared."""
-    return text.replace(" TypedDict `", " `").replace("` constructor", "`")
+def _plain_words(text: str, typed_dicts: _TypedDicts) -> str:
+    """A finding's text in plain words, with the keys of the tool's object that it is about."""
+    if _COROUTINE in text:
+        return "the call is not awaited: write `await` before it"
+    for pattern, words in _IN_PLAIN_WORDS:
+        text = re.sub(pattern, words, text)
+    name = next((word for word in re.findall(r"`(\w+)`", text) if word in typed_dicts.keys), None)
+    if name is None or "did you mean" in text:
+        return text
+    keys = typed_dicts.keys[name][:SHOWN_KEYS]
+    return f"{text}: it is a dict with the keys {', '.join(keys)}, as in x['{keys[0]}']"
+
+
+_IN_PLAIN_WORDS = (
+    (r"^TypedDict (`\w+`) can only be subscripted .*", r"\1 is not a list"),
+    (
+        r"Invalid argument to key (\".*\") with declared type (`.*`) on .*: value of type (`.*`)$",
+        r"\1 must be \2, not \3",
+    ),
+    (r"\bTypedDict `", "`"),
+    (r"` constructor", "`"),
+    (r"\bLiteral\[([^\]]*)\]", r"\1"),
+)
 
 
 def _checkable(code: str, outline: Outline) -> str:
@@ -218,7 +246,7 @@ def _findings(report: str) -> list[Finding]:
 
 
 def _is_position(*numbers: str) -> bool:
-    """Whether these are line or column numbers. A worker that a script took over may write anything."""
+    """Whether these are line or column numbers. A worker that a script has taken over may write anything."""
     return all(number.isdecimal() and len(number) < 10 for number in numbers)
 
 
@@ -237,16 +265,26 @@ class _TypedDicts:
 
     names: frozenset[str]
     open_names: frozenset[str]
+    keys: Mapping[str, list[str]]
 
     @classmethod
     def of(cls, declarations: str) -> _TypedDicts:
         lines: dict[str, str] = {}
+        keys: dict[str, list[str]] = {}
+        name = ""  # of the TypedDict whose lines these are
         for line in declarations.split("\n"):
             if line.startswith("class ") and "(TypedDict" in line:
-                lines[line[6 : line.index("(TypedDict")]] = line
+                name = line[6 : line.index("(TypedDict")]
+                lines[name] = line
             elif " = TypedDict(" in line:
-                lines[line[: line.index(" = TypedDict(")]] = line
-        return cls(frozenset(lines), frozenset(name for name, line in lines.items() if "extra_items" in line))
+                name = line[: line.index(" = TypedDict(")]
+                lines[name] = line
+            elif not line.startswith(" "):
+                name = ""
+            elif name and (field := re.match(r"\s+(\w+|\"[^\"]*\"): ", line)):
+                keys.setdefault(name, []).append(field[1].strip('"'))
+        open_names = frozenset(name for name, line in lines.items() if "extra_items" in line)
+        return cls(frozenset(lines), open_names, keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +304,8 @@ class _Changes:
         )
 
     def spread_at(self, line: int) -> bool:
-        place = bisect_right(self.spreads, line, key=itemgetter(0))
-        return place > 0 and self.spreads[place - 1][1] >= line
+        index = bisect_right(self.spreads, line, key=itemgetter(0))
+        return index > 0 and self.spreads[index - 1][1] >= line
 
 
 def _is_certain(finding: Finding, typed_dicts: _TypedDicts, changes: _Changes) -> bool:
@@ -324,7 +362,7 @@ def _unawaited(outline: Outline, tools: Iterable[str]) -> list[Finding]:
     """Findings for tool calls that are returned without `await`. The checker sees an assignment, which is valid."""
     names = set(tools).difference(outline.bound)
     return [
-        Finding(line, column, NOT_AWAITED, f"function `{name}` is called and not awaited")
+        Finding(line, column, NOT_AWAITED, f"function `{name}` is called but not awaited")
         for line, column, name in outline.unawaited
         if name in names
     ]

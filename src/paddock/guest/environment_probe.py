@@ -22,11 +22,11 @@ def main(report: str, preload: list[str]) -> None:
     import_extensions()
     paths = sysconfig.get_paths()
     python = Path(sys.executable).resolve()
-    places = [paths["stdlib"], paths["platstdlib"], str(python.parent), *(str(path.parent) for path in libraries())]
+    paths_read = [paths["stdlib"], paths["platstdlib"], str(python.parent), *(str(path.parent) for path in libraries())]
     answer = {
         "python": str(python),
         "site_packages": paths["purelib"],
-        "places": places,
+        "paths": paths_read,
         "installed": installed(),
         "warm_modules": warm_modules(preload),
     }

@@ -9,7 +9,7 @@ from typing import NoReturn
 from paddock.jail import wire
 
 
-def serve(control: socket.socket, _hurry: bool) -> NoReturn:
+def serve(control: socket.socket, _is_urgent: bool) -> NoReturn:
     try:
         control.setblocking(True)
         control.sendall(wire.pack(wire.Kind.READY))

@@ -1,15 +1,15 @@
-# Monty runs this in the sandbox before a script that names tools, progress or artifacts. TOKEN is replaced by a secret:
+# Monty runs this in the sandbox before a script that uses tools, progress or artifacts. TOKEN is replaced by a secret:
 # a script that called the host's functions directly could send objects that take the host forever to read. An f-string
 # is always text, whatever a script has assigned to builtins. Texts are cut a little above the host's limit, so that the
 # host can still report that they are too long.
 from json import dumps as __paddock_dumps
 from json import loads as __paddock_loads
 
-# How many coroutines of each call were made and never awaited.
+# How many coroutines of each call were created and not awaited.
 __paddock_unawaited = {}
 
 
-def __paddock_made(call):
+def __paddock_created(call):
     __paddock_unawaited[call] = __paddock_unawaited.get(call, 0) + 1
     return call
 
@@ -23,7 +23,7 @@ async def __paddock_call(call, name, params, kind):
 
 
 def call_tool(name, params=None, arguments=None):
-    call = __paddock_made(f"call_tool({name!r})"[:100])
+    call = __paddock_created(f"call_tool({name!r})"[:100])
     return __paddock_call(call, name, arguments if params is None else params, "tool")
 
 
@@ -35,7 +35,7 @@ async def report_progress(done, total=None, message=""):
 
 
 def create_artifact(filename, content, file_type=None):
-    return __paddock_artifact(__paddock_made(f"create_artifact({filename!r})"[:100]), filename, content, file_type)
+    return __paddock_artifact(__paddock_created(f"create_artifact({filename!r})"[:100]), filename, content, file_type)
 
 
 async def __paddock_artifact(call, filename, content, file_type):
@@ -44,9 +44,9 @@ async def __paddock_artifact(call, filename, content, file_type):
         return {"success": False, "error": "an artifact needs a file name"}
     if not isinstance(content, (str, bytes)):
         kind = type(content).__name__
-        return {"success": False, "error": f"the content of an artifact is text or bytes, not {kind}"}
+        return {"success": False, "error": f"the content of an artifact must be text or bytes, not {kind}"}
     if file_type is not None and not isinstance(file_type, str):
-        return {"success": False, "error": "the type of an artifact is a MIME type, such as text/csv"}
+        return {"success": False, "error": "the type of an artifact must be a MIME type, such as text/csv"}
     kind = "bytes" if isinstance(content, bytes) else "text"
     text = content.hex() if isinstance(content, bytes) else content
     answer = await __paddock_artifact_TOKEN("create", f"{filename}", f"{file_type or ''}", kind, f"{text[:40_000_000]}")

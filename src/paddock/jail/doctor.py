@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", counted=True, sessions=True, system=())
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
-NO_SOCKET = "seccomp: no socket can be made"
+NO_SOCKET = "seccomp: no socket can be created"
 UNLIMITED = "guests cannot be limited here"
 WORKER_SECONDS = 5.0
 
@@ -93,22 +93,22 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
     objection = profiles.refusal(profile, config)
     if objection is None and profile not in profiles.candidates(config):
         objection = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
-    place = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
-    cleanup = await asyncio.to_thread(Cleanup, folders=[place])
+    folder = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
+    cleanup = await asyncio.to_thread(Cleanup, folders=[folder])
     try:
-        await asyncio.to_thread(place.mkdir, mode=0o700)
-        trying = replace(accepting, data_directory=str(place))
+        await asyncio.to_thread(folder.mkdir, mode=0o700)
+        trying = replace(accepting, data_directory=str(folder))
         await (await profiles.try_profile(profile, trying, IDLE)).close()
     except (JailUnavailable, EngineCrashed) as problem:
         return ProfileReport(profile, works=False, allowed=objection is None, reason=str(problem))
     finally:
-        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         await asyncio.to_thread(cleanup.dismiss)
     return ProfileReport(profile, works=True, allowed=objection is None, reason=objection)
 
 
 def _memory(config: Config) -> tuple[str | None, str | None, str | None]:
-    """What limits the memory of a process tree here, or what to do so that something does; and how it is inexact."""
+    """What limits the memory of a process tree here, how to get that if nothing does, and in what way it is inexact."""
     try:
         found = cgroup.available()
         if found is not None:
@@ -150,13 +150,13 @@ def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
     """The mechanism behind each guarantee of this profile, except resources. `memory`: what limits memory."""
     counted = "control group" if memory and memory.startswith("control") else "RLIMIT_NPROC"
     fenced = f", Landlock {landlock.abi()}" if landlock.abi() else ""
-    own = "a uid of its own"
+    own = "its own uid"
     files, network, processes, who = {
         "namespaces": (
-            f"mount namespace: runtime read-only, /tmp and /files in a file system of its own{fenced}",
+            f"mount namespace: runtime read-only, /tmp and /files in its own file system{fenced}",
             "network namespace without an interface",
             f"pid namespace; {counted} for their number",
-            own if os.geteuid() == 0 else "a user namespace of its own",
+            own if os.geteuid() == 0 else "its own user namespace",
         ),
         "chroot": (
             f"a root of links for each guest, whose disk use is polled{fenced}",

@@ -1,7 +1,7 @@
 """Builds environments with uv, and leases them while they are in use.
 
-A virtual environment is made in a partial directory, filled, compiled and tried, and then renamed into place. If any of
-this fails, or this process is killed, the earlier builds stay as they were.
+A virtual environment is created in a partial directory, tested there, and then renamed into place. If any of this
+fails, or this process is killed, the earlier builds stay as they were.
 
 A lease holds the configured build. If that cannot be built, it holds the last build of the same name, and says why.
 """
@@ -32,7 +32,7 @@ from paddock.jail.pip_settings import uv_options, uv_variables
 from paddock.jail.walls.shortage import explain
 from paddock.model.environments import requirement_name
 
-Tell = Callable[[str], None]
+Show = Callable[[str], None]
 INSTALL_SECONDS = 3600.0
 PROBE_SECONDS = 300.0
 # What uv and compilers need. A package's build code must not see other variables of the host: they may be secrets.
@@ -53,15 +53,15 @@ def silent(line: str) -> None:
     """Ignore a progress line."""
 
 
-def build(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Built:
-    """Build the environment unless it is built already. `tell` is called with each line of progress.
+def build(environment: Environment, data_directory: str | Path, show: Show = silent, stop: Stop | None = None) -> Built:
+    """Build the environment unless it is built already. `show` is called with each line of progress.
 
     Raises `EnvironmentFailed` with uv's last lines; the name then keeps its earlier build. Blocks for seconds to
     minutes, and while another process builds the same environment. `stop` stops it from another thread.
     """
     stop = stop or Stop()
     try:
-        built = store.ready(environment, data_directory) or _build_once(environment, data_directory, tell, stop)
+        built = store.ready(environment, data_directory) or _build_once(environment, data_directory, show, stop)
     except EnvironmentFailed as problem:
         if store.current(environment.name, data_directory) is None:
             raise
@@ -70,19 +70,19 @@ def build(environment: Environment, data_directory: str | Path, tell: Tell = sil
     return built
 
 
-def _build_once(environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop) -> Built:
+def _build_once(environment: Environment, data_directory: str | Path, show: Show, stop: Stop) -> Built:
     """Build while holding the lock of the key, unless another process has built it meanwhile."""
     try:
         builds(data_directory).mkdir(parents=True, exist_ok=True)
         store.sweep(data_directory)
         with store.lock_of(data_directory, environment.key, exclusive=True) as lock:
-            lock.take(stop.pause, lambda: tell("Waiting for another process that builds or removes this environment"))
+            lock.take(stop.pause, lambda: show("Waiting for another process that builds or removes this environment"))
             found = store.ready(environment, data_directory)
             if found is None:
                 partial = store.partial_of(data_directory, environment.key)
                 shutil.rmtree(partial, ignore_errors=True)  # left by a build that was killed after the sweep
                 try:
-                    found = _Builder(environment, data_directory, partial, tell, stop, lock.fd).build()
+                    found = _Builder(environment, data_directory, partial, show, stop, lock.fd).build()
                 except BaseException:
                     shutil.rmtree(partial, ignore_errors=True)
                     lock.release(remove=True)
@@ -90,7 +90,7 @@ def _build_once(environment: Environment, data_directory: str | Path, tell: Tell
     except OSError as problem:
         raise EnvironmentFailed(
             f"environment {environment.name!r} cannot be built in {builds(data_directory)}: {problem}; "
-            "the setting data_directory names the folder"
+            "to use another folder, set data_directory"
         ) from None
     return found
 
@@ -100,7 +100,7 @@ class _Probe(msgspec.Struct):
 
     python: str
     site_packages: str
-    places: list[str]
+    paths: list[str]
     installed: dict[str, str]
     warm_modules: frozenset[str]
 
@@ -109,20 +109,20 @@ class _Builder:
     """One build in progress, in its partial directory."""
 
     def __init__(
-        self, environment: Environment, data_directory: str | Path, partial: Path, tell: Tell, stop: Stop, lock_fd: int
+        self, environment: Environment, data_directory: str | Path, partial: Path, show: Show, stop: Stop, lock_fd: int
     ) -> None:
         self._environment = environment
-        self._place = environment.path(data_directory)
+        self._path = environment.path(data_directory)
         self._partial = partial
-        self._tell = tell
+        self._show = show
         self._stop = stop
         self._lock_fd = lock_fd
         self._python = str(partial / "bin" / "python")
 
     def build(self) -> Built:
-        """Make, fill, try and describe the environment, then rename it into place."""
+        """Create, test and describe the environment, then rename it into place."""
         name, version = self._environment.name, ".".join(str(part) for part in sys.version_info[:3])
-        self._tell(f"Building environment {name!r} with Python {version}")
+        self._show(f"Building environment {name!r} with Python {version}")
         self._uv("venv", "--relocatable", "--no-project", "--python", sys.executable, str(self._partial))
         for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
             shim.unlink()  # a patch for old distutils that every Python process of a guest would import
@@ -131,9 +131,9 @@ class _Builder:
             self._uv("pip", "install", *options, *uv_options(os.environ), "--", *self._environment.packages)
         built = self._describe(self._probe())
         store.write_build(self._partial, built)
-        if self._place.exists():  # an unusable build: its interpreter is gone
-            shutil.rmtree(self._place)
-        self._partial.rename(self._place)
+        if self._path.exists():  # an unusable build: its interpreter is gone
+            shutil.rmtree(self._path)
+        self._partial.rename(self._path)
         return built
 
     def _uv(self, *arguments: str) -> None:
@@ -141,7 +141,7 @@ class _Builder:
         status, lines = run_logged(
             [uv_binary(), *arguments],
             uv_environment(os.environ),
-            self._tell,
+            self._show,
             self._stop,
             keep_fd=self._lock_fd,
             seconds=INSTALL_SECONDS,
@@ -152,12 +152,12 @@ class _Builder:
     def _probe(self) -> _Probe:
         """Import the preloads in the environment's own interpreter, and find out which files it reads."""
         preload = self._environment.preload
-        self._tell(f"Importing {', '.join(preload)}" if preload else "Starting its Python once")
-        report = self._partial / "probe.json"
+        self._show(f"Importing {', '.join(preload)}" if preload else "Testing its Python")
+        probe_file = self._partial / "probe.json"
         program = str(resources.files("paddock.guest") / "environment_probe.py")
         kept = {name: value for name, value in uv_environment(os.environ).items() if not name.startswith("UV_")}
         status, lines = run_logged(
-            [self._python, "-I", "-B", program, str(report), *preload],
+            [self._python, "-I", "-B", program, str(probe_file), *preload],
             kept | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
             silent,
             self._stop,
@@ -170,23 +170,23 @@ class _Builder:
                 f"environment {self._environment.name!r} was installed, but its preload cannot be imported:\n{shown}\n"
                 "Add the package that provides it to packages, or remove it from preload."
             )
-        probe = msgspec.json.decode(report.read_bytes(), type=_Probe)
-        report.unlink()
+        probe = msgspec.json.decode(probe_file.read_bytes(), type=_Probe)
+        probe_file.unlink()
         return probe
 
     def _describe(self, probe: _Probe) -> Built:
-        place, partial = str(self._place), os.path.realpath(self._partial)
-        moved = [os.path.realpath(place) if _inside(path, partial) else path for path in probe.places]
+        path, partial = str(self._path), os.path.realpath(self._partial)
+        moved = [os.path.realpath(path) if _inside(read, partial) else read for read in probe.paths]
         site_packages = os.path.relpath(os.path.realpath(probe.site_packages), partial)
         return Built(
             key=self._environment.key,
-            path=place,
+            path=path,
             packages=self._environment.packages,
             preload=self._environment.preload,
-            executable=str(self._place / "bin" / "python"),
+            executable=str(self._path / "bin" / "python"),
             python=probe.python,
-            site_packages=str(self._place / site_packages),
-            reads=_outermost([os.path.realpath(place), *map(os.path.realpath, moved)]),
+            site_packages=str(self._path / site_packages),
+            reads=_outermost([os.path.realpath(path), *map(os.path.realpath, moved)]),
             installed=probe.installed,
             size_bytes=_make_read_only(self._partial),
             warm_modules=probe.warm_modules,
@@ -230,7 +230,7 @@ def uv_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, str]
 
 
 def uv_binary() -> str:
-    """The path of uv: beside this Python, otherwise on the PATH."""
+    """The path of uv: next to this Python, otherwise on the PATH."""
     try:
         from uv import find_uv_bin
 
@@ -288,13 +288,13 @@ class Stop:
 def run_logged(
     command: list[str],
     env: dict[str, str],
-    tell: Callable[[str], None],
+    show: Callable[[str], None],
     stop: Stop,
     *,
     keep_fd: int,
     seconds: float,
 ) -> tuple[int, list[str]]:
-    """Run `command` in /, pass its lines to `tell`, and return its status and its last lines.
+    """Run `command` in /, pass its lines to `show`, and return its status and its last lines.
 
     The command inherits the lock `keep_fd`. If this process is killed, the lock is held until the command has ended, so
     that no other process builds in a directory that the command still writes to.
@@ -321,7 +321,7 @@ def run_logged(
                 text = line.rstrip()
                 lines.append(text)
                 if not _NOISE.match(text):
-                    tell(text)
+                    show(text)
             return process.wait(), list(lines)
     finally:
         timer.cancel()
@@ -382,17 +382,17 @@ class Lease:
         self.release()
 
 
-def lease(environment: Environment, data_directory: str | Path, tell: Tell = silent, stop: Stop | None = None) -> Lease:
+def lease(environment: Environment, data_directory: str | Path, show: Show = silent, stop: Stop | None = None) -> Lease:
     """Build the environment if necessary, and lease the build. Raises `EnvironmentFailed` if no build is usable."""
     try:
-        return _lease(environment, data_directory, tell, stop or Stop())
+        return _lease(environment, data_directory, show, stop or Stop())
     except OSError as problem:
         raise EnvironmentFailed(f"environment {environment.name!r} cannot be opened: {explain(problem)}") from None
 
 
-def _lease(environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop) -> Lease:
+def _lease(environment: Environment, data_directory: str | Path, show: Show, stop: Stop) -> Lease:
     for _ in range(ATTEMPTS):
-        built, problem = _build_or_previous(environment, data_directory, tell, stop)
+        built, problem = _build_or_previous(environment, data_directory, show, stop)
         lock = store.lock_of(data_directory, built.key, exclusive=False)
         lock.take(stop.pause)
         # Another process may have removed the build before it was locked.
@@ -410,10 +410,10 @@ def _lease(environment: Environment, data_directory: str | Path, tell: Tell, sto
 
 
 def _build_or_previous(
-    environment: Environment, data_directory: str | Path, tell: Tell, stop: Stop
+    environment: Environment, data_directory: str | Path, show: Show, stop: Stop
 ) -> tuple[Built, EnvironmentFailed | None]:
     try:
-        return build(environment, data_directory, tell, stop), None
+        return build(environment, data_directory, show, stop), None
     except EnvironmentFailed as problem:
         before = store.current(environment.name, data_directory)
         if before is None:
@@ -421,14 +421,14 @@ def _build_or_previous(
         return before, problem
 
 
-async def alease(environment: Environment, data_directory: str | Path, tell: Tell = silent) -> Lease:
-    """Call `lease` in a thread; `tell` is called there too. Cancelling this stops the build."""
-    return await _in_thread(lambda stop: lease(environment, data_directory, tell, stop), Lease.release)
+async def alease(environment: Environment, data_directory: str | Path, show: Show = silent) -> Lease:
+    """Call `lease` in a thread; `show` is called there too. Cancelling this stops the build."""
+    return await _in_thread(lambda stop: lease(environment, data_directory, show, stop), Lease.release)
 
 
-async def abuild(environment: Environment, data_directory: str | Path, tell: Tell = silent) -> Built:
-    """Call `build` in a thread; `tell` is called there too. Cancelling this stops the build."""
-    return await _in_thread(lambda stop: build(environment, data_directory, tell, stop), lambda built: None)
+async def abuild(environment: Environment, data_directory: str | Path, show: Show = silent) -> Built:
+    """Call `build` in a thread; `show` is called there too. Cancelling this stops the build."""
+    return await _in_thread(lambda stop: build(environment, data_directory, show, stop), lambda built: None)
 
 
 async def _in_thread(work: Callable[[Stop], T], undo: Callable[[T], None]) -> T:

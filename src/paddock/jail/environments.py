@@ -1,7 +1,7 @@
 """Environments: the packages and preloads of guests, and their builds on disk.
 
 The key of a build is a hash of packages, preload and interpreter. Two names with the same content share a build. If the
-configuration of a name changes, another build is made beside the old one.
+configuration of a name changes, another build is made next to the old one.
 
 DATA/environments/NAME.json          the current build of NAME, and its earlier builds
 DATA/environments/builds/KEY/        a finished build with its manifest; it is renamed into place as a whole

@@ -16,9 +16,9 @@ from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 
 CALL_BYTES = 8 * 1024 * 1024
 LOG_BYTES = 16 * 1024 * 1024
-"""The longest line of a console, unless the run's output limit is higher. A guest cuts a longer line."""
+"""The longest line of a console, unless the run's output limit is higher. A guest truncates longer lines."""
 ERROR_BYTES = 2 * 1024 * 1024
-"""The longest message and traceback together, as JSON."""
+"""Maximum total length of message and traceback, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
@@ -102,7 +102,7 @@ class ErrorTexts(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class OversizedResult(msgspec.Struct):
-    """The guest announced a result above the limit. Nothing of it was read."""
+    """The guest announced a result above the limit. None of it was read."""
 
     size: int
 
@@ -152,7 +152,7 @@ class FrameDecoder:
     def messages(self) -> Iterator[Message]:
         """Yield the complete messages, in order. Raises WireError if the bytes are not a frame."""
         while len(self._data) >= PREFIX.size:
-            kind, frame_id, header_bytes, body_bytes = prefix(self._data, body_bytes=2**32)
+            kind, frame_id, header_bytes, body_bytes = prefix(self._data, max_body_bytes=2**32)
             max_bytes = self._body_bytes.get(kind)
             if max_bytes is None:
                 raise WireError(f"a frame of kind {kind}, which a guest does not send")

@@ -28,7 +28,7 @@ Callback = Callable[[], None]
 class Epoll:
     """One epoll object for the descriptors of many guests. The event loop watches this one descriptor.
 
-    It is edge-triggered, because input that nobody reads yet must not wake the loop again and again.
+    It is edge-triggered, because unread input must not wake the loop again and again.
     """
 
     def __init__(self) -> None:
@@ -308,7 +308,7 @@ class Guest:
     def kill(self) -> None:
         """Kill every process in the guest's jail. May be called repeatedly and from any thread."""
         self._is_killed = True
-        # A list of pids races with fork(); the death of a pid namespace's first process does not.
+        # Killing a list of pids races with fork(); killing the first process of a pid namespace does not.
         with suppress(OSError):
             signal.pidfd_send_signal(self._reaper, signal.SIGKILL if self._has_namespaces else END)
         if self._pidfd is not None:

@@ -74,7 +74,7 @@ class Jail:
         return self._processes and self.profile != "confined"
 
     async def warm_modules(self) -> frozenset[str]:
-        """The modules whose users should get a warm guest; empty if there is only one template."""
+        """A script that imports one of these modules should get a warm guest. Empty if there is only one template."""
         await self._start()
         built = self._built()
         return built.warm_modules if self._has_two_templates(built) else frozenset()
@@ -138,7 +138,7 @@ class Jail:
         try:
             return await asyncio.shield(making)
         except asyncio.CancelledError:
-            # The thread continues. Without this, nobody would close the control group and cleanup process it makes.
+            # The thread continues. Without this, nothing would close the control group and cleanup process it creates.
             await (await making).close()
             raise
 

@@ -1,4 +1,4 @@
-"""Limits on the memory and processes of a guest: a control group if one can be made, otherwise a watcher.
+"""Limits on the memory and processes of a guest: a control group if one can be created, otherwise a watcher.
 
 Neither counts the memory that the guest used while it was waiting. A control group prevents use above the limit. A
 watcher polls and kills, so a guest can exceed its limit by what it allocates between two polls. A watcher also does not
@@ -205,9 +205,7 @@ class WatchedLimit(ResourceLimit):
                 self._exceeded = True
             else:
                 reason = explain(watched.error) if isinstance(watched.error, OSError) else repr(watched.error)
-                self.failure = (
-                    f"the host could not check the script's memory any longer, and ended the script: {reason}"
-                )
+                self.failure = f"the host could no longer check the script's memory, and ended the script: {reason}"
             kill()  # in the watcher's thread, because the event loop may be busy
 
         first, *others = roots()

@@ -60,9 +60,9 @@ def _translated(setting: str, value: str) -> str:
     return " ".join(words)
 
 
-def _absolute(place: str) -> str:
+def _absolute(location: str) -> str:
     # uv runs in another directory.
-    return place if "://" in place else str(Path(place).expanduser().absolute())
+    return location if "://" in location else str(Path(location).expanduser().absolute())
 
 
 def pip_settings(environ: Mapping[str, str]) -> dict[str, str]:

@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from paddock.config import GuestsConfig
 
 AT_ONCE = 4
-"""How many guests of one template are made at the same time."""
+"""How many guests of one template are created at the same time."""
 ATTEMPTS = 3
-"""After this many failures in a row to make a guest of one template, a caller gets the error."""
+"""After this many failures in a row to create a guest of one template, a caller gets the error."""
 DEATH_SECONDS = 1.0
 """How long to wait for the end of a zygote after one of its guests has failed."""
 HEAD_START_SECONDS = 0.005
-"""How long a new run has the CPU before the next guest is made."""
+"""How long a new run has the CPU before the next guest is created."""
 CLOSED = "Paddock was closed before the script began"
 
 RESERVED, PER_GUEST = 128, 48
-"""Descriptors that are kept for the host itself, and for each guest in use. PER_GUEST includes the descriptors of one
-waiting guest and one guest in the making, in each of three engines."""
+"""Descriptors reserved for the host itself, and for each guest in use. PER_GUEST includes the descriptors of one
+waiting guest and one that is being created, in each of three engines."""
 
 log = logging.getLogger("paddock.jail")
 
 
 class Shelf:
-    """The waiting guests of one template, the number in the making, and the callers that wait for a guest."""
+    """The waiting guests of one template, the number being created, and the callers that wait for a guest."""
 
     def __init__(self, template: Template) -> None:
         self.template = template
@@ -53,7 +53,7 @@ class Shelf:
         self.waiting: deque[Guest] = deque()
         self.callers: deque[asyncio.Future[Guest]] = deque()
         self.making = 0
-        self.alive = 0  # made and not ended yet: waiting, in use, ending
+        self.alive = 0  # created and not gone yet: waiting, in use, ending
         self.failures = 0
         self.last_failed: asyncio.Future[None] | None = None  # of the zygote that failed last; done when it has ended
         self.taken_at = 0.0
@@ -91,7 +91,7 @@ class Pool:
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
         self._client: WardenClient | None = None  # of the newest warden
         self._started_at, self._ordered = 0.0, 0  # when that warden started, how many guests were ordered from it
-        self._users: Counter[WardenClient] = Counter()  # guests of each warden, alive or in the making
+        self._users: Counter[WardenClient] = Counter()  # guests of each warden, alive or being created
         self._client_of: dict[Guest, WardenClient] = {}
         self._starting = asyncio.Lock()
         self._tasks: set[asyncio.Future[None]] = set()
@@ -154,7 +154,7 @@ class Pool:
             shelf.fill_timer = asyncio.get_running_loop().call_later(HEAD_START_SECONDS, self._fill, shelf)
 
     def _is_burst(self, shelf: Shelf) -> bool:
-        """Whether runs arrive faster than guests are made."""
+        """Whether runs arrive faster than guests are created."""
         return shelf.target > self._floor and not shelf.waiting
 
     def _fill(self, shelf: Shelf) -> None:
@@ -164,7 +164,7 @@ class Pool:
         if self._closed:
             return
         missing = shelf.target + len(shelf.callers) - len(shelf.waiting) - shelf.making
-        # A guest keeps its uid until it is gone. If all uids are taken, the next guests are made later.
+        # A guest keeps its uid until it is gone. If all uids are taken, the next guests are created later.
         for _ in range(min(missing, AT_ONCE - shelf.making, len(self._uids))):
             shelf.making += 1
             self._in_background(asyncio.create_task(self._make(shelf, self._uids.popleft())))
@@ -191,10 +191,10 @@ class Pool:
         self._fill(shelf)
 
     async def _make_guest(self, shelf: Shelf, uid: int) -> Guest:
-        """Make a guest. If its zygote dies meanwhile, try again with a new one."""
+        """Create a guest. If its zygote dies meanwhile, try again with a new one."""
         resource_limit = await self._limits.take()
         # A guest that is used at once skips its preparations, which would take CPU from other guests.
-        hurry = self._is_burst(shelf) or bool(shelf.callers)
+        is_urgent = self._is_burst(shelf) or bool(shelf.callers)
         try:
             while True:
                 client = await self._running_client()
@@ -202,7 +202,7 @@ class Pool:
                 self._ordered += 1
                 guest = None
                 try:
-                    guest = await self._order(client, shelf, uid, resource_limit, hurry=hurry)
+                    guest = await self._order(client, shelf, uid, resource_limit, is_urgent=is_urgent)
                 finally:
                     if guest is None:
                         self._remove_user(client)
@@ -214,7 +214,7 @@ class Pool:
             raise
 
     async def _order(
-        self, client: WardenClient, shelf: Shelf, uid: int, resource_limit: ResourceLimit, *, hurry: bool
+        self, client: WardenClient, shelf: Shelf, uid: int, resource_limit: ResourceLimit, *, is_urgent: bool
     ) -> Guest | None:
         """Order a guest from a warden. Returns None if its zygote died and another attempt is worthwhile."""
         gone = await client.load(shelf.template)
@@ -223,7 +223,7 @@ class Pool:
                 uid=uid,
                 processes=self._processes,
                 resource_limit=resource_limit,
-                hurry=hurry,
+                is_urgent=is_urgent,
                 template=shelf.template,
             )
         except EngineCrashed:
@@ -246,7 +246,7 @@ class Pool:
                 raise
 
     def _count_failure(self, shelf: Shelf, gone: asyncio.Future[None]) -> None:
-        """Count a failure to make a guest. The death of a zygote counts once, however many guests it was making."""
+        """Count a failure to create a guest. The death of a zygote counts once, however many guests it was creating."""
         if gone is not shelf.last_failed or not gone.done():
             shelf.failures += 1
         shelf.last_failed = gone
@@ -267,13 +267,13 @@ class Pool:
             return self._client
 
     def _is_usable(self, client: WardenClient) -> bool:
-        """Whether this warden, the newest, is alive and may make another guest."""
+        """Whether this warden, the newest, is alive and may create another guest."""
         age_seconds = asyncio.get_running_loop().time() - self._started_at
         is_fresh = self._ordered < self._client_guests and age_seconds < self._client_seconds
         return is_fresh and not client.died.done()
 
     def _remove_user(self, client: WardenClient) -> None:
-        """Note that this warden has one guest less. A warden that was replaced ends with its last guest."""
+        """Note that this warden has one guest fewer. A warden that was replaced ends with its last guest."""
         self._users[client] -= 1
         if not self._users[client]:
             del self._users[client]
@@ -363,7 +363,7 @@ class Pool:
             self._fail(shelf, EngineCrashed(CLOSED))
         for client in [*self._users, *([self._client] if self._client is not None else [])]:
             await client.close()  # ends all its guests
-        while self.waiting or self._tasks:  # a guest in the making may still arrive
+        while self.waiting or self._tasks:  # a guest that is being created may still arrive
             for shelf in self._shelves.values():
                 while shelf.waiting:
                     self._end(shelf.waiting.popleft())
@@ -374,9 +374,9 @@ class Pool:
 
 
 def _as_paddock_error(problem: BaseException) -> PaddockError:
-    """The error for the callers of a guest that could not be made."""
+    """The error for the callers of a guest that could not be created."""
     if isinstance(problem, PaddockError):
         return problem
     if isinstance(problem, OSError):  # in the host: no descriptor, no control group
-        return JailUnavailable(f"a guest could not be made: {problem}")
-    return EngineCrashed(f"a guest could not be made: {type(problem).__name__}: {problem}")
+        return JailUnavailable(f"a guest could not be created: {problem}")
+    return EngineCrashed(f"a guest could not be created: {type(problem).__name__}: {problem}")

@@ -1,6 +1,6 @@
 """The profile `chroot`: for root where mounts and namespaces are forbidden, as in most containers.
 
-Each guest has a root directory of its own, made of hard links, and a uid of its own. One kill(-1) ends all processes of
+Each guest has its own root directory, made of hard links, and its own uid. One kill(-1) ends all processes of
 that uid. There is no network namespace: the system call filter refuses every socket but a socket pair. Pids are not
 hidden: a guest can find out which pids are in use, but nothing else about those processes.
 
@@ -38,6 +38,7 @@ class ChrootProfile:
                 processes=processes,
                 execute=bool(spec.program),
                 sockets="none",
+                own_pids=False,
                 counted=spec.counted,
                 sessions=spec.sessions,
                 trace=spec.trace,
@@ -50,7 +51,9 @@ class ChrootProfile:
         if os.geteuid() != 0:
             raise PermissionError("only root can change the root directory")
         privileges.die_with_parent(os.getppid())
-        root, self._root_lock = roots.acquire(self._spec.place, _copied(self._spec.reads), complete=self._spec.whole)
+        root, self._root_lock = roots.acquire(
+            self._spec.roots_directory, _copied(self._spec.reads), complete=self._spec.whole
+        )
         self._ids = UidBlock(self._spec.uid_base, self._spec.uid_count)
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.chroot(root)
@@ -123,7 +126,7 @@ class ChrootDuty:
         for folder in roots.WRITABLE:
             roots.empty(f"/{folder}")
         with suppress(OSError):
-            os.truncate("/dev/null", 0)  # a regular file if no device file could be made
+            os.truncate("/dev/null", 0)  # a regular file if no device file could be created
 
 
 PAUSE_SECONDS = 0.0005
@@ -138,7 +141,7 @@ def become_guest(uid: int) -> None:
 
 
 def become_reaper(own: int, guest: int) -> None:
-    """Take the uid `own`, with the guest's uid as the effective uid: see the start of this file."""
+    """Take the uid `own`, with the guest's uid as the effective uid: see the module's docstring."""
     os.setgroups([])
     os.setresgid(own, guest, own)
     os.setresuid(own, guest, own)

@@ -1,4 +1,4 @@
-"""The profile `confined`: for an ordinary user where no user namespace can be made.
+"""The profile `confined`: for an ordinary user where no user namespace can be created.
 
 A guest is one process of this user in the host's own namespaces. Landlock lets it read its runtime and write to one
 folder in memory. The system call filter allows no call that reaches another process, another file or a socket. This
@@ -24,7 +24,7 @@ from paddock.jail.zygote import Order, Spec, close_all_but
 OPEN_FILES = 256
 """Few, because nothing limits the unread bytes in a guest's pipes and sockets."""
 TASKS = "PADDOCK_TASKS"
-"""Environment variable: how many threads this user has besides the guest. `guest/python/limits` reads it."""
+"""Environment variable: how many threads this user has, not counting the guest's. `guest/python/limits` reads it."""
 PID = "pid"
 """The file in a guest's folder that tells the reaper the guest's pid and start time."""
 THREADS, STARTED = 17, 19  # indexes into the result of `_stat`
@@ -43,7 +43,7 @@ class ConfinedProfile:
 
     def enter(self, host: socket.socket) -> None:
         if os.geteuid() == 0:
-            raise PermissionError("a guest of root would be root: this profile is for ordinary users")
+            raise PermissionError("this profile is for ordinary users: root's guests would be root")
         if landlock.abi() < landlock.TRUNCATE_SINCE:
             raise OSError(f"Landlock is version {landlock.abi()} here, and 3 is needed")
         privileges.die_with_parent(os.getppid())
@@ -116,7 +116,7 @@ class ConfinedDuty:
         pids = [] if self._guest is None else [self._guest[0]]
         exceeded = self._quota.exceeded(pids, self._proc)
         if exceeded:
-            self._signal(signal.SIGSTOP)  # not SIGKILL: the reason must reach the host before the death
+            self._signal(signal.SIGSTOP)  # not SIGKILL: the host must learn the reason before the guest dies
         return exceeded
 
     def clean_up(self) -> None:
@@ -128,7 +128,7 @@ class ConfinedDuty:
             gone = select.poll()
             gone.register(self._guest[1], select.POLLIN)
             gone.poll()
-        # A guest in the making may still write to the folder, until the folder is gone.
+        # A guest that is being created may still write to the folder, until the folder is gone.
         while self._folder is not None and self._folder.exists():
             with suppress(OSError):
                 roots.empty(str(self._folder))

@@ -1,4 +1,4 @@
-"""The profile `namespaces`: for root, and for ordinary users where the kernel lets them make user namespaces."""
+"""The profile `namespaces`: for root, and for ordinary users where the kernel lets them create user namespaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddock.jail.zygote import Order, Spec, close_all_but
 
 MAP_ME = b"map"
 """Asks the host to map ids into the new user namespace. The host answers with one byte."""
-ROOT_PLACE = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that nobody else sees
+ROOT_PATH = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that no other process sees
 
 
 class NamespacesProfile:
@@ -60,7 +60,7 @@ class NamespacesProfile:
         privileges.die_with_parent(0)
         privileges.dumpable()  # lets the zygote join the namespaces of reapers, which share the warden's memory
         self._pid_namespaces = namespaces.PidNamespaces()
-        self._root = mounts.build_root(ROOT_PLACE, sources)
+        self._root = mounts.build_root(ROOT_PATH, sources)
         for source in sources:
             source.close()
         # Guests inherit the host name, the empty bounding set and the rlimits.

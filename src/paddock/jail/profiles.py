@@ -17,7 +17,7 @@ from paddock.errors import JailUnavailable
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import BLOCK_SIZE, UidBlock
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp, shortage
-from paddock.jail.walls.mounts import PRIVATE_PLACES
+from paddock.jail.walls.mounts import PRIVATE_FOLDERS
 from paddock.jail.walls.namespaces import Identities
 from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import FIRST_UID, Spec
@@ -69,8 +69,8 @@ def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | No
     if profile == "chroot" and os.geteuid() != 0:
         return "only root can change the root directory; as an ordinary user, allow user namespaces instead"
     for path in reads if profile == "chroot" else ():
-        if path.startswith(tuple(f"{place}/" for place in PRIVATE_PLACES)):
-            return f"{path} would be hidden by a private folder of each guest; set data_directory to another place"
+        if path.startswith(tuple(f"{folder}/" for folder in PRIVATE_FOLDERS)):
+            return f"{path} would be hidden by a private folder of each guest; set data_directory to another folder"
     if profile == "confined" and not config.jail.accept_confined:
         return "it guarantees less than the others (docs/security.md): set jail.accept_confined to use it anyway"
     return None
@@ -89,7 +89,7 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
         own_uids=os.geteuid() == 0,
         uid_base=jail.uid_base,
         uid_count=UIDS,
-        place=os.path.join(os.path.abspath(os.path.expanduser(config.data_directory)), "roots"),  # noqa: PTH100, PTH111, PTH118
+        roots_directory=os.path.join(os.path.abspath(os.path.expanduser(config.data_directory)), "roots"),  # noqa: PTH100, PTH111, PTH118
         memory_folders=tuple(filter(None, (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"))),  # noqa: S108
         counted=setup.counted,
         sessions=setup.sessions,
@@ -188,7 +188,7 @@ _SYSCTLS = {
     ),
 }
 _CONTAINER = (
-    "This process has a system call filter, probably its container's: let it pass unshare, setns, mount, umount2, "
+    "This process has a system call filter, probably its container's: allow unshare, setns, mount, umount2, "
     "mount_setattr and pivot_root (Docker: --security-opt seccomp=PROFILE.json; Kubernetes: a seccompProfile)."
 )
 _CAPABILITIES = {0: "CHOWN", 1: "DAC_OVERRIDE", 3: "FOWNER", 6: "SETGID", 7: "SETUID", 18: "SYS_CHROOT", 5: "KILL"}
@@ -204,12 +204,12 @@ def advise(profile: str) -> list[str]:
 
 def _advise_namespaces() -> list[str]:
     found = [remedy for name, (value, remedy) in _SYSCTLS.items() if _sysctl(name) == value]
-    if _status("Seccomp") == "2" and privileges.attempt(_make_and_mount) is not None:
+    if _status("Seccomp") == "2" and privileges.attempt(_unshare_and_mount) is not None:
         found.append(_CONTAINER)
     return found
 
 
-def _make_and_mount() -> None:
+def _unshare_and_mount() -> None:
     namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_MOUNT)
     mounts.mount("none", "/", None, mounts.REC | mounts.PRIVATE)
 

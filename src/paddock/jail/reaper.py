@@ -1,4 +1,4 @@
-"""A small process beside each guest that kills all processes of the guest, in profiles without a pid namespace.
+"""A small process next to each guest that kills all processes of the guest, in profiles without a pid namespace.
 
 It never runs a script. On SIGUSR1, when a script starts, it begins to poll the guest's disk use. On SIGTERM, which the
 kernel also sends when the warden dies, it ends the guest. It exits when no process of the guest is left.

@@ -178,7 +178,7 @@ class Warden:
                     os.close(fd)
                     self._profile.reaper_ended(self._reapers.pop(fd).pid)
 
-    def _tell(self, **values: object) -> None:
+    def _notify_host(self, **values: object) -> None:
         self._host.send(json.dumps(values).encode())
 
     def _handle_host(self) -> None:
@@ -203,7 +203,7 @@ class Warden:
             self._warm = self._start_zygote(self._spec.warm)
             self._poll.register(self._warm, select.POLLIN)
         except OSError as problem:
-            self._tell(lost=number, why=str(problem))
+            self._notify_host(lost=number, why=str(problem))
 
     def _handle_warm(self, warm: socket.socket) -> None:
         try:
@@ -212,10 +212,10 @@ class Warden:
             data = b""
         reply = json.loads(data or b'{"failed": "it has died"}')
         if "failed" in reply:
-            self._tell(lost=self._warm_number, why=reply["failed"])
+            self._notify_host(lost=self._warm_number, why=reply["failed"])
             self._end_warm(warm)
         else:
-            self._tell(loaded=self._warm_number)
+            self._notify_host(loaded=self._warm_number)
 
     def _end_warm(self, warm: socket.socket) -> None:
         """End the warm zygote and its guests, because nothing else would report how they end."""
@@ -235,14 +235,14 @@ class Warden:
         orders = self._warm if order.warm else self._bare
         try:
             if flags & socket.MSG_CTRUNC:  # descriptors were lost: the guest would have no limits
-                self._tell(unmade=order.number, why=os.strerror(errno.EMFILE))
+                self._notify_host(not_forked=order.number, why=os.strerror(errno.EMFILE))
                 return
             if orders is None:
-                self._tell(unmade=order.number, lost=True, why="the zygote has died")
+                self._notify_host(not_forked=order.number, lost=True, why="the zygote has died")
                 return
             reaper, pidfd = self._start_guest(order, cgroup_fds, orders)
         except OSError as problem:  # only this guest fails: no free descriptor, no free pid, no space on disk
-            self._tell(unmade=order.number, why=str(problem))
+            self._notify_host(not_forked=order.number, why=str(problem))
             return
         finally:
             for fd in cgroup_fds:

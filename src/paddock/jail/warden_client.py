@@ -65,7 +65,7 @@ class WarmZygote:
     def end(self, why: str) -> None:
         if not self.ready.done():
             self.ready.set_exception(EngineCrashed(f"the zygote could not be started: {why}"))
-            self.ready.exception()  # marks it as retrieved, because perhaps nobody waits for it
+            self.ready.exception()  # marks it as retrieved, in case nobody waits for it
         if not self.gone.done():
             self.gone.set_result(None)
 
@@ -81,7 +81,7 @@ class WardenClient:
         self._control = control
         self._loop = asyncio.get_running_loop()
         self._pending: dict[int, PendingGuest] = {}
-        self._numbers = 0
+        self._last_number = 0
         self._warm: WarmZygote | None = None
         self._oom_kills = oom_kills()  # when the last zygote was started
         self._epoll = Epoll()
@@ -145,8 +145,8 @@ class WardenClient:
         if self.died.done():
             raise EngineCrashed(_DIED)
         if self._warm is None or self._warm.gone.done():
-            self._numbers += 1
-            self._warm = WarmZygote(self._numbers, self._loop)
+            self._last_number += 1
+            self._warm = WarmZygote(self._last_number, self._loop)
             self._oom_kills = oom_kills()
             self._command(load=self._warm.number)
         warm = self._warm
@@ -176,14 +176,14 @@ class WardenClient:
         uid: int,
         processes: bool,
         resource_limit: ResourceLimit,
-        hurry: bool = False,
+        is_urgent: bool = False,
         template: Template = "bare",
     ) -> Guest:
         """Order a guest and wait until it is walled in. Call `load` with its template first."""
         if self.died.done():
             raise EngineCrashed(_DIED)
-        self._numbers += 1
-        order = Order(self._numbers, uid, processes, hurry, warm=template == "warm")
+        self._last_number += 1
+        order = Order(self._last_number, uid, processes, is_urgent, warm=template == "warm")
         pending = self._pending[order.number] = PendingGuest(uid, template, resource_limit, self._loop.create_future())
         try:
             socket.send_fds(self._control, [order.to_bytes()], resource_limit.cgroup_fds())
@@ -216,14 +216,14 @@ class WardenClient:
             self._die()
             return
         message = {"map": True} if data == b"map" else json.loads(data)
-        number = message.get("forked") or message.get("unmade")
+        number = message.get("forked") or message.get("not_forked")
         if number is None and ("loaded" in message or "lost" in message):
             self._note_warm(message)
         elif number is None:
             self._messages.put_nowait(message)
-        elif "unmade" in message:
+        elif "not_forked" in message:
             problem = EngineCrashed if message.get("lost") else JailUnavailable
-            self._refuse(self._pending.pop(number), problem(f"a guest could not be made: {message['why']}"), fds)
+            self._refuse(self._pending.pop(number), problem(f"a guest could not be created: {message['why']}"), fds)
         elif len(fds) < GUEST_FDS:
             self._dismiss(number, "this process has too many files open", fds)
         else:
@@ -243,12 +243,12 @@ class WardenClient:
         if oom_kills() == self._oom_kills:
             return why
         return (
-            f"{why}; meanwhile the kernel killed a process because memory ran out: give more to this machine, or to "
-            "the control group that Paddock runs in"
+            f"{why}; meanwhile the kernel killed a process because memory ran out: give more memory to this machine, "
+            "or to the control group that Paddock runs in"
         )
 
     def _give(self, number: int, fds: list[int]) -> None:
-        """Make a guest from its descriptors, and give it to the caller that ordered it."""
+        """Create a guest from its descriptors, and give it to the caller that ordered it."""
         pending = self._pending[number]
         try:
             pending.guest = Guest(
@@ -271,7 +271,7 @@ class WardenClient:
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
         """Give up a guest that cannot be used. It ends when its sockets close; the warden ends its reaper."""
         self._command(dismiss=number)
-        self._refuse(self._pending.pop(number), JailUnavailable(f"a guest could not be made: {why}"), fds)
+        self._refuse(self._pending.pop(number), JailUnavailable(f"a guest could not be created: {why}"), fds)
 
     def _refuse(self, pending: PendingGuest, problem: PaddockError, fds: list[int]) -> None:
         for fd in fds:

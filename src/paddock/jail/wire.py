@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 PREFIX = struct.Struct("!BIII")
 HEADER_BYTES = 64 * 1024
 BODY_BYTES = 64 * 1024 * 1024
-"""The longest body of any frame; a reader may allow less."""
+"""The longest body that is sent. The host has a limit for each kind of frame instead: see `frames`."""
 UNSENT_BYTES = 2**32 - 1
-"""The length that a guest announces for a result that is too large to be sent."""
+"""The length that a guest announces for a result that is too large. The body is not sent."""
 ARTIFACT_BYTES = 16 * 1024 * 1024
 """The largest artifact. The content of a frame that announces a larger one is not read."""
 CHUNK_BYTES = 256 * 1024
@@ -36,7 +36,7 @@ class Kind(IntEnum):
 
     READY = 16  # the guest is walled in and waits for START
     CALL = 17  # call a tool; the body is the arguments' JSON text
-    PROGRESS = 18  # how far the script is
+    PROGRESS = 18  # how far the script has got
     ARTIFACT = 19  # create or read an artifact
     RESULT = 20  # the script is over; the body is the value's JSON text
     LOG = 21  # a line of a console, without its newline; the header has the level
@@ -75,10 +75,10 @@ def pack(kind: Kind, frame_id: int = 0, header: dict[str, Any] | None = None, bo
     return PREFIX.pack(kind, frame_id, len(text), len(body)) + text + body
 
 
-def prefix(data: bytes | bytearray | memoryview, body_bytes: int = BODY_BYTES) -> Prefix:
+def prefix(data: bytes | bytearray | memoryview, max_body_bytes: int = BODY_BYTES) -> Prefix:
     """Decode the prefix at the start of `data`. Raises WireError if it announces too much."""
     found = Prefix(*PREFIX.unpack_from(data))
-    if found.header_bytes > HEADER_BYTES or found.body_bytes > body_bytes:
+    if found.header_bytes > HEADER_BYTES or found.body_bytes > max_body_bytes:
         raise WireError(f"a frame announces {found.header_bytes} + {found.body_bytes} bytes")
     return found
 

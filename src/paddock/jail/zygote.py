@@ -43,14 +43,16 @@ class Spec:
     preload: tuple[str, ...] = ()  # modules that the bare zygote imports before it forks
     warm: tuple[str, ...] = ()  # modules of the warm zygote, which starts on demand; empty if there is none
     program: tuple[str, ...] = ()  # what guests execute when they are walled in: path, arguments
-    own_uids: bool = False  # each guest has a uid of its own; needs a range of uids
+    own_uids: bool = False  # each guest has its own uid; needs a range of uids
     uid_base: int = 0  # the first uid of that range, as the host sees it
     uid_count: int = 0
-    place: str = ""  # a directory of the host where `chroot` keeps its roots
+    roots_directory: str = ""  # of the host, where `chroot` keeps its roots
     memory_folders: tuple[str, ...] = ()  # tmpfs directories in which `confined` may make folders
     counted: bool = True  # a memory control group counts what no process maps: see `seccomp.Policy`
     sessions: bool = True  # setsid works: see `seccomp.Policy`
-    rlimits: Mapping[str, int] = field(default_factory=dict)  # of guests, beside or below `privileges.DEFAULT_LIMITS`
+    rlimits: Mapping[str, int] = field(
+        default_factory=dict
+    )  # of guests; these add to `privileges.DEFAULT_LIMITS`, or are lower
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
     hash_seed: str = "random"  # PYTHONHASHSEED of the warden; all its guests have the same hashes
@@ -75,7 +77,7 @@ class Order(NamedTuple):
     number: int
     uid: int  # the guest's uid in the pool; ignored if all guests have the same uid
     processes: bool = True  # whether it may start processes
-    hurry: bool = False  # a run is waiting for it: skip preparations
+    is_urgent: bool = False  # a run is waiting for it: skip preparations
     warm: bool = False  # forked from the warm zygote
 
     def to_bytes(self) -> bytes:
@@ -216,7 +218,7 @@ def _fork(order: Order, fds: Sequence[int], reports: dict[int, int], profile: Pr
             os.dup2(out, 1)
             os.dup2(error, 2)
             profile.wall_in(order, control)
-            runtime(socket.socket(UNIX, STREAM, 0, control), order.hurry)
+            runtime(socket.socket(UNIX, STREAM, 0, control), order.is_urgent)
         except BaseException as problem:  # noqa: BLE001  the host reads it, and sees the sockets close
             os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
         finally:

@@ -37,6 +37,7 @@ TEXT_CHARACTERS = 256 * 1024
 """A longer text from a script or an upstream is not parsed as an envelope."""
 _START = '{"error_kind": '
 _DEPTH = 100
+_ISSUE_CHARACTERS = 30
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 
 
@@ -73,7 +74,7 @@ def with_meta(
     retry_after_seconds: float | None = None,
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """A copy of the envelope with these facts in its `_meta`. Lists are appended to; empty facts are left out."""
+    """A copy of the envelope with these values in its `_meta`. Lists are appended to; empty values are left out."""
     meta = dict(result.get("_meta", {}))
     for name, items in (("normalized", [dict(note) for note in normalized]), ("warnings", list(warnings))):
         if items:
@@ -130,7 +131,7 @@ def precondition_failed(tool: str, field: str, hints: Sequence[str] = ()) -> dic
 
 
 def input_required(tool: str, summary: str) -> dict[str, Any]:
-    """The tool asked a question of a person or a model, and nobody can answer it here."""
+    """The tool asked a person or a model a question, which cannot be answered here."""
     return envelope("precondition_failed", tool, summary, "INPUT_REQUIRED")
 
 
@@ -164,7 +165,7 @@ def upstream_unreachable(tool: str, summary: str) -> dict[str, Any]:
 
 
 def rate_limited(tool: str, summary: str, retry_after_seconds: float, *, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """The call exceeded Paddock's own rate limit for a server, or came when Paddock had too many runs already."""
+    """The call exceeded Paddock's own rate limit for a server, or came while Paddock already had too many runs."""
     hints = hints or ["Call it less often: request more data per call, or return and continue later."]
     result = envelope("rate_limited", tool, summary, "RATE_LIMITED", hints=hints, retryable=True)
     return with_meta(result, retry_after_seconds=retry_after_seconds)
@@ -177,7 +178,7 @@ def auth_error(tool: str, summary: str, *, is_authenticated: bool, hints: Sequen
 
 
 def policy_denied(tool: str, summary: str, *, needs_approval: bool, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """The policy does not allow the call, or not without a person's approval."""
+    """The policy does not allow the call, or allows it only with a person's approval."""
     code = "APPROVAL_REQUIRED" if needs_approval else "POLICY_DENIED"
     return envelope("policy_denied", tool, summary, code, hints=hints)
 
@@ -188,8 +189,9 @@ def script_failed(
     """A script failed: it raised an exception, had a syntax error or exceeded a limit. `execute` returns this."""
     blocked = exception in ("ModuleNotFoundError", "ImportError")
     code = "SANDBOX_MODULE_BLOCKED" if blocked else "SANDBOX_RUNTIME_ERROR"
-    place = "" if line is None else f"line {line}"
-    detail = {"path": place, "issue": message, "received_type": exception}
+    position = "" if line is None else f"line {line}"
+    issue = message if len(message) <= _ISSUE_CHARACTERS else "see the summary"
+    detail = {"path": position, "issue": issue, "received_type": exception}
     hint = hint or (_OTHER_MODULE if blocked else "")
     return envelope("sandbox_runtime", tool, message, code, details=[detail], hints=[hint] if hint else ())
 
@@ -222,7 +224,7 @@ def parse(text: str) -> dict[str, Any] | None:
 
 
 def shorten(text: str) -> str:
-    """`text` with its summary instead of each envelope that ends a line, as in the traceback of a failed call."""
+    """`text` with each envelope at the end of a line replaced by its summary, as in the traceback of a failed call."""
     if _START not in text:
         return text
     lines = text.split("\n")

@@ -78,9 +78,9 @@ def _requirement_problem(requirement: str) -> str | None:
         return None
     # The content of an address or a path can change while the environment's key stays the same.
     if "@" in requirement or "://" in requirement:
-        return (
-            f"{requirement!r} is an address; name the package, and give its index or folder to uv or pip (find-links)"
-        )
+        return f"{requirement!r} is an address; name the package, and configure its index in uv or pip (or find-links)"
     if requirement.startswith((".", "~")) or "/" in requirement or is_archive:
-        return f"{requirement!r} is a path; name the package, and give its folder to uv or pip (find-links)"
-    return f"{requirement!r} is not a package with versions, such as 'pandas', 'pandas>=3,<4' or 'requests[socks]'"
+        return f"{requirement!r} is a path; name the package, and set its folder in uv or pip (find-links)"
+    return (
+        f"{requirement!r} is not a package with optional versions, such as 'pandas', 'pandas>=3' or 'requests[socks]'"
+    )

@@ -45,11 +45,3 @@ class Journal(Protocol):
     async def conclude(self, outcome: Outcome) -> None:
         """Store how a call ended."""
         ...
-
-
-class NoJournal:
-    """A journal that stores nothing: the default of the library."""
-
-    async def intend(self, intent: Intent) -> None: ...
-
-    async def conclude(self, outcome: Outcome) -> None: ...

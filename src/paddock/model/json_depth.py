@@ -6,7 +6,7 @@ import re
 from itertools import accumulate
 
 RESULT_DEPTH = 500
-"""Levels of lists and objects in a result. Decoders and encoders fail at about twice as many."""
+"""How many levels of lists and objects a result may have. Decoders and encoders fail at about twice as many."""
 TOO_DEEP = f"the result is nested more than {RESULT_DEPTH} levels deep"
 _NOT_NESTING = bytes(set(range(256)) - set(b'"[]{}'))
 _BRACKETS = bytes.maketrans(b"{}", b"[]")

@@ -55,8 +55,15 @@ def format_bytes(number: int) -> str:
     return f"{round(number / size, 2):.12g} {unit}" if number >= 1024 else f"{number} bytes"
 
 
+def format_limit(name: str, value: float) -> str:
+    """A limit for a message, with its unit: `memory_bytes = 32 MB`."""
+    if name.endswith("_bytes"):
+        return f"{name} = {format_bytes(int(value))}"
+    return f"{name} = {value:g} s" if name.endswith("_seconds") else f"{name} = {value}"
+
+
 def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:
-    """`default` overridden by `requested`. A limit that is zero, negative, not finite or too high is an error."""
+    """`default` overridden by `requested`. A negative, infinite or too high limit is an error; most must not be 0."""
     if requested is None:
         return default
     if isinstance(requested, Limits):

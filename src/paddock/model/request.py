@@ -116,7 +116,7 @@ class RunContext:
     """What a server adds to a run: its id, its definition and session, and the artifacts and tools of the session."""
 
     run_id: str
-    artifacts: Artifacts | None = None  # None: the store of the Paddock
+    artifacts: Artifacts | None = None  # None: Paddock's own store
     definition: str | None = None
     session: str | None = None
     tools: Mapping[str, RunTool] = field(

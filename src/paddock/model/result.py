@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """How a run ended. The list is closed."""
+    """How a run ended. There are no other verdicts."""
 
     OK = "ok"
     RAISED = "raised"  # an uncaught exception
@@ -40,7 +40,7 @@ class RunError:
     traceback: str = ""
     envelope: Mapping[str, Any] | None = None
     hint: str = ""
-    """What to change in the script, in a sentence; empty if nothing better is known than the message."""
+    """What to change in the script, in a sentence; empty if there is nothing to add to the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +78,17 @@ class RunResult:
     output_json: str | None = None
     stdout: str = ""
     stderr: str = ""
-    truncated: tuple[str, ...] = ()
+    truncated: tuple[str, ...] = ()  # the streams of which a part was dropped
     logs: tuple[Mapping[str, str], ...] = ()
-    outputs: tuple[Mapping[str, Any], ...] = ()
+    outputs: tuple[Mapping[str, Any], ...] = ()  # reserved, always empty
     error: RunError | None = None
     warnings: tuple[str, ...] = ()
-    """What the script probably did not intend, such as a call that nobody awaited. Each is a sentence for a model."""
+    """What the script probably did not intend, such as a call that was never awaited. Each is one sentence."""
     exit_code: int | None = None
     signal: int | None = None
     calls: tuple[Call, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
-    network: tuple[Mapping[str, Any], ...] = ()
+    network: tuple[Mapping[str, Any], ...] = ()  # reserved, always empty
     available_functions: tuple[str, ...] = ()
     definition: str | None = None
     session: str | None = None
@@ -115,6 +115,7 @@ class RunResult:
             return json.dumps(self.to_dict())
 
     def _without_output(self) -> dict[str, Any]:
+        """Every key of the JSON form in its order; the value of `output` is not filled in."""
         return {
             "run_id": self.run_id,
             "verdict": str(self.verdict),

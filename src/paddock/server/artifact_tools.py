@@ -21,7 +21,7 @@ from paddock.definitions.faces import FaceResponse, object_schema
 from paddock.definitions.faces.logs import artifact_fields
 from paddock.errors import BadArtifact
 from paddock.model.artifacts import NAME_CHARACTERS, Artifact, is_text, mime_type, name_problem
-from paddock.model.limits import MB
+from paddock.model.limits import MB, format_bytes
 from paddock.model.spelling import nearest
 from paddock.model.tools import Hints
 from paddock.server.images import IMAGE_BYTES, IMAGE_TYPES
@@ -45,6 +45,8 @@ MAX_LINES = 10_000
 MAX_MATCHES = 200
 MAX_CONTEXT = 20
 MAX_LISTED = 200
+AFTER_END = 1 << 62
+"""An offset after the end of every text."""
 RESOURCE_BYTES = 4 * MB
 RESOURCES_PAGE = 100
 
@@ -74,6 +76,7 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
     text = search if search is not None else smartGrepQuery
     try:
         if text is not None:
+            offset = await _from_start(scope, artifact, unit, offset)
             limit = min(limit or DEFAULT_LIMITS["matches"], MAX_MATCHES)
             query = Query(text, is_regex, unit, offset, limit, min(context_lines, MAX_CONTEXT))
             return await _search(scope, artifact, query)
@@ -81,6 +84,7 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
             return {"success": True, **artifact_fields(artifact.artifact), IMAGE: True}
         if not await scope.is_text(artifact):
             return await _binary(scope, artifact)
+        offset = await _from_start(scope, artifact, unit, offset)
         limit = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MAX_LINES)
         return await _page(scope, artifact, unit, offset, limit)
     except BadArtifact as refused:
@@ -146,6 +150,15 @@ async def list_artifacts(
     return {"success": True, "artifacts": entries, "more": bool(next_page), **next_page}
 
 
+async def _from_start(scope: ArtifactScope, stored: StoredArtifact, unit: Unit, offset: int) -> int:
+    """Return the offset counted from the start of the text. A negative one counts from its end."""
+    if offset >= 0:
+        return offset
+    end = await scope.page(stored, unit, AFTER_END, 1)
+    total = end.end.character if unit == "characters" else end.total_lines or 0
+    return max(0, total + offset)
+
+
 async def _page(scope: ArtifactScope, stored: StoredArtifact, unit: Unit, offset: int, limit: int) -> Answer:
     page = await scope.page(stored, unit, offset, limit)
     answer = {"success": True, **artifact_fields(stored.artifact), "content": page.text, "unit": unit, "offset": offset}
@@ -184,7 +197,7 @@ async def _binary(scope: ArtifactScope, stored: StoredArtifact) -> Answer:
     if stored.artifact.size > BASE64_BYTES:
         return _failed(
             f"the artifact {stored.artifact.filename!r} is binary ({stored.artifact.mime_type}) and has "
-            f"{stored.artifact.size} bytes; at most {BASE64_BYTES} bytes are returned as base64",
+            f"{format_bytes(stored.artifact.size)}; at most {format_bytes(BASE64_BYTES)} are returned as base64",
             "Read its bytes in a script, with the function read_artifact.",
         )
     content = b"".join([piece async for piece in scope.stream(stored)])
@@ -219,7 +232,7 @@ async def _read_run(services: Services, caller: Caller, scope: ArtifactScope, ar
 
 
 def _with_text(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `write_artifact` with JSON text in the place of an object or a list."""
+    """The arguments of `write_artifact` with JSON text instead of an object or a list."""
     content = arguments.get("content")
     text = json.dumps(content, ensure_ascii=False) if isinstance(content, dict | list) else None
     return arguments if text is None else {**arguments, "content": text}
@@ -253,7 +266,9 @@ def _failed(error: str, hint: str) -> Answer:
     return {"success": False, "error": error, "hint": hint}
 
 
-def _number(description: str, minimum: int, maximum: int | None = None, default: int | None = None) -> dict[str, Any]:
+def _number(
+    description: str, minimum: int | None, maximum: int | None = None, default: int | None = None
+) -> dict[str, Any]:
     values = {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default, "description": description}
     return {name: value for name, value in values.items() if value not in (None, "")}
 
@@ -262,13 +277,13 @@ _ARTIFACT_FIELDS = ("id", "filename", "mimeType", "size", "url")
 _TEXT = {"type": "string"}
 _READ = object_schema(
     {
-        "ref": {**_TEXT, "description": "Id, URL, file name (the newest) or run_id (its output)."},
-        "offset": _number("In `unit`.", 0),
-        "limit": _number("In `unit`, or in matches.", 1),
+        "ref": {**_TEXT, "description": "Id, URL or file name; or a run_id, for that run's output."},
+        "offset": _number("In `unit`; negative: from the end.", None),
+        "limit": _number("How many units, or matches.", 1),
         "unit": {"enum": ["characters", "lines"], "default": "characters"},
-        "search": {**_TEXT, "description": "Text to find, in any case."},
+        "search": {**_TEXT, "description": "Text to find, ignoring case."},
         "smartGrepQuery": {**_TEXT, "deprecated": True},  # another name for `search` that some agents use
-        "is_regex": {"type": "boolean", "description": "search is RE2 syntax."},
+        "is_regex": {"type": "boolean", "description": "`search` is a regex (RE2)."},
         "context_lines": _number("", 0, MAX_CONTEXT, 2),
     },
     ["ref"],
@@ -278,11 +293,11 @@ _WRITE = object_schema(
         "filename": _TEXT,
         "content": _TEXT,
         "base64": {**_TEXT, "description": "Instead of content."},
-        "file_type": {**_TEXT, "description": "csv, json, … or a MIME type; else by name."},
+        "file_type": {**_TEXT, "description": "csv, json, … or a MIME type."},
         "mode": {
             "enum": ["create", "replace", "append"],
             "default": "create",
-            "description": "replace, append: by name, in this session; or by id or URL.",
+            "description": "To replace or append, filename may be an id or URL.",
         },
     },
     ["filename"],
@@ -299,7 +314,7 @@ _LIST = object_schema(
 
 
 def list_artifact_tools(services: Services, definitions: Sequence[Definition] = ()) -> list[ServerTool]:
-    """The three tools as clients call them. `definitions` are the code tools beside them."""
+    """The three tools as clients call them. `definitions` are the code tools offered with them."""
     how_to_read = _how_scripts_read(definitions)
 
     def tool(
@@ -324,11 +339,11 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
         output_schema, name = {"type": "object"}, function.__name__
         return builtin_tool(name, title, description, schema, call, output_schema=output_schema, hints=hints)
 
-    read = "Read a page or matching lines of a stored file. Search a large file first; pass `next` to continue."
+    read = "Read part of a stored file, or search it. To continue, pass what is in `next`."
     return [
         tool(read_artifact, "Read an artifact", read, _READ, READS),
         replace(
-            tool(write_artifact, "Write an artifact", "Store a file; scripts can read it.", _WRITE, Hints()),
+            tool(write_artifact, "Write an artifact", "Store a file that scripts can read.", _WRITE, Hints()),
             normalize=_with_text,
         ),
         tool(list_artifacts, "List artifacts", "List stored files, newest first.", _LIST, READS),
@@ -351,7 +366,7 @@ def resource_template(services: Services) -> ResourceTemplate:
         uri_template=services.artifacts.url_of("{id}"),
         name="artifact",
         title="Artifact",
-        description=f"An artifact of at most {RESOURCE_BYTES // MB} MB, by its id.",
+        description=f"An artifact of at most {format_bytes(RESOURCE_BYTES)}, by its id.",
     )
 
 
@@ -372,8 +387,8 @@ async def read_resource(services: Services, caller: Caller, uri: str) -> Content
         if caller.max_bytes is None or await asyncio.to_thread(event_bytes, contents) <= caller.max_bytes:
             return contents
     raise BadArtifact(
-        f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a resource may have at most "
-        f"{limit} here, or fewer if some must be escaped; page or search it with the tool read_artifact"
+        f"the artifact {stored.artifact.filename!r} has {format_bytes(stored.artifact.size)}, and a resource may have "
+        f"at most {format_bytes(limit)} here, or less if some must be escaped; page or search it with read_artifact"
     )
 
 

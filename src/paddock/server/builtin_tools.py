@@ -30,7 +30,7 @@ DEFAULT_RESULTS, MAX_RESULTS = 10, 50
 MAX_SCHEMAS = 20
 _DETAILS = ("brief", "detailed", "full")
 QUEUED = "queued"
-"""Shown instead of a verdict while a run waits for a place."""
+"""Shown instead of a verdict while a run waits for its turn."""
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 
 
@@ -106,8 +106,11 @@ def is_failure(summary: dict[str, Any]) -> bool:
     return summary["verdict"] not in (str(Verdict.OK), RUNNING, QUEUED)
 
 
-def discovery_tools(services: Services) -> list[ServerTool]:
-    """`search`, `get_schema` and `tags`, which find tools so that not all of them need to be in the model's context."""
+def discovery_tools(services: Services, language: str) -> list[ServerTool]:
+    """`search`, `get_schema` and `tags`, which find tools so that not all of them need to be in the model's context.
+
+    Stubs are in `language`.
+    """
 
     async def search(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
@@ -119,7 +122,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
             servers=servers,
             limit=arguments.get("limit", DEFAULT_RESULTS),
         )
-        text = await _describe(matches, all_tools, arguments.get("detail", "brief"))
+        text = await _describe(matches, all_tools, arguments.get("detail", "brief"), language)
         no_match = f"None of {len(all_tools)} tools matches. Try other words; `tags` gives an overview."
         return _text(services, text or (no_match if all_tools else "There are no tools that scripts can call here."))
 
@@ -133,7 +136,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
             summary = f"There is no tool {_quote(missing)}."
             return envelope_result(envelope.tool_not_found(missing[0], summary, hints=hints))
         present = [tool for tool in matches.values() if tool is not None]
-        text = await _describe(present, all_tools, arguments.get("detail", "detailed"))
+        text = await _describe(present, all_tools, arguments.get("detail", "detailed"), language)
         for name in missing:
             text += "\n\n" + " ".join([f"There is no tool {_quote([name])}.", *catalogue.hints(name)[:1]])
         return _text(services, text)
@@ -146,7 +149,7 @@ def discovery_tools(services: Services) -> list[ServerTool]:
     detail = {
         "enum": list(_DETAILS),
         "default": "brief",
-        "description": "A line each, stubs, or stubs and JSON Schemas.",
+        "description": "A line each; typed stubs; stubs and JSON Schemas.",
     }
     limit = {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": DEFAULT_RESULTS}
     names = {**_STRINGS, "minItems": 1, "maxItems": MAX_SCHEMAS}
@@ -154,14 +157,22 @@ def discovery_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "search",
             "Search tools",
-            "Find tools for scripts by what they do, best first; an empty query lists all.",
-            object_schema({"query": {"type": "string"}, "tags": _STRINGS, "detail": detail, "limit": limit}, ["query"]),
+            "Find tools that scripts can call, by what they do. An empty query lists all.",
+            object_schema(
+                {
+                    "query": {"type": "string"},
+                    "tags": {**_STRINGS, "description": "Tags or servers."},
+                    "detail": detail,
+                    "limit": limit,
+                },
+                ["query"],
+            ),
             search,
         ),
         builtin_tool(
             "get_schema",
             "Get schemas",
-            "Get typed stubs by name; with `full` also JSON Schemas.",
+            "Get the typed stubs of tools: arguments and results.",
             object_schema({"tools": names, "detail": {"enum": list(_DETAILS), "default": "detailed"}}, ["tools"]),
             get_schema,
         ),
@@ -191,12 +202,12 @@ def contract_tool() -> ServerTool:
     )
 
 
-async def _describe(matches: Sequence[tools.Tool], all_tools: Sequence[tools.Tool], detail: str) -> str:
+async def _describe(matches: Sequence[tools.Tool], all_tools: Sequence[tools.Tool], detail: str, language: str) -> str:
     if detail == "brief":
         return describe.brief(matches)
     write = describe.detailed if detail == "detailed" else describe.full
     # Rendering many schemas takes a while, so it happens in a thread.
-    return await asyncio.to_thread(write, matches, among=all_tools) if matches else ""
+    return await asyncio.to_thread(write, matches, language, among=all_tools) if matches else ""
 
 
 def _text(services: Services, text: str) -> CallToolResult:

@@ -6,15 +6,13 @@ arguments -> Face.parse -> FaceRequest -> Paddock.follow -> RunResult -> Face.re
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
-from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -33,7 +31,7 @@ from paddock.record import new_run_id, unfinished_result
 from paddock.server import session_tools
 from paddock.server.builtin_tools import is_failure, state_of, summarize_stored
 from paddock.server.files import add_files
-from paddock.server.run_queue import Place
+from paddock.server.run_queue import Slot
 from paddock.server.session_tools import ScriptTool
 from paddock.server.sessions import Caller, Report
 from paddock.server.tool import ServerTool, json_result, to_result
@@ -89,14 +87,14 @@ class _CodeTool:
         run_id = new_run_id()
         try:
             self._services.check_open()
-            place = self._services.queue.place(run_id, caller.key, partial(_memory_bytes, caller, request))
-            return await self._call(run_id, place, caller, request)
+            slot = self._services.queue.slot(run_id, caller.key)
+            return await self._call(run_id, slot, caller, request)
         except Overloaded as refusal:
             hints = ["Nothing was run. Wait for retry_after_seconds, then call again, and make fewer calls at once."]
             seconds = refusal.retry_after_seconds
             return self.refuse(envelope.rate_limited(self._definition.name, str(refusal), seconds, hints=hints))
 
-    async def _call(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> CallToolResult:
+    async def _call(self, run_id: str, slot: Slot, caller: Caller, request: FaceRequest) -> CallToolResult:
         """Store the run and start it. Wait for its result unless it is detached."""
         try:
             if request.connections:
@@ -104,16 +102,16 @@ class _CodeTool:
                 request = replace(request, connections=connections)
             earlier = await self._begin(run_id, caller, request)
         except BaseException:
-            place.leave()
+            slot.leave()
             raise
         if earlier is not None:
-            place.leave()
+            slot.leave()
             return json_result(earlier, is_error=is_failure(earlier))
         if request.detach:
-            self._services.detach(run_id, self._run(run_id, place, replace(caller, report=_ignore), request))
-            return json_result({"run_id": run_id, **state_of(place.position)})
+            self._services.detach(run_id, self._run(run_id, slot, replace(caller, report=_ignore), request))
+            return json_result({"run_id": run_id, **state_of(slot.position)})
         try:
-            result = await self._run(run_id, place, caller, request)
+            result = await self._run(run_id, slot, caller, request)
         except Overloaded:
             raise
         except PaddockError as fault:
@@ -170,7 +168,7 @@ class _CodeTool:
         earlier = await self._services.store.runs.begin(new)
         return None if earlier is None else await summarize_stored(self._services, caller, earlier)
 
-    async def _run(self, run_id: str, place: Place, caller: Caller, request: FaceRequest) -> RunResult:
+    async def _run(self, run_id: str, slot: Slot, caller: Caller, request: FaceRequest) -> RunResult:
         """Wait for the run's turn, run it to its end, and store its result, even if it was cancelled.
 
         Returns the result if the run ended by itself, or if the server ended it: then the verdict is `cancelled`.
@@ -184,13 +182,13 @@ class _CodeTool:
         can_search = any(each.startswith("discovery") for each in self._definition.companions) and services.has_tools
         session = caller.owner.session
         context = RunContext(run_id, artifacts, self._definition.name, session, own, calls_context, can_search)
-        reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id), place)
+        reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, run_id), slot)
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
         with services.in_progress(run_id) as run, caller.memory:
-            run.last_progress = lambda: reporter.last_progress
+            run.progress = reporter.progress
             try:
-                async with run.stop, place:
+                async with run.stop, slot:
                     request = await add_files(services, caller, request)
                     result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
                 await reporter.flush()
@@ -208,23 +206,11 @@ class _CodeTool:
             finally:
                 reporter.close()
                 try:
-                    await services.store.runs.finish(run_id, result or unfinished(Verdict.LOST, HOST_FAILED))
+                    ended = result or unfinished(Verdict.LOST, HOST_FAILED)
+                    await services.store.runs.finish(run_id, ended, reporter.progress())
                 except StoreError as problem:  # the caller still gets the result
                     services.log_fault(f"the result of run {run_id} could not be stored", problem)
         return result
-
-
-def _memory_bytes(caller: Caller, request: FaceRequest) -> int:
-    """Estimate how much memory the request needs, including the attached files that are read when it starts."""
-    attached = caller.session.files.values() if caller.session is not None and request.session_files else ()
-    files = request.options.get("files") or ()
-    size = len(request.code) + sum(each.size for each in attached) + sum(len(each.content) for each in files)
-    size += 0 if request.detach else caller.body_bytes
-    objects: list[Any] = [request.options.get("inputs")]
-    while objects:  # one level of the value at a time; the JSON text may be twenty times smaller than these objects
-        size += sum(map(getsizeof, objects))
-        objects = list({id(each): each for each in gc.get_referents(*objects)}.values())
-    return size
 
 
 async def _ignore(done: float, total: float | None, message: str) -> None:
@@ -238,12 +224,11 @@ class ProgressReporter:
     a run that is ended early.
     """
 
-    def __init__(self, report: Report, on_output: Callable[[str, str], None], place: Place | None = None) -> None:
-        self._report, self._on_output, self._place = report, on_output, place
+    def __init__(self, report: Report, on_output: Callable[[str, str], None], slot: Slot | None = None) -> None:
+        self._report, self._on_output, self._slot = report, on_output, slot
         self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._artifacts: list[Artifact] = []
-        self.last_progress: Progress | None = None
-        """What the script reported last."""
+        self._progress: Progress | None = None
         self._pending: deque[Progress] = deque(maxlen=MAX_PENDING_REPORTS)
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -260,7 +245,7 @@ class ProgressReporter:
             self._artifacts.append(event)
         elif isinstance(event, Progress):
             self._timer.cancel()  # the script reports its own progress
-            self.last_progress = event
+            self._progress = event
             self._send(event)
 
     def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:
@@ -276,6 +261,11 @@ class ProgressReporter:
             wall_seconds=time.monotonic() - self._began_at,
         )
 
+    def progress(self) -> dict[str, Any] | None:
+        """Return what the script reported last."""
+        progress = self._progress
+        return None if progress is None else {name: value for name, value in asdict(progress).items() if value != ""}
+
     async def flush(self) -> None:
         """Wait until all pending reports are sent. The caller accepts none after the result."""
         self._timer.cancel()
@@ -289,7 +279,7 @@ class ProgressReporter:
 
     @property
     def _position(self) -> int | None:
-        return None if self._place is None else self._place.position
+        return None if self._slot is None else self._slot.position
 
     def _state(self, seconds: float) -> str:
         position = self._position

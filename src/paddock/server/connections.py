@@ -1,4 +1,4 @@
-"""Limits the HTTP connections of a server: how many may be open, and how long a new one may stay silent."""
+"""Limits the HTTP connections of a server: how many may be open, and how long one may stay without a request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACCEPTED_AT_ONCE = 32
 WAITING_CONNECTIONS = 1024
 """How many connections the kernel keeps until they are accepted. It drops others, and their clients see a reset."""
 SILENT_SECONDS = 15.0
-"""How long a new connection may take to send the head of its first request."""
+"""How long a connection may take to send the head of its first request, or of another one after an answer."""
 WARN_SECONDS = 60.0
 """The shortest time between two warnings that too many connections are open."""
 _REASON = (
@@ -42,19 +42,31 @@ class LimitedProtocol(H11Protocol):
             transport.write(FULL)
             transport.close()
         super().connection_made(transport)
-        self.loop.call_later(SILENT_SECONDS, self._close_if_silent)
+        self._expect_request()
 
-    def _close_if_silent(self) -> None:
-        has_request: bool = self.cycle is not None  # uvicorn sets `cycle` when the head of a request has arrived
-        if not has_request:
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._expectation.cancel()
+
+    def on_response_complete(self) -> None:
+        self._expectation.cancel()
+        self._expect_request()
+        super().on_response_complete()
+
+    def _expect_request(self) -> None:
+        # uvicorn closes a connection that sends nothing after an answer. One byte is enough to stop that.
+        self._expectation = self.loop.call_later(SILENT_SECONDS, self._close_if_silent, self.cycle)
+
+    def _close_if_silent(self, last_cycle: object) -> None:
+        if self.cycle is last_cycle:  # uvicorn sets another `cycle` when the head of a request has arrived
             self.transport.close()
 
     def _warn(self, limit: int) -> None:
         if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS:
             LimitedProtocol._warned_at = time.monotonic()
             log.warning(
-                "%d connections are open, as many as the descriptors of this process allow; more get 503. "
-                "Allow more descriptors (ulimit -n), or find out who opens so many",
+                "%d connections are open, as many as the descriptors of this process allow; further ones get 503. "
+                "Allow more descriptors (ulimit -n), or find the client that opens so many",
                 limit,
             )
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 RUN_BYTES = 64 * MB
-"""Maximum size of all files of one run together."""
+"""Maximum total size of the files of one run."""
 MAX_ATTACHED = 100
 """Maximum number of attached files in one session."""
 
@@ -38,8 +38,8 @@ def file_tools(services: Services) -> list[ServerTool]:
         builtin_tool(
             "attach_file",
             "Attach a file",
-            "Attach a file: scripts find it in `files` until it is detached. It is stored as an artifact whose id is "
-            "its element_id. Pass content for text, base64 for other bytes, or artifact for an existing artifact.",
+            "Attach a file: scripts find it in `files` until it is detached. Pass file_name with content or base64, or "
+            "artifact alone for a stored file. It is stored as an artifact, whose id is its element_id.",
             object_schema(
                 {
                     "file_name": {**text, "description": "The name of a new file."},

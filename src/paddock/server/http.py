@@ -1,63 +1,73 @@
 """The HTTP server: MCP at `/mcp`, and health checks at `/healthz` and `/readyz`.
 
-Whoever reaches the server can run code as its owner. It therefore listens on loopback or a Unix socket only, and checks
-`Host` and `Origin`, so that a web page cannot reach it through DNS rebinding. If a token is configured, it is required.
+Every request passes through `_Guard`. It checks `Host` and `Origin`, so that a web page cannot reach the server by DNS
+rebinding, and identifies the sender (`authentication`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import ipaddress
 import math
 import re
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
-from paddock.errors import ConfigError, Overloaded
+from paddock.errors import Overloaded
 from paddock.model import envelope
 from paddock.model.request import LOCAL
+from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
-from paddock.server.request_memory import SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
+from paddock.server.request_memory import SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
 
 if TYPE_CHECKING:
+    from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
     from mcp.server.lowlevel import Server
+    from mcp.server.streamable_http import StreamableHTTPServerTransport
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from paddock.config import ServerConfig
+    from paddock.config import Config, ServerConfig
     from paddock.server.services import Services
 
 BODY_BYTES = 32 * 1024 * 1024
-"""Maximum size of one request: code, inputs and files together."""
+"""Maximum size of one request, including code, inputs and files."""
 EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
 """Headers of answers that web pages may read, besides those that browsers always show them."""
-_HOST = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+_HOST = re.compile(r"(?P<name>[\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?", re.IGNORECASE | re.ASCII)
 _ANY_PORT = ":*"
 _HEALTH = "/healthz"
+_METADATA = "/.well-known/oauth-protected-resource"
+MCP_PATH = "/mcp"
 _RECEIVED_KEY = "paddock_received"
+ANYBODY = Identity("", "user", is_verified=False)
+"""The sender of a request that needs no token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
     """What is known about a request before MCP reads it."""
 
-    caller: str  # requests with the same value share places for runs, and memory
+    identity: Identity
+    caller: str  # requests with the same value share run slots and memory
     body_bytes: int  # the SDK keeps the body as long as the call lasts
     memory: HeldMemory
     disconnected: asyncio.Event  # set when the client closes its connection
 
 
-def make_app(server: Server[Any], services: Services) -> Starlette:
+def make_app(server: Server[Any], services: Services, authenticator: Authenticator | None = None) -> Starlette:
     """Return the ASGI application. Its lifespan starts and ends the clients' sessions."""
     from mcp.server.transport_security import TransportSecuritySettings
 
@@ -67,19 +77,28 @@ def make_app(server: Server[Any], services: Services) -> Starlette:
         problems = await readiness.problems()
         return PlainTextResponse("".join(f"{each}\n" for each in problems or ["ok"]), 503 if problems else 200)
 
-    routes = [Route(_HEALTH, _health, methods=["GET"]), Route("/readyz", check_ready, methods=["GET"])]
+    settings = services.config.server
+    authenticator = authenticator or Authenticator(services.config, services.store)
+    routes = [
+        Route(_HEALTH, _health, methods=["GET"]),
+        Route("/readyz", check_ready, methods=["GET"]),
+        *_metadata_routes(services.config),
+    ]
     # The SDK's check is disabled: it accepts every host that starts with a local name and a colon, and refuses hosts
     # without a port. `_Guard` checks the host instead.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
-        max_request_body_size=BODY_BYTES, custom_starlette_routes=routes, transport_security=unchecked
+        streamable_http_path=MCP_PATH,
+        max_request_body_size=BODY_BYTES,
+        custom_starlette_routes=routes,
+        transport_security=unchecked,
     )
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
     manager = server.session_manager
     manager.asgi_app = manager.asgi_app.app  # type: ignore[assignment]
-    settings = services.config.server
-    app.add_middleware(_Guard, settings=settings)
+    _share_sessions(manager)
+    app.add_middleware(_Guard, settings=settings, authenticator=authenticator)
     if settings.origins:
         # This middleware is outside of the guard, because a browser's preflight request has no token.
         app.add_middleware(
@@ -93,17 +112,35 @@ def make_app(server: Server[Any], services: Services) -> Starlette:
     return app
 
 
-def check_host(host: str) -> None:
-    """Raise ConfigError unless `host` is reachable only from this machine."""
-    try:
-        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = False
-    if not is_loopback:
-        raise ConfigError(
-            f"refusing to listen on {host!r}: without accounts, whoever reaches this server can run code on it. "
-            "Use 127.0.0.1, ::1 or localhost, and reach it from elsewhere through a tunnel such as ssh -L"
-        )
+def _share_sessions(manager: StreamableHTTPSessionManager) -> None:
+    """Let no principal open more than its share of the sessions, so that others can still open some."""
+    admit = manager._admit_session  # noqa: SLF001  the SDK has only one limit for all
+
+    def admit_fairly(requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        owners, opened = manager._session_owners, manager._server_instances  # noqa: SLF001
+        own = sum(owners.get(each) == requestor for each in opened)
+        return None if own >= (manager.max_sessions or math.inf) * SHARE else admit(requestor)
+
+    manager._admit_session = admit_fairly  # type: ignore[method-assign]  # noqa: SLF001
+
+
+def _metadata_routes(config: Config) -> list[Route]:
+    """Return the routes that tell a client where to get a token: RFC 9728."""
+    if not config.auth.issuer:
+        return []
+    from mcp.server.auth.routes import create_protected_resource_routes
+    from mcp.server.auth.settings import AuthSettings
+    from pydantic import TypeAdapter
+
+    values = {
+        "issuer_url": config.auth.issuer,
+        "resource_server_url": f"{config.server.url.rstrip('/')}{MCP_PATH}",
+        "validate_token_resource": False,  # `JwtIssuer` checks the audience
+    }
+    settings = TypeAdapter(AuthSettings).validate_python(values)
+    assert settings.resource_server_url is not None  # noqa: S101  given above
+    scopes = list(config.auth.scopes) or None
+    return create_protected_resource_routes(settings.resource_server_url, [settings.issuer_url], scopes, "Paddock")
 
 
 def received(request: Request | None) -> Received | None:
@@ -136,9 +173,9 @@ class _Guard:
     events later. This server stores no events, so it ends the call.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServerConfig) -> None:
-        self._app, self._settings = app, settings
-        self._token_digest = _digest(settings.token) if settings.token else None
+    def __init__(self, app: ASGIApp, settings: ServerConfig, authenticator: Authenticator) -> None:
+        self._app, self._settings, self._authenticator = app, settings, authenticator
+        self._host = urlsplit(settings.url).hostname
         self._origins = re.compile(_origins_pattern(settings.origins))
         self._memory = RequestMemory(settings.request_bytes)
 
@@ -146,27 +183,33 @@ class _Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        caller = self._caller(scope)
-        memory = HeldMemory(self._memory, caller)
-        with memory:
-            await self._serve(scope, receive, send, caller, memory)
-
-    def _caller(self, scope: Scope) -> str:
-        """Return who makes the request: never a connection or an unverified token, of which anybody can have many."""
-        is_verified = self._token_digest is not None  # all callers have the same token, and count as one
-        return LOCAL if is_verified or not scope.get("client") else str(scope["client"][0])
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, caller: str, memory: HeldMemory) -> None:
         try:
             headers = Headers(scope=scope)
-            self._check(scope["path"], headers)
-            body = await self._receive_body(headers, receive, memory) if scope["type"] == "http" else deque()
+            self._check(headers)
+            identity = await self._identify(scope, headers)
+        except _Refused as refused:
+            await refused.response()(scope, receive, send)
+            return
+        # Not a connection or an unverified token: anybody can have many of those.
+        caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
+        memory = HeldMemory(self._memory, caller)
+        with memory:
+            await self._serve(scope, receive, send, identity, caller, memory)
+
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, identity: Identity, caller: str, memory: HeldMemory
+    ) -> None:
+        try:
+            headers = Headers(scope=scope)
+            # What needs no token needs no body either, so nobody without a token takes memory from others.
+            has_body = scope["type"] == "http" and identity is not ANYBODY
+            body = await self._receive_body(headers, receive, memory) if has_body else deque()
         except _Refused as refused:
             await refused.response()(scope, receive, send)
             return
         disconnected = asyncio.Event()
         size = sum(len(message.get("body", b"")) for message in body)
-        scope.setdefault("state", {})[_RECEIVED_KEY] = Received(caller, size, memory, disconnected)
+        scope.setdefault("state", {})[_RECEIVED_KEY] = Received(identity, caller, size, memory, disconnected)
         has_started = False
 
         async def receive_again() -> Message:
@@ -175,36 +218,59 @@ class _Guard:
                 disconnected.set()
             return message
 
-        async def send_on(message: Message) -> None:
+        async def forward(message: Message) -> None:
             nonlocal has_started
             has_started = True
             await send(message)
 
         try:
-            await self._app(scope, receive_again, send_on)
+            await self._app(scope, receive_again, forward)
         except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
             if not has_started:
                 reason = "The server was shut down before it could answer; check what the call did before you repeat it"
                 await _Refused(503, reason).response()(scope, receive, send)
 
-    def _check(self, path: str, headers: Headers) -> None:
-        """Raise _Refused unless the host is this machine, the origin (if any) is allowed, and the token is right."""
-        if not all(_HOST.fullmatch(host) for host in headers.getlist("host") or [""]):
-            raise _Refused(421, "Invalid Host header: it must name this machine, as localhost or 127.0.0.1 does")
+    def _check(self, headers: Headers) -> None:
+        """Raise _Refused unless the host is this server, and the origin (if any) is allowed."""
+        if not all(self._is_own(host) for host in headers.getlist("host") or [""]):
+            raise _Refused(421, "Invalid Host header: it must name this server: localhost, its address, or server.url")
         for origin in headers.getlist("origin"):
             if not self._origins.fullmatch(origin):
-                raise _Refused(403, "Invalid Origin header: web pages may use this server if server.origins names them")
-        if self._token_digest is None or path == _HEALTH:
-            return
-        credentials = headers.getlist("authorization")
-        if not credentials:
-            problem = "this server requires a token"
-        elif len(credentials) > 1 or not hmac.compare_digest(_digest(_bearer(credentials[0])), self._token_digest):
-            problem = "the token is not the one that this server requires"
-        else:
-            return
-        reason = f"Unauthorized: {problem}; send it as `Authorization: Bearer TOKEN`"
-        raise _Refused(401, reason, www_authenticate="Bearer")
+                raise _Refused(403, "Invalid Origin header: only web pages in server.origins may use this server")
+
+    def _is_own(self, host: str) -> bool:
+        """Whether `host` names this server. An address is safe: DNS rebinding needs a host name."""
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        name = found["name"].lower()
+        if name in ("localhost", self._host):
+            return True
+        try:
+            address = ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return False
+        return address.is_loopback or self._authenticator.is_required
+
+    async def _identify(self, scope: Scope, headers: Headers) -> Identity:
+        """Return who sends the request. Raises _Refused. The SDK serves a session only to whoever started it."""
+        if scope["path"] == _HEALTH or scope["path"].startswith(_METADATA):
+            return ANYBODY
+        try:
+            identity = await self._authenticator.identify(headers.getlist("authorization"))
+        except Unauthorized as problem:
+            title = {401: "Unauthorized", 403: "Forbidden"}.get(problem.status, "Unavailable")
+            raise _Refused(problem.status, f"{title}: {problem}", www_authenticate=self._challenge(problem)) from None
+        if identity.is_verified:
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=identity.principal, scopes=[]))
+        return identity
+
+    def _challenge(self, problem: Unauthorized) -> str:
+        parts = [f'error="{problem.error}"'] if problem.error else []
+        if self._authenticator.issuer is not None:
+            base = self._settings.url.rstrip("/")
+            parts.append(f'resource_metadata="{base}{_METADATA}{MCP_PATH}"')
+        return f"Bearer {', '.join(parts)}".strip()
 
     async def _receive_body(self, headers: Headers, receive: Receive, memory: HeldMemory) -> deque[Message]:
         """Read the whole body. Raises _Refused if it is too large or too slow, or if requests take too much memory."""
@@ -227,7 +293,7 @@ class _Guard:
             size += len(message.get("body", b""))
             if size > BODY_BYTES:
                 raise _too_large()
-            if refusal is None:  # otherwise the rest is read and discarded: a client reads no answer while it sends
+            if refusal is None:  # otherwise the rest is discarded: clients read the answer after sending everything
                 body += message.get("body", b"")
                 refusal = self._count(body, memory, is_whole=not more)
                 if refusal is not None:
@@ -259,19 +325,10 @@ class _Guard:
 
 
 def _too_large() -> _Refused:
-    return _Refused(413, f"The request has more than {BODY_BYTES >> 20} MB: send less at once")
+    return _Refused(413, f"The request is larger than {BODY_BYTES >> 20} MB: send less at once")
 
 
 def _origins_pattern(origins: tuple[str, ...]) -> str:
     """Return a pattern for the allowed origins. `http://localhost:*` allows any port, and no port."""
     ports = {each: r"(:\d{1,5})?" if each.endswith(_ANY_PORT) else "" for each in origins}
     return f"(?i:{'|'.join(re.escape(each.removesuffix(_ANY_PORT)) + port for each, port in ports.items()) or '(?!)'})"
-
-
-def _bearer(credentials: str) -> str:
-    scheme, _, token = credentials.partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()

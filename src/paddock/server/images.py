@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 IMAGE_BYTES = 512 * 1024
 """The largest image that is sent. A larger one is a link."""
 ANSWER_BYTES = 4 * MB
-"""The most that the images of one answer may have together, in base64, where the client sets no lower limit."""
+"""Maximum total size of the images in one answer, as base64, unless the client sets a lower limit."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 async def with_images(services: Services, caller: Caller, result: CallToolResult) -> CallToolResult:
-    """Return `result` with images in the place of links to images, as far as they fit."""
+    """Return `result` with images instead of links to images, as far as they fit."""
     links = [each for each in result.content if isinstance(each, ResourceLink) and each.mime_type in IMAGE_TYPES]
     links = [each for each in links if (each.size or 0) <= IMAGE_BYTES]
     if not links:

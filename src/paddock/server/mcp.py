@@ -40,7 +40,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
-from paddock.errors import PaddockError, RequestError, surface
+from paddock.errors import PaddockError, RequestError, error_codes
 from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.model.spelling import nearest
@@ -49,7 +49,7 @@ from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import received
 from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
-from paddock.server.sessions import CONNECTION, Caller, token_principal
+from paddock.server.sessions import CONNECTION, Caller
 from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_notes
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ class _Handlers:
         self.subscribers = _Subscribers()
         self._open_lifespans = 0
         self._watch_task: asyncio.Task[None] | None = None
-        self._discovery = builtin_tools.discovery_tools(services)
+        is_javascript = bool(definitions) and all(each.language == "javascript" for each in definitions)
+        self._discovery = builtin_tools.discovery_tools(services, "javascript" if is_javascript else "python")
         self._contract = builtin_tools.contract_tool()
         self._session = [
             session_tools.server_tool(each) for each in session_tools.list_session_tools(services.paddock.injection)
@@ -212,7 +213,7 @@ class _Handlers:
         }
 
     def _companions(self, definitions: Sequence[Definition]) -> list[ServerTool]:
-        """The companion tools that these definitions ask for, as far as there is something to use them for."""
+        """The companion tools that these definitions ask for, except those that have nothing to act on."""
         groups = {group for each in definitions for group in each.companions}
         tools: list[ServerTool] = []
         if "discovery" in groups or ("discovery_if_tools" in groups and self._services.has_tools):
@@ -305,16 +306,15 @@ class _Handlers:
             await context.session.report_progress(done, total, message or None)
 
         name = _session_name(context)
-        token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
-        session = None if name is None else self._services.sessions.get(name, token)
-        # Each token has its own runs and artifacts. Without a token, or with the server's own, they are the owner's.
-        is_owner = not token or bool(self._services.config.server.token)
-        principal = LOCAL if is_owner else token_principal(token)
         http = received(context.request)
+        token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
+        if http is not None and http.identity.is_verified:
+            token = http.identity.principal  # which may have several tokens, one after another
+        session = None if name is None else self._services.sessions.get(name, token)
         if http is None:
-            return Caller(principal, session, report)
+            return Caller(LOCAL, session, report)
         # Any result may be sent as an event: the SDK starts a stream after 15 s, or at the first report.
-        return Caller(principal, session, report, EVENT_BYTES, http.caller, http.body_bytes, http.memory)
+        return Caller(http.identity.principal, session, report, EVENT_BYTES, http.caller, http.memory)
 
 
 @contextmanager
@@ -323,7 +323,7 @@ def _protocol_errors(services: Services) -> Iterator[None]:
     try:
         yield
     except PaddockError as problem:
-        raise MCPError(surface(problem).mcp_code, services.without_host_paths(str(problem))) from None
+        raise MCPError(error_codes(problem).mcp_code, services.without_host_paths(str(problem))) from None
 
 
 def _instructions(services: Services, code_tools: Sequence[str]) -> str:
@@ -336,9 +336,9 @@ def _instructions(services: Services, code_tools: Sequence[str]) -> str:
             "Scripts can call the tools of other servers: find these with `search`, read their types with `get_schema`."
         )
     sentences += [
-        "Return only what you need. What is too long is cut, and an artifact has all of it: search it or read it in "
+        "Return only what you need. Long output is cut and stored in full as an artifact: search it or read it in "
         "pages with `read_artifact`.",
-        "If a run fails, change what its hint says before you run it again.",
+        "If a run fails, follow its hint before you run it again.",
     ]
     return " ".join(sentences)
 
@@ -368,7 +368,7 @@ async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[
 
 
 def _session_name(context: Context) -> str | None:
-    """The name of the client's session: the header `Mcp-Session-Id` over HTTP, CONNECTION over stdio; None without."""
+    """The name of the client's session: the header `Mcp-Session-Id` over HTTP, CONNECTION over stdio; else None."""
     if context.request is None:
         return CONNECTION
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:

@@ -1,6 +1,6 @@
-"""Bounds the memory that HTTP requests take together, from the first byte of a body to the end of its answer and run.
+"""Bounds the memory that HTTP requests take in total, from the first byte of a body to the end of its answer and run.
 
-A request counts with an estimate of what it takes once it is parsed: lists of empty lists take twenty times their size.
+What counts is an estimate of the memory once a request is parsed: lists of empty lists take twenty times their size.
 One caller gets at most three quarters of the memory. So do all requests with large bodies, so that small ones are
 served meanwhile.
 """
@@ -49,11 +49,11 @@ class RequestMemory:
         """Raise Overloaded unless this caller may take `more_bytes` in addition."""
         room = self._limit_bytes * (SHARE if is_large else 1)
         if self._held.total() + more_bytes > room or self._held[caller] + more_bytes > room * SHARE:
-            raise Overloaded("the requests that are in progress take too much memory for this one", RETRY_SECONDS)
+            raise Overloaded("the requests in progress leave too little memory for this one", RETRY_SECONDS)
 
 
 class HeldMemory:
-    """The memory of one request. It counts while anybody has entered it: the request itself, or the run it started."""
+    """The memory of one request. It counts while it is entered by the request itself, or by the run that it started."""
 
     def __init__(self, memory: RequestMemory, caller: str) -> None:
         self._memory, self._caller = memory, caller

@@ -1,8 +1,8 @@
 """Decides which runs may start: a bounded queue that is fair between callers.
 
-A run that finds no free place waits. A free place goes to a run of the caller with the fewest runs in progress; among
-several such runs, to the one that has waited longest. One caller gets at most three quarters of the places, so its long
-runs never block the short runs of another. A run that would make the queue too long or too large is refused at once.
+A run waits if no slot is free. A free slot goes to a run of the caller with the fewest runs in progress; among
+several such runs, to the one that has waited longest. One caller gets at most three quarters of the slots, so its long
+runs never block the short runs of another. A run that would make the queue too long is refused at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from paddock.errors import Overloaded
@@ -20,19 +19,19 @@ if TYPE_CHECKING:
     from paddock.config import ServerConfig
 
 SHARE = 0.75
-"""The largest share that one caller may have of the runs in progress, of the waiting runs, and of `waiting_bytes`."""
+"""The largest share that one caller may have of the runs in progress, and of the waiting runs."""
 USUAL_SECONDS = 1.0
 """The assumed average duration of a run until the first run has ended."""
 LONGEST_RETRY_SECONDS = 60.0
 """The longest time after which a refused caller is told to try again."""
 
 
-class Place:
-    """The place of one run, at first in the queue. Enter it once, which waits for the run's turn, or leave it."""
+class Slot:
+    """The slot of one run, at first in the queue. Enter it once, which waits for the run's turn, or leave it."""
 
     def __init__(self, queue: RunQueue, run_id: str, caller: str) -> None:
         self._queue = queue
-        self.run_id, self.caller, self.size_bytes = run_id, caller, 0
+        self.run_id, self.caller = run_id, caller
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # done when the run may start
         self._started_at: float | None = None
         self._has_left = False
@@ -43,7 +42,7 @@ class Place:
         return self._queue.position(self.run_id)
 
     def leave(self) -> None:
-        """Give the place back, if it is still held."""
+        """Give the slot back, if it is still held."""
         if not self._has_left:
             self._has_left = True
             self._queue.leave(self, None if self._started_at is None else time.monotonic() - self._started_at)
@@ -56,7 +55,9 @@ class Place:
         except BaseException as problem:
             self.leave()
             if isinstance(problem, TimeoutError):
-                raise self._queue.overloaded(f"the run has waited {self._queue.wait_seconds:g} s for a place") from None
+                raise self._queue.overloaded(
+                    f"the run has waited {self._queue.wait_seconds:g} s for its turn"
+                ) from None
             raise
         self._started_at = time.monotonic()
 
@@ -65,17 +66,17 @@ class Place:
 
 
 class RunQueue:
-    """The places of one server, for runs in progress and waiting runs.
+    """The slots of one server, for runs in progress and waiting runs.
 
-        async with queue.place(run_id, caller, measure):
+        async with queue.slot(run_id, caller):
             ...  # the run
 
-    `caller` is LOCAL or a peer address, never a connection: anybody can open many connections.
+    `caller` is LOCAL, a principal or a peer address, never a connection, because one caller can open many.
     """
 
     def __init__(self, settings: ServerConfig) -> None:
         self._settings = settings
-        self._waiting: list[Place] = []  # oldest first
+        self._waiting: list[Slot] = []  # oldest first
         self._running: Counter[str] = Counter()
         self._average_seconds = USUAL_SECONDS
 
@@ -83,66 +84,55 @@ class RunQueue:
     def wait_seconds(self) -> float:
         return self._settings.wait_seconds
 
-    def place(self, run_id: str, caller: str, measure: Callable[[], int]) -> Place:
-        """Return a place for one run, which must be entered or left. Raises Overloaded if the queue is full.
-
-        `measure` returns how many bytes of memory the run holds. It is called only for a run that has to wait.
-        """
-        place = Place(self, run_id, caller)
-        if not self._has_place(caller) or any(each.caller == caller for each in self._waiting):
-            self._require_room(place, measure)
-        self._waiting.append(place)
+    def slot(self, run_id: str, caller: str) -> Slot:
+        """Return a slot for one run, which must be entered or left. Raises Overloaded if the queue is full."""
+        own = [each for each in self._waiting if each.caller == caller]
+        if own or not self._has_room(caller):
+            self._require("runs", len(self._waiting) + 1, self._settings.max_waiting)
+            self._require("of your runs", len(own) + 1, math.ceil(self._settings.max_waiting * SHARE))
+        slot = Slot(self, run_id, caller)
+        self._waiting.append(slot)
         self._fill()
-        return place
+        return slot
 
     def position(self, run_id: str) -> int | None:
         """The run's position in the queue, counted from 1; None if it is not waiting."""
         return next((at for at, each in enumerate(self._waiting, 1) if each.run_id == run_id), None)
 
-    def leave(self, place: Place, seconds: float | None = None) -> None:
-        """Give the place back. `seconds` is how long the run took; None if it never started."""
-        if place in self._waiting:
-            self._waiting.remove(place)
+    def leave(self, slot: Slot, seconds: float | None = None) -> None:
+        """Give the slot back. `seconds` is how long the run took; None if it never started."""
+        if slot in self._waiting:
+            self._waiting.remove(slot)
             return
         if seconds is not None:
             self._average_seconds += (seconds - self._average_seconds) / 10
-        self._running[place.caller] -= 1
-        if not self._running[place.caller]:
-            del self._running[place.caller]
+        self._running[slot.caller] -= 1
+        if not self._running[slot.caller]:
+            del self._running[slot.caller]
         self._fill()
 
     def overloaded(self, message: str) -> Overloaded:
-        """Return the error for a run that gets no place. Its retry time estimates when all waiting runs have started.
+        """Return the error for a run that gets no slot. Its retry time estimates when all waiting runs have started.
 
         `code_tools` turns the error into the envelope that the caller gets.
         """
         seconds = self._average_seconds * (len(self._waiting) + 1) / self._settings.max_runs
         return Overloaded(message, round(min(max(seconds, 1.0), LONGEST_RETRY_SECONDS), 1))
 
-    def _require_room(self, new: Place, measure: Callable[[], int]) -> None:
-        """Measure `new`. Raises Overloaded if `new` would exceed a limit of the queue."""
-        settings = self._settings
-        own = [each for each in self._waiting if each.caller == new.caller]
-        self._require("runs", len(self._waiting) + 1, settings.max_waiting)
-        self._require("of your runs", len(own) + 1, math.ceil(settings.max_waiting * SHARE))
-        new.size_bytes = measure()
-        self._require("bytes", sum(each.size_bytes for each in [*self._waiting, new]), settings.waiting_bytes)
-        self._require("of your bytes", sum(each.size_bytes for each in [*own, new]), settings.waiting_bytes * SHARE)
-
     def _require(self, what: str, number: int, limit: float) -> None:
         if number > limit:
             raise self.overloaded(f"too many {what} are waiting already")
 
-    def _has_place(self, caller: str) -> bool:
+    def _has_room(self, caller: str) -> bool:
         """Whether a run of this caller may start now."""
         most = self._settings.max_runs
         return self._running.total() < most and self._running[caller] < max(1, math.floor(most * SHARE))
 
     def _fill(self) -> None:
         """Start waiting runs until no waiting run may start."""
-        while ready := [each for each in self._waiting if self._has_place(each.caller)]:
+        while ready := [each for each in self._waiting if self._has_room(each.caller)]:
             first = min(ready, key=lambda each: self._running[each.caller])  # `min` returns the oldest of equals
             self._waiting.remove(first)
             self._running[first.caller] += 1
-            if not first.turn.done():  # otherwise the wait was cancelled, and this place is about to be left
+            if not first.turn.done():  # otherwise the wait was cancelled, and this slot is about to be left
                 first.turn.set_result(None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from paddock.config import Config
 from paddock.definitions.faces import Overflow, cut_middle
 from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
-from paddock.model.events import Progress
 from paddock.model.request import LOCAL
 from paddock.model.result import RunResult
 from paddock.run import Paddock
@@ -31,7 +30,9 @@ WATCH_SECONDS = 0.5
 CANCEL_SECONDS = 5.0
 """How long `cancel_run` waits until another server has ended its run."""
 RESTART_SECONDS = 5.0
-"""After how long a client that is refused because the server is shutting down is told to try again."""
+"""The retry time for clients that are refused because the server is shutting down."""
+_FOLDERS = re.compile(r"""(?<![\w:/.])/(?!files/)(?:[^\s/'":;,]+/)+""")
+"""The folders of an absolute path that is neither a URL nor in a script's /files."""
 log = logging.getLogger(__name__)
 
 
@@ -42,7 +43,7 @@ class RunInProgress:
         self.stop = asyncio.timeout(None)
         self.ended_by: str | None = None
         self.has_ended = asyncio.Event()
-        self.last_progress: Callable[[], Progress | None] = lambda: None
+        self.progress: Callable[[], dict[str, Any] | None] = lambda: None
 
     def end(self, reason: str) -> None:
         """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""
@@ -98,7 +99,7 @@ class Services:
         folders = (self.config.data_directory, str(self.store.path.parent), str(Path.home()))
         for folder in sorted(folders, key=len, reverse=True):
             text = text.replace(f"{folder.rstrip('/')}/", "") if folder.strip("/") else text
-        return text
+        return _FOLDERS.sub("", text)
 
     def check_open(self) -> None:
         """Raise Overloaded if the server is being shut down, so that no new run starts."""
@@ -107,8 +108,7 @@ class Services:
 
     def progress_of(self, run_id: str) -> dict[str, Any] | None:
         """Return what the script of a run in progress reported last, if it runs in this server."""
-        progress = self.runs[run_id].last_progress() if run_id in self.runs else None
-        return None if progress is None else {name: value for name, value in asdict(progress).items() if value != ""}
+        return self.runs[run_id].progress() if run_id in self.runs else None
 
     @contextmanager
     def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
@@ -177,7 +177,7 @@ class Services:
         await asyncio.gather(*(run.has_ended.wait() for run in runs))
 
     def start_maintenance(self) -> None:
-        """Start the periodic clean-up of the store, once. Over stdio it starts after the first answer: nobody waits."""
+        """Start the periodic clean-up of the store, once. Over stdio it must not delay the first answer."""
         if self._maintenance is None:
             self._maintenance = asyncio.create_task(self._maintain())
 
@@ -192,7 +192,7 @@ class Services:
             await asyncio.sleep(self.config.store.sweep_seconds)
 
     async def record_session(self, caller: Caller) -> None:
-        """Store that the caller's session was used now, and its state if the state has changed."""
+        """Record that the caller's session was used now, and store its state if that has changed."""
         session = caller.session
         if session is None:
             return
@@ -247,7 +247,7 @@ class Services:
             if part != "output":
                 where = "they could not be stored"
                 if artifact is not None:
-                    where = f"the artifact {artifact.id} has all of it: use read_artifact"
+                    where = f"the whole text is in the artifact {artifact.id}: use read_artifact"
                 overflows[part] = Overflow(artifact, cut_middle(text, limit, where))
             elif artifact is not None:  # a value that cannot be stored is returned whole
                 overflows[part] = Overflow(artifact, preview(text))

@@ -190,7 +190,7 @@ _GET_STATE = SessionTool(
         "",
         "get_session_state",
         "Tell whether the context that you set is kept. Set it again before the next call if state_scope is "
-        '"request" or state_reason is not null. Changes nothing; scripts can call it too.',
+        '"request" or state_reason is not null. Changes nothing. A script calls it with `call_tool`.',
         object_schema({}),
         object_schema(_STATE, list(_STATE)),
         Hints(read_only=True, idempotent=True, open_world=False),

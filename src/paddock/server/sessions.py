@@ -16,7 +16,9 @@ from paddock.model.artifacts import Artifact, Owner
 from paddock.model.request import LOCAL, Context
 
 IDLE_SECONDS = 86_400.0
-"""A session is forgotten after this long without a call. Over HTTP the SDK ends it after half an hour already."""
+"""A session is forgotten after this long without a call. Over HTTP the SDK ends it after only half an hour."""
+MAX_SESSIONS = 10_000
+"""As many as the SDK keeps open. Without a limit, a client could fill the memory by opening one after another."""
 CONNECTION = "connection"
 """The name of the only session over stdio, which lasts as long as the process."""
 TOKEN_SWAPPED = "token_swapped"  # noqa: S105  a reason, not a token
@@ -29,7 +31,7 @@ class Session:
 
     id: str = field(default_factory=lambda: f"s_{secrets.token_urlsafe(16)}")
     files: dict[str, Artifact] = field(default_factory=dict)  # the attached files, by artifact id
-    token_digest: bytes = b""  # of the bearer token
+    token_digest: bytes = b""  # of the `token` that `Sessions.get` was called with
     state_reason: str | None = None  # why the client's earlier state is gone
     context: Context = field(default_factory=Context)
     stored: dict[str, Any] | None = None  # the state as it was last written to the store
@@ -49,7 +51,6 @@ class Caller:
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
     key: str = LOCAL  # identifies the caller in the run queue
-    body_bytes: int = 0  # size of the request's body, which stays in memory until the request is answered
     memory: AbstractContextManager[None] = field(
         default_factory=nullcontext
     )  # counts the request's memory while entered
@@ -64,15 +65,11 @@ class Caller:
         return Context() if self.session is None else self.session.context
 
 
-def token_principal(authorization: str) -> str:
-    """Return the principal of a caller without an account who sends this `Authorization` header."""
-    return f"token-{hashlib.sha256(authorization.encode(errors='replace')).hexdigest()[:32]}"
-
-
 class Sessions:
     """The sessions of connected clients, by the name that their transport gives them.
 
-    Transports do not say when a session ends, so a session that is idle for a day is forgotten.
+    Transports do not say when a session ends, so a session that is idle for a day is forgotten, and beyond MAX_SESSIONS
+    the one that was idle longest.
     """
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
@@ -83,7 +80,8 @@ class Sessions:
     def get(self, name: str, token: str = "") -> Session:
         """Return the session of that name. It is created on first use.
 
-        Another token means another tenant, who gets a new session. Runs in progress keep the session they began with.
+        `token` is the principal of a verified token, else the `Authorization` header. Another one gets a new session.
+        Runs in progress keep the session they began with.
         """
         self._forget_idle()
         digest = hashlib.sha256(token.encode(errors="replace")).digest() if token else b""
@@ -97,7 +95,9 @@ class Sessions:
 
     def _forget_idle(self) -> None:
         oldest = self._now() - self._idle_seconds
-        while self._sessions and self._used_at[name := next(iter(self._sessions))] < oldest and name != CONNECTION:
+        while self._sessions and (name := next(iter(self._sessions))) != CONNECTION:
+            if self._used_at[name] >= oldest and len(self._sessions) <= MAX_SESSIONS:
+                return
             del self._sessions[name], self._used_at[name]
 
     def __len__(self) -> int:

@@ -24,11 +24,14 @@ log = logging.getLogger(__name__)
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve the client at the other end of stdin and stdout until it closes stdin."""
-    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
-        sending, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        tasks.start_soon(_answer_unreadable, server, read, sending, write)
-        await server.run(readable, write, server.create_initialization_options())
+    """Serve the client at the other end of stdin and stdout until it closes one of them."""
+    try:
+        async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+            sending, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+            tasks.start_soon(_answer_unreadable, server, read, sending, write)
+            await server.run(readable, write, server.create_initialization_options())
+    except* BrokenPipeError:  # the client has died, or does not want its answers
+        log.info("the client closed its end before it was answered")
 
 
 async def _answer_unreadable(
@@ -43,7 +46,7 @@ async def _answer_unreadable(
             if isinstance(message, Exception):
                 error = _error(message)
             elif isinstance(message.message, JSONRPCNotification) and _is_request(server, message.message.method):
-                error = _refusal(INVALID_REQUEST, "Its id should be a string or a whole number")
+                error = _refusal(INVALID_REQUEST, "its id must be a string or an integer")
             else:
                 await sending.send(message)
                 continue
@@ -66,8 +69,8 @@ def _error(problem: Exception) -> JSONRPCError | None:
         return _refusal(PARSE_ERROR, str(problem))
     errors = problem.errors()
     first = errors[0]
-    # There are errors for each kind of message that the line could be. Most of them are about one field, but that of a
-    # missing field has the whole object as its input, and an object always lacks a field of some kind of message.
+    # There are errors for each kind of message that the line could be. The one about a missing field has the whole
+    # object as its input, and every object lacks a field of at least one kind.
     value = next((error["input"] for error in errors if error["type"] == "missing"), first["input"])
     code, reason = INVALID_REQUEST, first["msg"]
     if first["type"] == "json_invalid":

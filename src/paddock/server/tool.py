@@ -78,7 +78,7 @@ class ServerTool:
     normalize: Callable[[dict[str, Any]], dict[str, Any]] = dict
     """Prepares arguments before they are checked."""
     is_compact: bool = False
-    """Whether `listing` leaves out bounds and deprecated properties, to save tokens. Calls are checked all the same."""
+    """Whether `listing` leaves out bounds and deprecated properties, to save tokens. Calls are still checked."""
 
     @cached_property
     def validator(self) -> Validator:
@@ -99,7 +99,7 @@ class ServerTool:
         return dict(repaired), notes, problem and with_meta(problem, normalized=notes)
 
     def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return valid arguments with an int for each float where the schema wants an integer: 2.0 is one in JSON."""
+        """Return valid arguments with an int for each float where the schema wants an integer, such as 2.0."""
         properties = self.tool.input_schema.get("properties", {})
         return {
             name: int(value)

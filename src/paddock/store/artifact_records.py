@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
 
 from paddock.errors import BadArtifact, StoreError
+from paddock.model.limits import format_bytes
 from paddock.store.objects import Part
 from paddock.store.tables import artifact_objects as objects
 from paddock.store.tables import artifacts
@@ -142,8 +143,8 @@ class Records:
             raise BadArtifact(f"you have {count} artifacts, and the limit is {quota.principal_count}; remove some")
         if more_bytes > 0 and quota.principal_bytes and used + more_bytes > quota.principal_bytes:
             raise BadArtifact(
-                f"you have {used} bytes of artifacts, and the limit is {quota.principal_bytes}: {more_bytes} more do "
-                "not fit; remove some"
+                f"you have {format_bytes(used)} of artifacts, and the limit is {format_bytes(quota.principal_bytes)}: "
+                f"{format_bytes(more_bytes)} more do not fit; remove some"
             )
 
     def _attach(self, part: Part, artifact_id: str, number: int) -> None:

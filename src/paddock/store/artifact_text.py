@@ -109,9 +109,9 @@ class TextReader:
 
     def start(self, key: Sequence[str], unit: Unit, offset: int) -> Position:
         """Return the last known position before `offset`, so that the text is not read from the beginning."""
-        for place in reversed(self._landmarks.get(key, ())):
-            if (place.line if unit == "lines" else place.character) < offset:
-                return place
+        for position in reversed(self._landmarks.get(key, ())):
+            if (position.line if unit == "lines" else position.character) < offset:
+                return position
         return Position()
 
     async def page(
@@ -138,21 +138,21 @@ class TextReader:
         key: Sequence[str],
         chunks: AsyncIterator[bytes],
         consumer: Pager | Search,
-        place: Position,
+        position: Position,
         threads: ThreadPoolExecutor,
     ) -> None:
         """Feed `consumer` until it has enough or the text ends."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        loop, bytes_fed = asyncio.get_running_loop(), place.byte
+        loop, bytes_fed = asyncio.get_running_loop(), position.byte
 
         def step(chunk: bytes, *, is_last: bool = False) -> bool:
-            nonlocal place, bytes_fed
+            nonlocal position, bytes_fed
             for at in range(0, len(chunk) or 1, SLICE_BYTES):
                 piece = chunk[at : at + SLICE_BYTES]
                 text = decoder.decode(piece, is_last)
                 bytes_fed += len(piece)
                 pending = len(decoder.getstate()[0])  # bytes of an incomplete character
-                place = place.after(text, bytes_fed - pending)
+                position = position.after(text, bytes_fed - pending)
                 if consumer.feed(text):
                     return True
             if is_last:
@@ -162,24 +162,24 @@ class TextReader:
         try:
             async for chunk in chunks:
                 has_enough = await loop.run_in_executor(threads, step, chunk)
-                self._record_landmark(key, place)
+                self._record_landmark(key, position)
                 if has_enough:
                     return
             await loop.run_in_executor(threads, lambda: step(b"", is_last=True))
         finally:
             consumer.is_stopped = True
 
-    def _record_landmark(self, key: Sequence[str], place: Position) -> None:
-        places = self._landmarks.setdefault(key, [])
+    def _record_landmark(self, key: Sequence[str], position: Position) -> None:
+        positions = self._landmarks.setdefault(key, [])
         self._landmarks.move_to_end(key)
-        if place.byte - (places[-1].byte if places else 0) >= LANDMARK_BYTES:
-            places.append(place)
+        if position.byte - (positions[-1].byte if positions else 0) >= LANDMARK_BYTES:
+            positions.append(position)
         while len(self._landmarks) > LANDMARK_TEXTS:
             self._landmarks.popitem(last=False)
 
 
 class Pager:
-    """Collects one page. If its lines are too long together, it has fewer lines; if one line is too long, it is cut."""
+    """Collects one page. If its lines are too long in total, it has fewer lines; if one line is too long, it is cut."""
 
     def __init__(self, unit: Unit, offset: int, limit: int, *, start: Position) -> None:
         self._unit: Unit = unit
@@ -256,7 +256,7 @@ class Search:
         self._previous = text[-1:] or self._previous
 
     def _search(self, text: str, *, is_last: bool) -> bool:
-        """Search the buffer and `text`. Returns whether to stop. A rest shorter than a stretch stays in the buffer."""
+        """Search the buffer and `text`. Returns whether to stop. Less than a stretch stays in the buffer."""
         text, begin = self._buffer + text, 0
         while begin < len(text) and (is_last or len(text) - begin >= STRETCH_CHARACTERS):
             if self.is_stopped or time.monotonic() > self._deadline:
@@ -277,38 +277,34 @@ class Search:
     def _search_stretch(self, text: str, accepted: int, *, is_part: bool) -> bool:
         """Search whole lines, or with `is_part` part of one line. Returns whether there are enough matches.
 
-        The next stretch begins after `accepted` characters, so it also finds the matches that begin there.
+        Matches that begin after `accepted` characters are left to the next stretch, which begins there.
         """
-        # `lead`, and the last character of a part, are not searched: they are context for `^`, `$` and `\b`.
+        # RE2 searches bytes. `lead`, and the last character of a part, are not searched: they are context for `^`, `$`
+        # and `\b`.
         lead = self._previous.encode()
         data = lead + text.encode().replace(b"\r\n", b"\n")
         end = len(data) - len(text[-1].encode()) if is_part else len(data)
         limit = len(lead) + len(text[:accepted].encode()) if is_part else len(data) + 1
         lines = text.split("\n") if self._context else []
-        position, line, line_start, counted = len(lead), 0, 0, len(lead)
+        line, line_offset = 0, 0  # the line of the last match, and where it begins in `text`
+        line_start = position = len(lead)  # where that line begins in `data`, and where the search continues
         while (match := self._pattern.search(data, position, end)) is not None and match.start() < limit:
-            start = match.start()
-            lines = lines or text.split("\n")
-            passed = data.count(b"\n", counted, start)
-            line_start += sum(map(len, lines[line : line + passed])) + passed
-            line, counted = line + passed, start
-            if line == len(lines) - 1 and not lines[line]:
+            passed = data.count(b"\n", line_start, match.start())
+            line, line_offset = line + passed, line_offset + _end_of_lines(text[line_offset:], passed)
+            line_start = max(line_start, data.rfind(b"\n", line_start, match.start()) + 1)
+            if line_start == len(data):
                 break  # there is no line after the last line feed
-            byte_start = max(data.rfind(b"\n", len(lead), start) + 1, len(lead))
-            column = len(data[byte_start:start].decode())
-            shown = lines[line].removesuffix("\r")
-            first = max(0, min(column - LEAD_CHARACTERS, len(shown) - SHOWN_CHARACTERS))
-            last = min(first + SHOWN_CHARACTERS, len(shown))
-            part = ("…" if first else "") + shown[first:last] + ("…" if last < len(shown) else "")
-            if not self._add(lines, line, line_start + column, part):
+            line_bytes = data[line_start:].partition(b"\n")[0]
+            whole = line_bytes.decode()
+            column = len(data[line_start : match.start()].decode())
+            shown, shown_end = _excerpt(whole, column)
+            if not self._add(lines, line, line_offset + column, shown):
                 return True
-            line_end = data.find(b"\n", start)
-            if last < len(shown):
-                position = byte_start + len(shown[:last].encode())
-            elif line_end < 0:
+            # What is shown is not searched again.
+            is_whole = shown_end == len(whole)
+            position = line_start + (len(line_bytes) + 1 if is_whole else len(whole[:shown_end].encode()))
+            if position > end:
                 break
-            else:
-                position = line_end + 1
         self._finish_stretch(text, accepted, lines, is_part=is_part)
         return False
 
@@ -364,7 +360,7 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
     if not search:
         raise BadArtifact("the search is empty; pass words or a regular expression")
     if len(search) > PATTERN_CHARACTERS:
-        raise BadArtifact(f"a search has at most {PATTERN_CHARACTERS} characters, and this one has {len(search)}")
+        raise BadArtifact(f"a search may have at most {PATTERN_CHARACTERS} characters; this one has {len(search)}")
     if "\n" in search:
         raise BadArtifact(
             "a search matches within one line, and this one contains a line feed; search for a part of it"
@@ -382,14 +378,21 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
         reason = problem.args[0] if problem.args else problem
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise BadArtifact(
-            f"not a regular expression: {reason}. The syntax is RE2's: like Python's, without look-around and "
-            "back-references; without is_regex the search is literal"
+            f"not a regular expression: {reason}. The syntax is RE2's: like Python's, but without look-around and "
+            "back-references. Without is_regex the search is literal"
         ) from None
     finally:
         re2.purge()  # otherwise the module caches 128 patterns forever
     if pattern.programsize > PATTERN_INSTRUCTIONS:
         raise BadArtifact("the regular expression is too large; lower its repetition counts")
     return pattern
+
+
+def _excerpt(line: str, column: int) -> tuple[str, int]:
+    """Return what a match at `column` shows of its line, and where that part of the line ends."""
+    begin = max(0, min(column - LEAD_CHARACTERS, len(line) - SHOWN_CHARACTERS))
+    end = min(begin + SHOWN_CHARACTERS, len(line))
+    return ("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else ""), end
 
 
 def _skip(text: str, at: Position, unit: Unit, offset: int) -> tuple[str, str | None]:

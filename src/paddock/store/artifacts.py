@@ -29,6 +29,7 @@ from paddock.model.artifacts import (
     looks_like_text,
     name_problem,
 )
+from paddock.model.limits import MB, format_bytes
 from paddock.store.artifact_text import Page, Position, Query, Search, TextReader, Unit
 from paddock.store.memory import new_artifact_id
 from paddock.store.objects import Objects, Part
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DAY_SECONDS = 86_400.0
-MB = 1024 * 1024
 MERGED_BYTES = 4 * MB
 """Small parts at the end of an artifact are merged with appended bytes, up to this size."""
 LIST_LIMIT = 200
@@ -82,9 +82,8 @@ class Quota:
     def check_size(self, size: int) -> None:
         """Raise BadArtifact for an artifact above the size limit."""
         if self.artifact_bytes and size > self.artifact_bytes:
-            raise BadArtifact(
-                f"an artifact may have {self.artifact_bytes} bytes, and this one has more; create several"
-            )
+            limit = format_bytes(self.artifact_bytes)
+            raise BadArtifact(f"an artifact may be at most {limit}; this one is larger, so create several")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,9 @@ class StoredArtifacts:
             async for chunk in chunks:
                 size += len(chunk)
                 if max_bytes is not None and size > max_bytes:
-                    raise BadArtifact(f"only {max(0, max_bytes)} more bytes may be stored; store less, or remove some")
+                    raise BadArtifact(
+                        f"only {format_bytes(max(0, max_bytes))} more may be stored; store less, or remove some"
+                    )
                 yield chunk
 
         await self.store.writer.write(lambda connection: records.add_object(connection, key, self.clock()))
@@ -223,8 +224,8 @@ class ArtifactScope:
             return None
         if stored.artifact.size > ARTIFACT_BYTES:
             raise BadArtifact(
-                f"the artifact {stored.artifact.filename!r} has {stored.artifact.size} bytes, and a script reads at "
-                f"most {ARTIFACT_BYTES // MB} MB at once; the tool read_artifact pages and searches it"
+                f"the artifact {stored.artifact.filename!r} has {format_bytes(stored.artifact.size)}, and a script "
+                f"reads at most {format_bytes(ARTIFACT_BYTES)} at once; the tool read_artifact pages and searches it"
             )
         return stored.artifact, b"".join([chunk async for chunk in self.stream(stored)])
 
@@ -275,7 +276,7 @@ class ArtifactScope:
         """List artifacts, newest first. `cursor` is the one that the previous page returned."""
         before, limit = _parse_cursor(cursor), max(1, min(limit, LIST_LIMIT))
         if not f"{filters.filename}{filters.mime_type}".isprintable() or len(filters.filename) > NAME_CHARACTERS:
-            raise BadArtifact(f"a pattern has at most {NAME_CHARACTERS} characters, and no control characters")
+            raise BadArtifact(f"a pattern may have at most {NAME_CHARACTERS} characters, and no control characters")
         rows = await self._read(lambda records: records.list(filters, before, limit + 1))
         page = tuple(self._stored.from_row(row) for row in rows[:limit])
         next_cursor = f"{page[-1].created_at!r}~{page[-1].artifact.id}" if len(rows) > limit else None

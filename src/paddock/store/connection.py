@@ -32,7 +32,7 @@ _ADVICE = {
 
 
 def make_file(path: Path) -> None:
-    """Create the file if needed, readable by this user alone. SQLite gives the same mode to the files beside it."""
+    """Create the file if needed, readable by this user alone. SQLite gives the same mode to the files next to it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

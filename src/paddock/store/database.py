@@ -22,6 +22,7 @@ from paddock.store.definitions import StoredDefinitions
 from paddock.store.journal import StoredJournal
 from paddock.store.runs import StoredRuns
 from paddock.store.sessions import StoredSessions
+from paddock.store.tokens import StoredTokens
 from paddock.store.writer import WAIT_SECONDS, Writer
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from paddock.store.retention import SweepCounts
 
 T = TypeVar("T")
-VERSION = "0002"
+VERSION = "0003"
 """The newest version of the schema. It is a constant because asking Alembic takes 0.3 s; a test compares the two."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -62,6 +63,7 @@ class Store:
         self.journal = StoredJournal(self)
         self.definitions = StoredDefinitions(self)
         self.sessions = StoredSessions(self)
+        self.tokens = StoredTokens(self)
         self._settings = settings or StoreConfig()
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The journal of tool calls in the database. Before a call that may change something, its intent is on disk."""
+"""The journal of tool calls in the database. A call that may change something is on disk before it is made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ANSWER_CHARACTERS = 1024 * 1024
 """The length of the longest answer that is stored."""
 RUN_CHARACTERS = 64 * 1024 * 1024
-"""Limit for all answers of one run together. Further answers are not stored."""
+"""Limit for the total size of the answers of one run. Further answers are not stored."""
 BATCH_CHARACTERS = 256 * 1024
 COUNTED_RUNS = 1000
 """For how many recent runs the stored answers are counted."""

@@ -58,7 +58,7 @@ class Objects:
         return cls(config.artifacts.url, Path(config.data_directory) / "artifacts")
 
     async def put(self, key: str, content: bytes | AsyncIterator[bytes]) -> None:
-        """Write an object completely and sync it to disk. A failure or cancellation leaves nothing."""
+        """Write an object completely and sync it to disk. A failure or cancellation leaves nothing behind."""
         import obstore
 
         store = await self._get_store()

@@ -32,7 +32,7 @@ LIST_LIMIT = 1000
 LIVE_SECONDS = 0.5
 """Time between two writes of a run's live output."""
 LIVE_CHARACTERS = 64 * 1024
-"""How much of the end of each stream is stored during a run. The result has all of it."""
+"""How much of the end of each stream is stored during a run. The result contains the whole output."""
 RUNNING = "running"
 """Shown instead of a verdict while a run is in progress."""
 LOST = (
@@ -57,7 +57,7 @@ class Redactor(Protocol):
     def redact(self, value: Any) -> Any: ...
 
     def redact_json(self, text: str) -> str:
-        """Remove secrets from JSON text. Returns an empty string if it cannot be parsed."""
+        """Remove secrets from JSON text. Returns an empty string if it may hold one and cannot be parsed."""
         ...
 
 
@@ -141,7 +141,7 @@ class _Running:
     timer: asyncio.TimerHandle | None = None  # set while some output is not written yet
 
 
-Summaries = list[RunSummary]  # inside the class, `list` is its own method
+Summaries = list[RunSummary]  # inside the class, `list` means its method
 
 
 class StoredRuns:
@@ -153,7 +153,7 @@ class StoredRuns:
         self._running: dict[str, _Running] = {}
 
     async def begin(self, run: NewRun) -> StoredRun | None:
-        """Write that `run` begins. Waits for the write if it has an idempotency key, or if the store may be broken.
+        """Record that `run` begins. Waits for the write if it has an idempotency key, or if the store may be broken.
 
         If the principal already has a run with that key, returns that run and writes nothing. Raises RequestError if
         that run was for another request.
@@ -191,14 +191,14 @@ class StoredRuns:
         if run.timer is None:
             run.timer = asyncio.get_running_loop().call_later(LIVE_SECONDS, self._write_output, run_id)
 
-    async def finish(self, run_id: str, result: RunResult) -> None:
-        """Queue a write of how a run ended."""
+    async def finish(self, run_id: str, result: RunResult, progress: Mapping[str, Any] | None = None) -> None:
+        """Queue a write of the result of a run, and of the progress that it reported last."""
         run, now = self._running.pop(run_id, None), time.time()
         if run is not None and run.timer is not None:
             run.timer.cancel()
 
         def work(connection: sqlalchemy.Connection) -> None:
-            result_json = _result_json(result, None if run is None else run.new.redactor)
+            result_json = _result_json(result, None if run is None else run.new.redactor, progress)
             if not _finish(connection, result, result_json, now, self.process.name):
                 _log.warning("the result of run %s was not stored: it is no longer a run of this process", run_id)
 
@@ -370,13 +370,18 @@ def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: s
     return bool(connection.execute(sa.update(runs).where(is_own).values(values)).rowcount)
 
 
-def _result_json(result: RunResult, redactor: Redactor | None) -> str:
-    """Return the result in its stored form, without calls, because the journal has them."""
+def _result_json(result: RunResult, redactor: Redactor | None, progress: Mapping[str, Any] | None) -> str:
+    """Return the result in its stored form, with `progress`, and without calls, because the journal has them."""
+
+    def encode(result: RunResult) -> str:
+        text = result.to_json()
+        return text if progress is None else f'{text[:-1]},"progress":{json.dumps(progress)}}}'
+
     result = replace(result, calls=())
     if redactor is None:
-        return result.to_json()
+        return encode(result)
     # A value that cannot be searched for secrets is not stored.
-    return redactor.redact_json(result.to_json()) or redactor.redact_json(replace(result, output_json=None).to_json())
+    return redactor.redact_json(encode(result)) or redactor.redact_json(encode(replace(result, output_json=None)))
 
 
 def _dead_owners(connection: sqlalchemy.Connection, process: ProcessLock) -> list[str]:

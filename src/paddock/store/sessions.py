@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import RequestError
-from paddock.store.journal import parse_stored, stored_text
+from paddock.model.limits import format_bytes
+from paddock.store.journal import stored_text
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -21,23 +21,8 @@ SEEN_SECONDS = 60.0
 """The minimum time between two updates of `seen_at`."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSession:
-    """A session as it is stored."""
-
-    id: str
-    principal: str
-    created_at: float
-    seen_at: float
-    state_json: str
-
-    @property
-    def state(self) -> dict[str, Any]:
-        return parse_stored(self.state_json)
-
-
 class StoredSessions:
-    """The sessions of every principal; each sees only its own."""
+    """The sessions of every principal; each changes only its own."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -53,7 +38,7 @@ class StoredSessions:
             from paddock.store.tables import sa, sessions
 
             if not _update(connection, principal, session_id, seen_at=now, state_json=text):
-                # An id that belongs to another principal changes nothing.
+                # Nothing is changed if the id belongs to another principal.
                 connection.execute(sa.insert(sessions).prefix_with("OR IGNORE"), values)
 
         await self._store.writer.put(work, size_bytes=len(text))
@@ -67,18 +52,6 @@ class StoredSessions:
         self._written_at[session_id] = now
         await self._store.writer.put(lambda connection: _update(connection, principal, session_id, seen_at=now))
 
-    async def get(self, principal: str, session_id: str) -> StoredSession | None:
-        def work(connection: sqlalchemy.Connection) -> StoredSession | None:
-            from paddock.store.tables import sa
-            from paddock.store.tables import sessions as table
-
-            columns = (table.c.id, table.c.principal, table.c.created_at, table.c.seen_at, table.c.state_json)
-            query = sa.select(*columns).where(table.c.id == session_id, table.c.principal == principal)
-            row = connection.execute(query).one_or_none()
-            return None if row is None else StoredSession(*row)
-
-        return await self._store.read(work)
-
 
 def _state_json(state: Mapping[str, Any]) -> str:
     try:
@@ -86,7 +59,7 @@ def _state_json(state: Mapping[str, Any]) -> str:
     except (TypeError, ValueError, RecursionError) as problem:
         raise RequestError(f"the state of a session must be JSON: {problem}") from None
     if len(text) > STATE_BYTES:
-        raise RequestError(f"the state of a session has {len(text)} bytes, and may have {STATE_BYTES}; keep less in it")
+        raise RequestError(f"the state of a session is larger than {format_bytes(STATE_BYTES)}; keep less in it")
     return text
 
 

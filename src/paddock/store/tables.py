@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text
 
-__all__ = ["artifact_objects", "artifacts", "calls", "definitions", "metadata", "runs", "sa", "sessions"]
+__all__ = ["artifact_objects", "artifacts", "calls", "definitions", "metadata", "runs", "sa", "sessions", "tokens"]
 
 metadata = MetaData(
     naming_convention={
@@ -42,7 +42,7 @@ runs = Table(
     Column("stdout_so_far", Text, nullable=False, server_default=""),
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it runs
-    Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),  # its owner looks for this
+    Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),  # polled by the owner
     sa.UniqueConstraint("principal", "idempotency_key"),
     # Covering indexes, so that lists can be filtered and sizes summed without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
@@ -59,7 +59,7 @@ calls = Table(
     Column("tool", Text, nullable=False),
     Column("is_read_only", Boolean, nullable=False),
     Column("at", Float, nullable=False),
-    Column("status", Text),  # NULL until it ended, and forever if the host died first
+    Column("status", Text),  # NULL until the call has ended, and forever if the host died first
     Column("milliseconds", Float),
     Column("size_bytes", Integer, nullable=False),  # of the two texts below
     Column("arguments_json", Text, nullable=False),
@@ -122,8 +122,19 @@ sessions = Table(
     Column("principal", Text, nullable=False),
     Column("created_at", Float, nullable=False),
     Column("seen_at", Float, nullable=False),
-    Column("expires_at", Float),  # not used: sessions expire by `store.session_days`
     Column("state_json", Text, nullable=False),
     Index(None, "principal", "seen_at"),
-    Index(None, "expires_at"),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("principal", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("digest", Text, nullable=False),  # SHA-256 of the token's text
+    Column("created_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("revoked_at", Float),
+    Index(None, "principal"),
 )

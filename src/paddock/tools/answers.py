@@ -2,7 +2,7 @@
 
 Structured content takes precedence: text next to it only repeats it, and all other content goes under `_attachments`.
 Without structured content, text that is JSON is parsed if the tool declares no output schema. Several texts become a
-list if all are JSON, else one text of several lines. Images, sounds and embedded files become artifacts; links do not.
+list if all are JSON, else one text of several lines. Images, audio and embedded files become artifacts; links do not.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ MAX_DIGITS = 4000
 """An integer with more digits becomes null, because Python refuses to write it."""
 _LINK = ("uri", "name", "title", "description", "mimeType", "size")
 _SUFFIXES = {kind: suffix for suffix, kind in reversed(TYPES.items())} | {"audio/wav": "wav", "audio/mpeg": "mp3"}
+_MASKED = re.compile(
+    r"(Error|Internal error|(Error|Failed) (executing|calling) tool[ '\":\w.-]{0,200})?", re.IGNORECASE
+)
+"""A message that says only that the tool failed."""
 _REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unknown tool))", re.IGNORECASE)
 
 
@@ -75,7 +79,7 @@ async def _structured_value(result: Result, tool: Tool, create_artifact: CreateA
     """The tool's structured content, with all other content under `_attachments`.
 
     Nothing is added to an object that the tool declares to be a map, because scripts iterate over it. Artifacts are
-    created all the same.
+    still created.
     """
     value = _object(result.structured)
     others = [(number, block) for number, block in enumerate(result.content, 1) if block.get("type") != "text"]
@@ -181,6 +185,8 @@ def _error_answer(result: Result, tool: Tool) -> Answer:
     message = text or structured
     why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
     match = _REJECTED.match(message)  # the SDKs report some protocol errors as results
+    if match is None and _MASKED.fullmatch(message.strip()):
+        raise broken(why, "The tool gives no reason: check the values against its schema and its description.")
     raise broken(why) if match is None else json_rpc_failed(tool.server, int(match[1] or -32602), message)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from paddock.tools.answers import CreateArtifact
 
 ARGUMENT_BYTES = 4 * 1024 * 1024
-"""Limit for the arguments of all calls of a run, which stay in the host's memory until the run ends."""
+"""Limit for the JSON text of the arguments of all calls of a run, which stay in memory until the run ends."""
 ARGUMENT_DEPTH = 100
 TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
@@ -39,7 +39,7 @@ _DENIED = '"error_kind": "policy_denied"'
 
 
 class _Entry(NamedTuple):
-    """A call in the form that the journal stores."""
+    """A call, with what the journal stores of it: `text`."""
 
     number: int
     arguments: Mapping[str, Any]
@@ -57,7 +57,7 @@ class Broker:
         call_limit: int,
         *,
         run_id: str,
-        journal: Journal,
+        journal: Journal | None,
         create_artifact: CreateArtifact,
         run_seconds: float = math.inf,
         rules: Rules | None = None,
@@ -108,7 +108,7 @@ class Broker:
 
     async def conclude(self, number: int) -> None:
         """Journal the outcome of a call, once it is answered. Must not be cancelled."""
-        if number not in self._pending_outcomes:
+        if self._journal is None or number not in self._pending_outcomes:
             return
         outcome, secrets = self._pending_outcomes.pop(number)
         from paddock.tools.secrets import redact_secrets_in_json
@@ -128,7 +128,7 @@ class Broker:
         return tuple(self._calls[number] for number in sorted(self._calls))
 
     def warnings(self) -> tuple[str, ...]:
-        """What the calls of this run probably did not intend."""
+        """The fields of calls that are probably misspelt."""
         return tuple(self._misspelt)
 
     def is_denial(self, text: str) -> bool:
@@ -137,10 +137,13 @@ class Broker:
 
     async def _answer(self, call: ToolCall, name: str, tool: Tool | None, arguments: Mapping[str, Any] | str) -> Answer:
         if isinstance(arguments, str):
-            hint = "Pass less data, or less nested data, in one object."
+            is_size = arguments in (TOO_LARGE, TOO_DEEP)
+            hint = (
+                "Pass less data, or less nested data." if is_size else "Pass one object, with numbers that are finite."
+            )
             failure = envelope.invalid_arguments(name, arguments, hints=[hint])
-            return await self._refuse(await self._entry(call.id, {}), name, None, failure)
-        entry = await self._entry(call.id, arguments)
+            return await self._refuse(await self._entry(call, {}), name, None, failure)
+        entry = await self._entry(call, arguments)
         if tool is None:
             failure = await self._scope.not_found(name, is_function=call.is_function)
             return await self._refuse(entry, name, None, failure)
@@ -154,15 +157,16 @@ class Broker:
         schema = tool.input_schema
         notes: list[dict[str, Any]] = []
         if not is_session_tool and self._rules.repairs:
-            repaired, notes = await run_by_size(arguments, repair, entry.arguments, schema)
+            repaired, notes = await run_by_size(call.arguments_json, repair, entry.arguments, schema)
             if notes:
-                entry, self._repaired[call.id] = await self._entry(call.id, repaired), repaired
-        problem = await self._problem(tool, entry.arguments)
+                entry, self._repaired[call.id] = await self._entry(call, repaired), repaired
+        problem = await self._problem(call, tool, entry.arguments)
         if problem is not None and problem["error_kind"] == "mcp_input_validation":
-            repaired, more = await run_by_size(arguments, partial(repair, only_text=True), entry.arguments, schema)
+            repair_text = partial(repair, only_text=True)
+            repaired, more = await run_by_size(call.arguments_json, repair_text, entry.arguments, schema)
             if repaired != entry.arguments:
-                entry, self._repaired[call.id] = await self._entry(call.id, repaired), repaired
-                problem, notes = await self._problem(tool, repaired), [*notes, *more]
+                entry, self._repaired[call.id] = await self._entry(call, repaired), repaired
+                problem, notes = await self._problem(call, tool, repaired), [*notes, *more]
         if problem is not None:
             problem = envelope.with_meta(problem, normalized=notes)
             return await self._refuse(entry, tool.full_name, tool, problem)
@@ -183,8 +187,11 @@ class Broker:
         if warnings:
             self._warnings[number] = warnings
 
-    async def _problem(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """An envelope if the arguments include one that only the host may pass, or violate the schema; else None."""
+    async def _problem(self, call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The envelope for arguments that the tool must not get, or None.
+
+        They violate the schema, or include a value that only the host may add, or such a value is not set.
+        """
         from paddock.tools.size import run_by_size
 
         injection = self._toolbox.injection
@@ -195,21 +202,23 @@ class Broker:
             if names := forbidden_arguments(arguments, tool.input_schema, added):
                 return envelope.context_not_allowed(tool.full_name, names)
         problems = (await self._toolbox.validator(tool)).problems
-        problem = await run_by_size(arguments, problems, dict(arguments), tool.full_name)
+        problem = await run_by_size(call.arguments_json, problems, dict(arguments), tool.full_name)
         if problem is None and tool.server and injection is not None:
             problem = injection.missing(tool, self._scope.context)
         return problem
 
     async def _refuse(self, entry: _Entry, name: str, tool: Tool | None, failure: dict[str, Any]) -> Answer:
-        """Journal a call that is not made, with the reason."""
+        """Journal a call that is not made. Returns the answer with the reason, which `conclude` journals too."""
         is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(failure)
-        if await self._intend(entry, name, is_read_only=is_read_only) is None:
+        if self._journal is not None and await self._intend(entry, name, is_read_only=is_read_only) is None:
             outcome = Outcome(self._run_id, entry.number, "error", 0.0, answer.json)
             self._pending_outcomes[entry.number] = (outcome, entry.secrets)
         return answer
 
     async def _call_and_journal(self, entry: _Entry, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
+        if self._journal is None:
+            return await self._call(tool, entry.arguments, notes)
         failure = await self._intend(entry, tool.full_name, is_read_only=bool(tool.hints.read_only))
         if failure is not None:
             summary = f"The call was not made: the journal cannot be written ({failure})."
@@ -230,14 +239,17 @@ class Broker:
 
     async def _intend(self, entry: _Entry, name: str, *, is_read_only: bool) -> str | None:
         """Journal that a call is about to be made. Returns the reason if that fails."""
+        assert self._journal is not None  # noqa: S101  checked by the callers
         intent = Intent(self._run_id, entry.number, name, entry.text, is_read_only, time.time())
         return await _try_journal(self._journal.intend(intent))
 
-    async def _entry(self, number: int, arguments: Mapping[str, Any]) -> _Entry:
-        """The journal entry of a call, without secrets.
+    async def _entry(self, call: ToolCall, arguments: Mapping[str, Any]) -> _Entry:
+        """What the journal needs to know about a call.
 
         Passwords that the script passes are secrets too, because a tool or an error may repeat them.
         """
+        if self._journal is None:
+            return _Entry(call.id, arguments, "", ())
         from paddock.tools.secrets import named_secrets, redact_secrets
         from paddock.tools.size import run_by_size
 
@@ -245,9 +257,9 @@ class Broker:
 
         def entry() -> _Entry:
             secrets = (*known, *named_secrets(arguments))
-            return _Entry(number, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
+            return _Entry(call.id, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
 
-        return await run_by_size(arguments, entry)
+        return await run_by_size(call.arguments_json, entry)
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
@@ -270,10 +282,10 @@ class Broker:
             if _is_cancelled():
                 raise
             # The tool itself raised this. Without an answer the script would wait forever.
-            return _internal(tool, problem, notes)
+            return _internal_error(tool, problem, notes)
         # Whatever a tool raises goes to the script, even SystemExit, which would end the event loop.
         except BaseException as problem:  # noqa: BLE001
-            return _internal(tool, problem, notes)
+            return _internal_error(tool, problem, notes)
 
 
 async def _try_journal(entry_write: Awaitable[None]) -> str | None:
@@ -290,7 +302,7 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -> Answer:
+def _internal_error(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -> Answer:
     if isinstance(problem, Unraisable):
         problem = problem.args[0]
     try:
@@ -303,7 +315,7 @@ def _internal(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -
 
 
 def _parse(text: str) -> dict[str, Any] | str:
-    """The arguments, or why they cannot be used. The result shows them, so JSON must be able to represent them."""
+    """The arguments, or why they cannot be used. The run's result shows them, so they must be valid JSON."""
     try:
         arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except ValueError as problem:
@@ -320,7 +332,7 @@ def _finite(text: str) -> float:
     """The float in `text`. Raises ValueError if JSON cannot represent it."""
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text[:20]} is not a number in JSON")
+        raise ValueError(f"{text[:20]} is not a finite number")
     return value
 
 

@@ -22,7 +22,7 @@ MAX_HINTS = 3
 MAX_LISTED = 10
 """How many names a hint lists."""
 CODE_TOOLS = ("execute", "run_code", "code_execution", "code_executor", "code-execution_execute", "python")
-"""The shipped tools that run code. Scripts look for them, and cannot call them."""
+"""The shipped tools that run code. Scripts look for them, but cannot call them."""
 
 
 class Catalogue:
@@ -108,7 +108,7 @@ class Catalogue:
         return hints
 
     def _unknown_server(self, name: str) -> list[str] | None:
-        """The hint for a name that begins with an unknown server, where there are servers; else None."""
+        """The hint for a name that begins with an unknown server; None for other names, or if there are no servers."""
         server, _, bare = name.rpartition(".")
         if not server or not self._servers or self._is_full(name):
             return None
@@ -140,7 +140,7 @@ class Catalogue:
         tool = self.find(name) if isinstance(name, str) else None
         if tool is None:
             known = "there are no tools here" if not self else " ".join(self.hints(str(name)))
-            raise UnknownTool(f"unknown tool {name!r}; {known or 'search lists all tools'}")
+            raise UnknownTool(f"unknown tool {name!r}; {known or '`search` lists all tools'}")
         return [tool]
 
 

@@ -134,7 +134,7 @@ class Connection:
         return self._client
 
     def end(self) -> None:
-        """Begin to close. Calls that wait fail at once."""
+        """Begin to close. Pending calls fail at once."""
         self._stop.set()
         if not self._ready.done():
             self._scope.cancel()
@@ -195,7 +195,7 @@ class Connection:
             if raw.get("resultType") != "input_required":
                 return Result.parse(raw)
             if raw.get("inputRequests"):
-                summary = f"The tool of the server '{server}' asks for input, and nobody can answer here."
+                summary = f"A tool of the server '{server}' asks for input, but nobody can answer here."
                 raise CallFailed(envelope.input_required("", summary))
             await asyncio.sleep(ROUND_SECONDS)
             state = raw.get("requestState")
@@ -203,7 +203,7 @@ class Connection:
         raise broken(f"The server '{server}' postponed its answer {MAX_ROUNDS} times.")
 
     async def _explain_error(self, exchange: Exchange, problem: MCPError) -> CallFailed:
-        """The failure behind an error of the SDK, to which network failures look like the server's own errors."""
+        """The failure behind an error of the SDK, which reports network failures like the server's own errors."""
         is_closed = problem.code == CONNECTION_CLOSED and problem.message == "Connection closed"
         if is_closed and not exchange.network_error:
             return (await self._lost()).without(self.server.secrets)

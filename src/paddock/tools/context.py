@@ -42,7 +42,7 @@ _TRANSPORT_HEADERS = frozenset(
         *("expect", "keep-alive", "te", "trailer", "upgrade"),
     )
 )
-_PLACES = ("argument", "header", "meta")
+_DESTINATIONS = ("argument", "header", "meta")
 # Arguments that say on whose behalf a call is made, as `_normalise` writes them.
 _IDENTITIES = frozenset(
     {"connectionid", "pcid", "sessionid", "mcpsessionid", "identityid", "activeidentity", "activeprofile"}
@@ -146,9 +146,9 @@ class Injection:
         arguments, headers, meta = dict(chosen.arguments), dict(chosen.headers), dict(chosen.meta)
         for each in self._fields(tool.server):
             value = each.value(context)
-            for place, name in ((arguments, each.argument), (headers, each.header), (meta, each.meta)):
+            for target, name in ((arguments, each.argument), (headers, each.header), (meta, each.meta)):
                 if name and value:
-                    place[name] = value
+                    target[name] = value
         return Injected({name: value for name, value in arguments.items() if name in tool.injected}, headers, meta)
 
     def _fields(self, server: str) -> list[Field]:
@@ -190,9 +190,9 @@ def _normalise(name: str) -> str:
 
 
 def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tuple[Mapping[str, Any], dict[str, bool]]:
-    """`schema` without the arguments `names`, and the removed arguments, each with whether it was required.
+    """`schema` without the arguments `names`, and for each removed argument whether it was required.
 
-    The schema is untrusted: no schema raises, and parts that are too large to search stay unchanged.
+    The schema is untrusted: this never raises, and parts that are too large to search stay unchanged.
     """
     stripper = _SchemaStripper(schema, frozenset(names))
     stripped = stripper.strip(schema, is_certain=True)
@@ -200,7 +200,7 @@ def without_arguments(schema: Mapping[str, Any], names: Collection[str]) -> tupl
 
 
 class _SchemaStripper:
-    """Removes arguments from a schema. `found` has the removed arguments, each with whether it was required."""
+    """Removes arguments from a schema. `found` says for each removed argument whether it was required."""
 
     def __init__(self, root: Mapping[str, Any], names: frozenset[str]) -> None:
         self._root, self._names = root, names
@@ -287,14 +287,16 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
     origin = getattr(values, "origin", "")  # the file or environment variable that the table comes from
     where = f"{origin}: context.{name}" if origin else f"context.{name}"
     if not _NAME.fullmatch(name) or name == "context":
-        raise ConfigError(f"{where}: a field has a name such as 'region': letters, digits and _, and not 'context'")
+        raise ConfigError(
+            f"{where}: a field needs a name such as 'region': lower-case letters, digits and _; not 'context'"
+        )
     result = read_table(values, Field, where)
     result = replace(result, name=name, parameter=result.parameter or name)
     if not _NAME.fullmatch(result.parameter):
         raise ConfigError(f"{where}.parameter must be a name such as 'region_id', not {result.parameter!r}")
     if not result.servers:
-        raise ConfigError(f'{where}.servers must say which upstreams get it, such as ["crm"], or ["*"] for all')
-    if not any(getattr(result, place) for place in _PLACES):
+        raise ConfigError(f'{where}.servers must list the upstreams that get it, such as ["crm"], or ["*"] for all')
+    if not any(getattr(result, name) for name in _DESTINATIONS):
         raise ConfigError(f"{where} has no destination; set argument, header or meta")
     for server in result.servers:
         if server != EVERY_SERVER:
@@ -302,13 +304,13 @@ def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:
     for pattern in result.required_by:
         if not any(may_match(pattern, server) for server in servers if result.applies_to(server)):
             raise ConfigError(f"{where}.required_by: {pattern!r} matches no tool of the servers that get it")
-    _check_places(result, servers, where)
+    _check_destinations(result, servers, where)
     if result.values and result.default and result.default not in result.values:
         raise ConfigError(f"{where}.default is {result.default!r}, which is not one of its values")
     return result
 
 
-def _check_places(each: Field, servers: Mapping[str, Server], where: str) -> None:
+def _check_destinations(each: Field, servers: Mapping[str, Server], where: str) -> None:
     headers = [(each.header, value) for value in (*each.values, each.default)] if each.header else []
     _check_names(headers, [each.meta], where)
     for server in servers.values():
@@ -320,7 +322,7 @@ def _check_places(each: Field, servers: Mapping[str, Server], where: str) -> Non
 
 
 def _check_clashes(found: list[Field]) -> None:
-    for key in ("parameter", *_PLACES):
+    for key in ("parameter", *_DESTINATIONS):
         seen: dict[str, Field] = {}
         for each in found:
             name = getattr(each, key).lower() if key == "header" else getattr(each, key)
@@ -339,19 +341,19 @@ def _connections(name: str, listed: Any, server: Server, variables: Variables) -
         raise ConfigError(f"{where} must be a list of connections, each a table [[{where}]] with an id")
     checked: list[Connection] = []
     for number, values in enumerate(listed, 1):
-        place = f"{where}, number {number}"
-        given = read_table(values, Connection, place)
+        label = f"{where}, number {number}"
+        given = read_table(values, Connection, label)
         connection = replace(
             given,
-            arguments=variables.expand_all(given.arguments, f"{place}.arguments"),
-            headers=variables.expand_all(given.headers, f"{place}.headers"),
-            meta=variables.expand_all(given.meta, f"{place}.meta"),
+            arguments=variables.expand_all(given.arguments, f"{label}.arguments"),
+            headers=variables.expand_all(given.headers, f"{label}.headers"),
+            meta=variables.expand_all(given.meta, f"{label}.meta"),
         )
         if not connection.id or connection.id in [each.id for each in checked]:
-            raise ConfigError(f"{place} must have an id that no other connection of {name!r} has")
+            raise ConfigError(f"{label} must have an id that is unique among the connections of {name!r}")
         if connection.headers and server.transport == "stdio":
-            raise ConfigError(f"{place}.headers cannot reach {name!r}, which is started by a command; use arguments")
-        _check_names(connection.headers.items(), connection.meta, place)
+            raise ConfigError(f"{label}.headers cannot reach {name!r}, which is started by a command; use arguments")
+        _check_names(connection.headers.items(), connection.meta, label)
         checked.append(connection)
     return tuple(checked)
 

@@ -82,7 +82,7 @@ def _outcome(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, Bas
 
 
 async def in_thread(work: Callable[[], Any]) -> Any:
-    """Run `work` in a daemon thread of its own. A cancelled caller stops waiting; the thread continues.
+    """Run `work` in its own daemon thread. A cancelled caller stops waiting; the thread continues.
 
     asyncio's executor is not used: it has few threads and waits for them at exit, so a tool that never returns would
     occupy one of them and keep the host from exiting.
@@ -114,7 +114,7 @@ def by_name(functions: Iterable[Function]) -> dict[str, FunctionTool]:
         if not callable(function) or not name.isidentifier() or iskeyword(name) or name.startswith("__paddock"):
             raise UnknownTool(f"{function!r} has no name that a script could call it by; give it one with `def`")
         if name in RESERVED or hasattr(builtins, name):
-            raise UnknownTool(f"a tool named {name!r} would hide the name that every script already has; rename it")
+            raise UnknownTool(f"a tool named {name!r} would hide a name that every script already has; rename it")
         if name in tools:
             raise UnknownTool(f"two tools are named {name!r}; rename one")
         tools[name] = FunctionTool(name, function)

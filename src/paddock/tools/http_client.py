@@ -25,7 +25,7 @@ import httpx2
 import msgspec
 
 from paddock.tools.message_filter import Throttle, without_surrogates
-from paddock.tools.size import run_by_size
+from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, run_by_size
 
 if TYPE_CHECKING:
     import ssl
@@ -113,7 +113,7 @@ class Client(httpx2.AsyncClient):
         super().__init__(
             # Bodies must not be compressed: a small one could become a huge one.
             headers={"user-agent": "paddock", **server.headers, "accept-encoding": "identity"},
-            timeout=httpx2.Timeout(server.connect_seconds, read=None),  # calls have a timeout of their own
+            timeout=httpx2.Timeout(server.connect_seconds, read=None),  # calls have their own timeout
             verify=_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             max_redirects=10,
         )
@@ -227,7 +227,7 @@ class _Body(httpx2.AsyncByteStream):
         self._throttle = Throttle(MAX_LINES_PER_SECOND)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size = count = 0
         pieces = aiter(self._inner)
         while True:
             try:
@@ -241,7 +241,13 @@ class _Body(httpx2.AsyncByteStream):
             if piece is None:
                 return
             size += len(piece)
+            count += containers(piece)
+            if count > MAX_CONTAINERS:
+                self.exchange.unusable = TOO_MANY
+                raise httpx2.StreamError("the body has too many values")
             if self._limit is None:
+                if b"\n" in piece:  # the next event
+                    count = containers(piece.rpartition(b"\n")[2])
                 lines = piece.count(b"\n") + piece.count(b"\r")
                 await self._throttle.take(lines + len(piece) // BYTES_PER_LINE)
             elif size > self._limit:

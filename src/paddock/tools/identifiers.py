@@ -52,7 +52,7 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u3164\ufe0
 
 
 def identifier(name: str, language: str = "python") -> str:
-    """Convert `name` to an identifier that hides no name that scripts of this language have."""
+    """Convert `name` to an identifier that shadows no name in scripts of this language."""
     result = name[:NAME_CHARACTERS]
     if not _ASCII_NAME.fullmatch(result):
         result = _sanitize(result)
@@ -93,7 +93,7 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
 
 
 def shared(tools: Iterable[Tool], language: str = "python") -> dict[str, tuple[str, ...]]:
-    """The names, of functions and for `call_tool`, that tools of several servers share, each with their full names.
+    """The function names and `call_tool` names that tools of several servers share, each with the tools' full names.
 
     A Python function of the embedding program is not among them: its full name is its bare name.
     """
@@ -122,7 +122,7 @@ def family(language: str) -> str:
 
 
 def _sanitize(name: str) -> str:
-    """Keep letters and digits that every engine knows; replace everything else with underscores."""
+    """Keep letters and digits that every engine supports; replace everything else with underscores."""
     normal = unicodedata.normalize("NFKC", name)[:NAME_CHARACTERS]
     result = "".join(character if _is_identifier_part(character) else "_" for character in normal)
     result = re.sub(r"(?<=_)[^\w]+|^[^\w]+", "", result)  # combining marks without a letter

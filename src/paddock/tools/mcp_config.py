@@ -86,7 +86,7 @@ class Server:
     secrets: tuple[str, ...]  # credentials in the settings above
 
     @property
-    def place(self) -> str:
+    def endpoint(self) -> str:
         """The command, or the URL without credentials and query, for display."""
         if self.transport == "stdio":
             return redact(" ".join((self.command, *self.args)), self.secrets)
@@ -96,7 +96,7 @@ class Server:
 
     def __repr__(self) -> str:
         shown = dict.fromkeys((*self.env, *self.headers, *self.opening_headers), REDACTED)
-        return f"Server({self.name!r}, {self.transport!r}, {self.place!r}, {shown})"
+        return f"Server({self.name!r}, {self.transport!r}, {self.endpoint!r}, {shown})"
 
 
 def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[Server, ...]:
@@ -115,8 +115,8 @@ def _check_prefixes(names: Iterable[str]) -> None:
     """Refuse a server name that begins with another one and a dot: their tools could have the same full name."""
     known = set(names)
     for name in known:
-        dots = (place for place, mark in enumerate(name) if mark == ".")
-        if (other := next((name[:place] for place in dots if name[:place] in known), None)) is not None:
+        dots = (index for index, mark in enumerate(name) if mark == ".")
+        if (other := next((name[:index] for index in dots if name[:index] in known), None)) is not None:
             raise ConfigError(
                 f"the upstream {name!r} is named like a tool of the upstream {other!r}: "
                 "their tools could not be told apart; rename one"
@@ -192,13 +192,13 @@ def _servers(tables: Any, variables: Variables, where: str) -> tuple[Server, ...
         raise ConfigError(f"{where} must contain an object for each server, not {_kind(tables)}")
     servers = []
     for name, values in tables.items():
-        place = f"{where}: server {name!r}"
+        label = f"{where}: server {name!r}"
         if not name.strip() or len(name) > NAME_CHARACTERS or not name.isprintable():
-            raise ConfigError(f"{place}: a name has 1 to {NAME_CHARACTERS} printable characters")
+            raise ConfigError(f"{label}: a name must have 1 to {NAME_CHARACTERS} printable characters")
         if not isinstance(values, Mapping):
-            raise ConfigError(f"{place} must be an object of settings, not {_kind(values)}")
+            raise ConfigError(f"{label} must be an object of settings, not {_kind(values)}")
         if values.get("disabled") is not True and values.get("enabled") is not False:
-            servers.append(_server(name, values, variables, place))
+            servers.append(_server(name, values, variables, label))
     return tuple(servers)
 
 
@@ -338,16 +338,16 @@ def _settings(values: Mapping[str, Any], where: str) -> _Settings:
 def _transport(settings: _Settings, where: str) -> Transport:
     if bool(settings.url) == bool(settings.command):
         problem = "has both a command and a url" if settings.url else "has neither a command nor a url"
-        raise ConfigError(f"{where}: {problem}; a server needs exactly one of them")
+        raise ConfigError(f"{where}: it {problem}; a server needs exactly one of them")
     if settings.type is None:
         return "http" if settings.url else "stdio"
     transport = TRANSPORTS.get(settings.type)
     if transport is None:
         hint = did_you_mean(settings.type, TRANSPORTS, "use stdio, http or sse")
-        raise ConfigError(f"{where}: has the unknown transport {settings.type!r}; {hint}")
+        raise ConfigError(f"{where}: unknown transport {settings.type!r}; {hint}")
     if (transport == "stdio") == bool(settings.url):
         missing = "command" if settings.url else "url"
-        raise ConfigError(f"{where}: is of type {settings.type!r}, which needs a {missing}")
+        raise ConfigError(f"{where}: the type {settings.type!r} needs a {missing}")
     return transport
 
 

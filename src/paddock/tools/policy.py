@@ -6,8 +6,8 @@ is allowed; end the list with `{match = "*", action = "deny"}` for the opposite.
 Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed. For rules that
 restrict, a tool without hints has the MCP defaults: not read-only, destructive, not idempotent, open world. A hint that
 makes a tool look harmless allows nothing by itself: a rule that **allows** by hint must name the server whose hints are
-trusted (`match = "shop.*"`). Such a hint does evade a rule that restricts by hint, so restrict an untrusted server by
-its name alone (`match = "other.*"`).
+trusted (`match = "shop.*"`). Such a hint can still evade a rule that restricts by hint, so restrict an untrusted server
+by its name alone (`match = "other.*"`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Only invalid parts are changed (an unknown field if none is allowed, a missing required one, a value of a wrong type, a
 null where none is allowed), so valid arguments come back unchanged. No information is lost: a text becomes a number
-only if it is exactly that number's text. Schema and arguments are untrusted, and no value of either raises.
+only if it is exactly that number's text. Schema and arguments are untrusted: neither can make a repair raise.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from paddock.model.spelling import within_edits
 from paddock.tools.schema import resolve_pointer
 from paddock.tools.schema_errors import path, received_type
 
-NOTES = 50
-GUESSES = 20
+MAX_NOTES = 50
+MAX_GUESSES = 20
 """How many unknown fields are matched with a known name."""
-FIELDS = 1000
+MAX_FIELDS = 1000
 """How many known names are compared with an unknown one."""
 MAX_DEPTH = 20
-VISITS = 1000
+MAX_VISITS = 1000
 """How many objects and lists of the arguments are searched for misspelt fields."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _COMPOSED = frozenset({"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref"})
-_Place = tuple[str | int, ...]
+_Location = tuple[str | int, ...]
 
 
 def repair(
@@ -39,11 +39,11 @@ def repair(
     """Repair `arguments` as far as that is certain. Also returns entries for `_meta.normalized` about the repairs.
 
     A null that is not allowed for an optional field is removed without a note. With `only_text`, the only other repair
-    is to replace a text by the number, boolean, array or object of which it is the JSON text.
+    is to decode a text that is the JSON of a number, boolean, array or object.
     """
     repairer = _Repair(schema, only_text)
     repaired = repairer.value(arguments, schema, ())
-    return (repaired if isinstance(repaired, dict) else arguments), repairer.notes[:NOTES]
+    return (repaired if isinstance(repaired, dict) else arguments), repairer.notes[:MAX_NOTES]
 
 
 def misspelt_fields(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -60,7 +60,7 @@ def describe(note: Mapping[str, Any]) -> str:
     if note["kind"] == "renamed":
         return f"'{note['from']}' was passed as '{note['to']}'."
     return (
-        f"'{note['from']}' was left out: '{note['canonical']}' has its value."
+        f"'{note['from']}' was dropped: '{note['canonical']}' has the same value."
         if note["kind"] == "dropped_alias"
         else ""
     )
@@ -71,52 +71,52 @@ class _Repair:
     root: Mapping[str, Any]
     only_text: bool = False
     notes: list[dict[str, Any]] = field(default_factory=list)
-    guesses: int = GUESSES
+    guesses: int = MAX_GUESSES
     misspelt: list[tuple[str, str]] = field(default_factory=list)
-    visits: int = VISITS
+    visits: int = MAX_VISITS
 
-    def search(self, value: Any, schema: Any, place: _Place) -> None:
-        """Collect the misspelt fields in `value`. Stops after a number of values, because calls must not wait."""
+    def search(self, value: Any, schema: Any, location: _Location) -> None:
+        """Collect the misspelt fields in `value`. Visits a limited number of values, because the call waits for it."""
         node = self._without_null(self._resolve(schema))
         self.visits -= 1
-        if self.visits < 0 or len(place) > MAX_DEPTH or not isinstance(node, Mapping):
+        if self.visits < 0 or len(location) > MAX_DEPTH or not isinstance(node, Mapping):
             return
         if isinstance(value, list):
             for number, one in enumerate(value[: self.visits]):
-                self.search(one, node.get("items"), (*place, number))
+                self.search(one, node.get("items"), (*location, number))
         properties = node.get("properties")
         if not isinstance(value, dict) or not isinstance(properties, Mapping):
             return
         for name, one in value.items():
             if name in properties:
                 if isinstance(one, (dict, list)):
-                    self.search(one, properties[name], (*place, name))
+                    self.search(one, properties[name], (*location, name))
             elif self.guesses > 0 and _is_open(node):
                 self.guesses -= 1
                 near = within_edits(
                     name, (other for other in properties if isinstance(other, str) and other not in value)
                 )
                 if near:
-                    self.misspelt.append((path((*place, name)), near[0]))
+                    self.misspelt.append((path((*location, name)), near[0]))
 
-    def value(self, value: Any, schema: Any, place: _Place) -> Any:
+    def value(self, value: Any, schema: Any, location: _Location) -> Any:
         node = self._resolve(schema)
-        if len(place) > MAX_DEPTH or not isinstance(node, Mapping):
+        if len(location) > MAX_DEPTH or not isinstance(node, Mapping):
             return value
-        value = self._coerce(value, node, place)
+        value = self._coerce(value, node, location)
         node = self._without_null(node)
         if isinstance(value, dict):
-            return self._object(value, node, place)
+            return self._object(value, node, location)
         items = node.get("items")
         if isinstance(value, list) and isinstance(items, Mapping) and "prefixItems" not in node:
-            return [self.value(one, items, (*place, number)) for number, one in enumerate(value)]
+            return [self.value(one, items, (*location, number)) for number, one in enumerate(value)]
         return value
 
-    def _object(self, value: dict[str, Any], node: Mapping[str, Any], place: _Place) -> dict[str, Any]:
+    def _object(self, value: dict[str, Any], node: Mapping[str, Any], location: _Location) -> dict[str, Any]:
         properties = node.get("properties")
         if not isinstance(properties, Mapping):
             return value
-        names = {} if self.only_text else self._names(value, node, properties, place)
+        names = {} if self.only_text else self._names(value, node, properties, location)
         listed = node.get("required")
         required = listed if isinstance(listed, list) else []
         repaired: dict[str, Any] = {}
@@ -124,7 +124,7 @@ class _Repair:
             target = names.get(name, name)
             is_absent = one is None and target not in required and not self._allows_null(properties.get(target))
             if target is not None and not is_absent:
-                repaired[target] = self.value(one, properties.get(target), (*place, target))
+                repaired[target] = self.value(one, properties.get(target), (*location, target))
         return repaired
 
     def _allows_null(self, schema: Any) -> bool:
@@ -136,7 +136,7 @@ class _Repair:
         return not types or "null" in types
 
     def _names(
-        self, value: dict[str, Any], node: Mapping[str, Any], properties: Mapping[str, Any], place: _Place
+        self, value: dict[str, Any], node: Mapping[str, Any], properties: Mapping[str, Any], location: _Location
     ) -> dict[str, Any]:
         """The new name of each unknown field, or None for a field to drop."""
         is_closed = node.get("additionalProperties") is False and "patternProperties" not in node
@@ -152,16 +152,16 @@ class _Repair:
             target = targets[name] if target_counts[targets[name]] == 1 else None
             if target is not None and target not in value and (is_closed or target in required):
                 names[name] = target
-                self._record("renamed", {"from": path((*place, name)), "to": path((*place, target))})
+                self._record("renamed", {"from": path((*location, name)), "to": path((*location, target))})
             elif target is not None and is_closed and target in value and _same(value[target], value[name]):
                 names[name] = None
-                self._record("dropped_alias", {"from": path((*place, name)), "canonical": path((*place, target))})
+                self._record("dropped_alias", {"from": path((*location, name)), "canonical": path((*location, target))})
             else:
                 kind = "unknown_field_rejected" if is_closed else "unknown_field_passed_through"
-                self._record(kind, {"field": path((*place, name))})
+                self._record(kind, {"field": path((*location, name))})
         return names
 
-    def _coerce(self, value: Any, node: Mapping[str, Any], place: _Place) -> Any:
+    def _coerce(self, value: Any, node: Mapping[str, Any], location: _Location) -> Any:
         allowed = self._types(node)
         kind = received_type(value)
         if not allowed or kind in allowed or (kind == "integer" and "number" in allowed):
@@ -169,13 +169,13 @@ class _Repair:
         if self.only_text and not isinstance(value, str):
             return value
         for to in allowed:
-            coerced = self._to_list(value, node, place) if to == "array" else _coerce(value, to)
+            coerced = self._to_list(value, node, location) if to == "array" else _coerce(value, to)
             if coerced is not None:
-                self._record("coerced", {"field": path(place), "from_type": kind, "to_type": to})
+                self._record("coerced", {"field": path(location), "from_type": kind, "to_type": to})
                 return coerced
         return value
 
-    def _to_list(self, value: Any, node: Mapping[str, Any], place: _Place) -> list[Any] | None:
+    def _to_list(self, value: Any, node: Mapping[str, Any], location: _Location) -> list[Any] | None:
         """Decode `value` if it is the JSON text of a list, else wrap it in a list if items may have its type."""
         parsed: list[Any] | None = _decode_json(value, list)
         if parsed is not None or value is None or isinstance(value, (list, dict)) or self.only_text:
@@ -186,7 +186,7 @@ class _Repair:
         if not types or kind in types or (kind == "integer" and "number" in types):
             return [value]
         item = next((one for one in (_coerce(value, to) for to in types) if one is not None), None)
-        return None if item is None or len(place) >= MAX_DEPTH else [item]
+        return None if item is None or len(location) >= MAX_DEPTH else [item]
 
     def _types(self, node: Mapping[str, Any]) -> tuple[str, ...]:
         """Every type that `node` allows; empty if that is not obvious."""
@@ -198,13 +198,13 @@ class _Repair:
         return _declared_types(node.get("type"))
 
     def _without_null(self, node: Any) -> Any:
-        """The only alternative beside null, if `node` is such a choice, else `node`."""
+        """The other alternative if `node` is a choice between null and one schema, else `node`."""
         if not isinstance(node, Mapping) or "properties" in node or "items" in node:
             return node
         choice = next((node[name] for name in ("anyOf", "oneOf") if name in node), None)
         if not isinstance(choice, list):
             return node
-        inner = [self._resolve(branch) for branch in choice[:FIELDS]]
+        inner = [self._resolve(branch) for branch in choice[:MAX_FIELDS]]
         others = [one for one in inner if not isinstance(one, Mapping) or one.get("type") != "null"]
         return others[0] if len(others) == 1 and isinstance(others[0], Mapping) else node
 
@@ -221,7 +221,7 @@ class _Repair:
         if self.guesses <= 0:
             return None
         self.guesses -= 1
-        known = [other for other in islice(properties, FIELDS) if isinstance(other, str)]
+        known = [other for other in islice(properties, MAX_FIELDS) if isinstance(other, str)]
         spelling = _spelling(name)
         same_spelling = [other for other in known if _spelling(other) == spelling]
         if len(same_spelling) == 1:
@@ -230,7 +230,7 @@ class _Repair:
         return near[0] if len(near) == 1 else None
 
     def _record(self, kind: str, what: dict[str, Any]) -> None:
-        if len(self.notes) < NOTES:
+        if len(self.notes) < MAX_NOTES:
             self.notes.append({"kind": kind, **what})
 
 

@@ -17,7 +17,7 @@ def one_line(text: object, limit: int = LINE_CHARACTERS) -> str:
     """`text` as one line of at most `limit` printable characters."""
     if not isinstance(text, str):
         return ""
-    # Only the beginning of a long text is looked at.
+    # Only the beginning of a long text is examined.
     start = _ESCAPE.sub("", text[: 4 * limit])
     shown = "".join(character for character in _BLANK.sub(" ", start) if character.isprintable()).strip()
     return shown if len(shown) <= limit and len(text) <= 4 * limit else _cut(shown, limit)

@@ -24,7 +24,7 @@ _MAX_LISTED = 20
 EXAMPLE_CHARACTERS = 1000
 _EXAMPLE_DEPTH = 8
 _EXAMPLE_STEPS = 2 * EXAMPLE_CHARACTERS
-"""How many schemas are visited for one example. A few that each need ten of the next would take years."""
+"""How many schemas are visited for one example. Without a limit, a few that each need ten of the next take years."""
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -44,7 +44,7 @@ class Problem:
     """One problem in the arguments."""
 
     code: str
-    place: tuple[str | int, ...]
+    location: tuple[str | int, ...]
     issue: str
     received: str
     more: Mapping[str, Any] = field(default_factory=dict)
@@ -66,10 +66,10 @@ def explain(
         _summary(tool, problems),
         _code(problems),
         details=[
-            {"path": path(one.place), "issue": one.issue, "received_type": one.received, **one.more} for one in shown
+            {"path": path(one.location), "issue": one.issue, "received_type": one.received, **one.more} for one in shown
         ],
         hints=sorted(hints, key=_rank),
-        examples=validator.examples(),
+        examples=[] if all("for example" in hint for hint in hints) and hints else validator.examples(),
         warnings=validator.warnings,
     )
 
@@ -79,10 +79,10 @@ def _rank(hint: str) -> int:
     return next((rank for rank, start in enumerate(("Required", "Unknown")) if hint.startswith(start)), 2)
 
 
-def path(place: Sequence[str | int]) -> str:
-    """`place` in the notation `orders[0].id`. Empty for the arguments themselves."""
+def path(location: Sequence[str | int]) -> str:
+    """`location` in the notation `orders[0].id`. Empty for the arguments themselves."""
     text = ""
-    for part in place:
+    for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" if text else _cut(part)
     return text
 
@@ -92,7 +92,7 @@ def received_type(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if isinstance(value, float):
-        return "number" if math.isfinite(value) else "NaN or infinity, which JSON lacks"
+        return "number" if math.isfinite(value) else "NaN or infinity, which JSON cannot represent"
     names = {str: "string", int: "integer", list: "array", dict: "object"}
     return names.get(type(value), type(value).__name__)
 
@@ -102,7 +102,7 @@ def _summary(tool: str, problems: Sequence[Problem]) -> str:
     if not problems:
         return f"The arguments of '{name}' do not match its schema."
     one = problems[0]
-    text = f"'{path(one.place)}' {one.issue}" if one.place else f"the arguments {one.issue}"
+    text = f"'{path(one.location)}' {one.issue}" if one.location else f"the arguments {one.issue}"
     more = f" ({len(problems)} problems in total)" if len(problems) > 1 else ""
     return f"Wrong arguments for '{name}': {text}{more}."
 
@@ -112,9 +112,9 @@ def _code(problems: Sequence[Problem]) -> str:
     if not problems:
         return FALLBACK
     if len(problems) > 1 and all("allOf" in problem.branch for problem in problems):
-        places = {problem.branch[: problem.branch.index("allOf")] for problem in problems}
+        parents = {problem.branch[: problem.branch.index("allOf")] for problem in problems}
         branches = {problem.branch[problem.branch.index("allOf") + 1] for problem in problems}
-        if len(places) == 1 and len(branches) > 1:
+        if len(parents) == 1 and len(branches) > 1:
             return "SCHEMA_ALL_OF_FAILED"
     codes = {problem.code for problem in problems}
     return codes.pop() if len(codes) == 1 else "INPUT_VALIDATION_FAILED"
@@ -124,35 +124,38 @@ def _problems(
     error: ValidationError, arguments: Any, validator: Validator, *, is_shown: bool = False
 ) -> Iterator[Problem]:
     """`error` as one problem, or one for each field that it concerns. Only problems that are shown get hints."""
-    place, branch = tuple(error.instance_path), tuple(error.evaluation_path)
-    value = _value_at(arguments, place)
+    location, branch = tuple(error.instance_path), tuple(error.evaluation_path)
+    value = _value_at(arguments, location)
     kind: Any = error.kind
     if kind.name == "required":
-        hints = _missing_field_hints(kind.property, place, value if is_shown else {}, _fields(error, validator))
-        yield Problem("SCHEMA_REQUIRED", (*place, kind.property), "is required", "missing", {}, hints, branch)
+        hints = _missing_field_hints(kind.property, location, value if is_shown else {}, _fields(error, validator))
+        yield Problem("SCHEMA_REQUIRED", (*location, kind.property), "is required", "missing", {}, hints, branch)
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         known = _fields(error, validator) if is_shown else {}
         for name in kind.unexpected[:DETAILS]:
             code, issue = "SCHEMA_ADDITIONAL_PROPERTIES", "is not a field of this tool"
-            hints = _unknown_field_hints(name, place, known)
-            yield Problem(code, (*place, name), issue, received_type(_value_at(value, [name])), {}, hints, branch)
+            hints = _unknown_field_hints(name, location, known)
+            yield Problem(code, (*location, name), issue, received_type(_value_at(value, [name])), {}, hints, branch)
     elif alternative := _other_than_null(kind):
         for inner in alternative:
             for problem in _problems(inner, arguments, validator, is_shown=is_shown):
-                is_type = problem.code == "SCHEMA_TYPE_MISMATCH" and problem.place == place
+                is_type = problem.code == "SCHEMA_TYPE_MISMATCH" and problem.location == location
                 yield _or_null(problem) if is_type else problem
     else:
-        code, issue, more = _issue(kind, value, place, arguments, validator)
+        code, issue, more = _issue(kind, value, location, arguments, validator)
         hints = ()
         if is_shown and kind.name == "enum" and isinstance(value, str):
             hints = _did_you_mean(value, [option for option in kind.options if isinstance(option, str)])
         elif is_shown and kind.name in ("minimum", "maximum"):
             hints = _range(_part(error, validator))
-        yield Problem(code, place, issue, received_type(value), more, hints, branch)
+        elif is_shown and kind.name == "type" and location:
+            wanted = " or ".join(_TYPE_NAMES.get(one, f"a {one}") for one in kind.types)
+            hints = (f"Pass '{path(location)}' as {wanted}{_for_example(_part(error, validator), value, validator)}.",)
+        yield Problem(code, location, issue, received_type(value), more, hints, branch)
 
 
 def _other_than_null(kind: Any) -> Sequence[ValidationError]:
-    """The problems of the only alternative beside null, for a value that fits neither; empty if there are others."""
+    """The problems of the only alternative to null, for a value that fits neither; empty if there are others."""
     if kind.name not in ("anyOf", "oneOf") or type(kind).__name__ == "OneOfMultipleValid":
         return ()
     others = [branch for branch in kind.context if not _is_null_branch(branch)]
@@ -165,30 +168,30 @@ def _is_null_branch(errors: Sequence[ValidationError]) -> bool:
 
 
 def _or_null(problem: Problem) -> Problem:
-    """A problem of a wrong type, where null would be right too."""
+    """A problem of a wrong type, worded to say that null is allowed too."""
     expected, rest, value = problem.issue.partition(", not ")
     more = {**problem.more, "expected_type": f"{problem.more['expected_type']} or null"}
     return replace(problem, issue=f"{expected} or null{rest}{value}", more=more)
 
 
 def _missing_field_hints(
-    name: str, place: tuple[str | int, ...], value: Any, known: Mapping[str, Any]
+    name: str, location: tuple[str | int, ...], value: Any, known: Mapping[str, Any]
 ) -> tuple[str, ...]:
     given = [other for other in value if other not in known] if isinstance(value, dict) else []
     meant = (f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in within_edits(name, given)[:1])
-    return (f"Required field missing: '{path((*place, name))}'.", *meant)
+    return (f"Required field missing: '{path((*location, name))}'.", *meant)
 
 
-def _unknown_field_hints(name: str, place: tuple[str | int, ...], known: Mapping[str, Any]) -> tuple[str, ...]:
+def _unknown_field_hints(name: str, location: tuple[str | int, ...], known: Mapping[str, Any]) -> tuple[str, ...]:
     hints = _did_you_mean(name, known)
     if not hints and known:
         names = ", ".join(f"'{_cut(other)}'" for other in list(known)[:_MAX_LISTED])
         hints = (f"Known fields: {names}{', …' if len(known) > _MAX_LISTED else ''}.",)
-    return (f"Unknown field '{path((*place, name))}'.", *hints)
+    return (f"Unknown field '{path((*location, name))}'.", *hints)
 
 
 def _issue(
-    kind: Any, value: Any, place: Sequence[str | int], arguments: Any, validator: Validator
+    kind: Any, value: Any, location: Sequence[str | int], arguments: Any, validator: Validator
 ) -> tuple[str, str, dict[str, Any]]:
     """The code, the issue and further keys of a detail, for a problem of one value."""
     name = kind.name
@@ -218,17 +221,17 @@ def _issue(
     elif name == "uniqueItems":
         return "SCHEMA_UNIQUE_ITEMS", "must not have the same item twice", {}
     elif name in ("anyOf", "oneOf"):
-        return _alternatives(kind, place, arguments, validator)
+        return _alternatives(kind, location, arguments, validator)
     else:
         return FALLBACK, _OTHER_ISSUES.get(name, f"does not match '{_cut(name)}' of the schema"), {}
     return f"SCHEMA_{code}", _with_value(issue, value), more
 
 
 _LIMITS = {
-    "maxItems": ("MAX_ITEMS", "must have at most {limit} items and has {size}"),
-    "minItems": ("MIN_ITEMS", "must have at least {limit} items and has {size}"),
-    "maxLength": ("MAX_LENGTH", "must have at most {limit} characters and has {size}"),
-    "minLength": ("MIN_LENGTH", "must have at least {limit} characters and has {size}"),
+    "maxItems": ("MAX_ITEMS", "must have at most {limit} items but has {size}"),
+    "minItems": ("MIN_ITEMS", "must have at least {limit} items but has {size}"),
+    "maxLength": ("MAX_LENGTH", "must have at most {limit} characters but has {size}"),
+    "minLength": ("MIN_LENGTH", "must have at least {limit} characters but has {size}"),
     "maximum": ("MAXIMUM", "must be at most {limit}"),
     "minimum": ("MINIMUM", "must be at least {limit}"),
     "exclusiveMaximum": ("MAXIMUM", "must be less than {limit}"),
@@ -247,17 +250,17 @@ _OTHER_ISSUES = {
 
 
 def _alternatives(
-    kind: Any, place: Sequence[str | int], arguments: Any, validator: Validator
+    kind: Any, location: Sequence[str | int], arguments: Any, validator: Validator
 ) -> tuple[str, str, dict[str, Any]]:
     code = "SCHEMA_ANY_OF_FAILED" if kind.name == "anyOf" else "SCHEMA_ONE_OF_FAILED"
     if type(kind).__name__ == "OneOfMultipleValid":
-        return code, "fits several alternatives of the schema and must fit exactly one", {}
+        return code, "fits several alternatives of the schema but must fit exactly one", {}
     issues: dict[str, None] = {}
     for branch in kind.context[:_MAX_LISTED]:
         for error in branch[:1]:
             inner = next(_problems(error, arguments, validator))
-            is_inside = len(inner.place) > len(place)
-            issues[(f"'{path(inner.place)}' " if is_inside else "") + inner.issue.split(", not ")[0]] = None
+            is_inside = len(inner.location) > len(location)
+            issues[(f"'{path(inner.location)}' " if is_inside else "") + inner.issue.split(", not ")[0]] = None
     listed = list(issues)[:5]
     text = "; or ".join(listed) + ("; or …" if len(issues) > 5 else "")
     return code, f"fits no alternative: {text}"[:400], {"alternatives": listed}
@@ -283,12 +286,22 @@ def _range(part: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"Give a number from {_value(minimum)} to {_value(maximum)}.",)
 
 
+def _for_example(part: Mapping[str, Any], value: Any, validator: Validator) -> str:
+    """A value of the type that this part of the schema wants, if a short one is known."""
+    is_array = part.get("type") == "array" and "minItems" not in part
+    sample: Any = _sample({**part, "minItems": 1} if is_array else part, validator.schema)
+    if sample == "…":
+        sample = json.dumps(value) if isinstance(value, (int, float)) else "text"
+    text = "" if sample is None else json.dumps(sample, ensure_ascii=False)
+    return f", for example {text}" if 0 < len(text) <= _SHOWN_CHARACTERS else ""
+
+
 def _did_you_mean(word: str, known: Any) -> tuple[str, ...]:
     return tuple(f"Did you mean '{near}' instead of '{_cut(word)}'?" for near in within_edits(word, known)[:1])
 
 
-def _value_at(value: Any, place: Sequence[str | int]) -> Any:
-    for part in place:
+def _value_at(value: Any, location: Sequence[str | int]) -> Any:
+    for part in location:
         try:
             value = value[part]
         except (KeyError, IndexError, TypeError):
@@ -298,7 +311,7 @@ def _value_at(value: Any, place: Sequence[str | int]) -> Any:
 
 def _with_value(issue: str, value: Any) -> str:
     """`issue` with the received value, unless that is an object or an array."""
-    return issue if isinstance(value, (dict, list)) or " and has " in issue else f"{issue}, not {_value(value)}"
+    return issue if isinstance(value, (dict, list)) or " but has " in issue else f"{issue}, not {_value(value)}"
 
 
 def _value(value: Any) -> str:
@@ -329,12 +342,18 @@ def example(schema: SafeSchema) -> dict[str, Any] | None:
 
     None if it is too long or cannot be built. The caller must check that it is valid.
     """
+    value = _sample(schema.root, schema)
+    return value if isinstance(value, dict) else None
+
+
+def _sample(node: Any, schema: SafeSchema) -> Any:
+    """A value that this part of the schema allows, or None."""
     try:
-        value = _example(schema.root, schema, 0, iter(range(_EXAMPLE_STEPS)))
+        value = _example(node, schema, 0, iter(range(_EXAMPLE_STEPS)))
         is_short = not is_larger(value, EXAMPLE_CHARACTERS) and len(json.dumps(value)) <= EXAMPLE_CHARACTERS
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
-    return value if is_short and isinstance(value, dict) else None
+    return value if is_short else None
 
 
 def _example(node: Any, schema: SafeSchema, depth: int, steps: Iterator[int]) -> Any:

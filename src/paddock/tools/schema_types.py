@@ -203,22 +203,22 @@ class Reader:
         self._steps -= 1
         if not isinstance(schema, Mapping) or depth > DEPTH or self._steps < 0:
             return ANY
-        place = self._place(schema)
-        if place is None:
+        pointer = self._pointer(schema)
+        if pointer is None:
             return self._read(self._flat(schema), name, depth, "")
-        if place in self._declared:
-            return self._declared[place]
-        if place in self._being_read:
+        if pointer in self._declared:
+            return self._declared[pointer]
+        if pointer in self._being_read:
             return ANY  # a cycle without an object cannot be named
-        if place.rpartition("/")[2] and place != "#":
-            name = _inner_name(self._prefix, place.rpartition("/")[2])
-        self._being_read.append(place)
+        if pointer.rpartition("/")[2] and pointer != "#":
+            name = _inner_name(self._prefix, pointer.rpartition("/")[2])
+        self._being_read.append(pointer)
         try:
-            return self._read(self._flat(schema), name, depth, place)
+            return self._read(self._flat(schema), name, depth, pointer)
         finally:
             self._being_read.pop()
 
-    def _read(self, schema: Json, name: str, depth: int, place: str) -> Shape:
+    def _read(self, schema: Json, name: str, depth: int, pointer: str) -> Shape:
         if "const" in schema:
             return choice([schema["const"]])
         if isinstance(schema.get("enum"), list):
@@ -227,7 +227,7 @@ class Reader:
             members = schema.get(word)
             if isinstance(members, list) and any(map(_describes_type, members[:MEMBERS])):
                 return self._either(schema, word, name, depth)
-        shapes = [self._of_type(word, schema, name, depth, place) for word in _types(schema)]
+        shapes = [self._of_type(word, schema, name, depth, pointer) for word in _types(schema)]
         shapes += [NULL] if schema.get("nullable") is True and shapes else []
         return either(shapes) if shapes else ANY
 
@@ -239,9 +239,9 @@ class Reader:
         parts = [{"allOf": [member, rest]} if _describes_type(rest) else member for member in members]
         return either([self.read(part, name, depth + 1) for part in parts])
 
-    def _of_type(self, word: str, schema: Json, name: str, depth: int, place: str) -> Shape:
+    def _of_type(self, word: str, schema: Json, name: str, depth: int, pointer: str) -> Shape:
         if word == "object":
-            return self._object(schema, name, depth, place)
+            return self._object(schema, name, depth, pointer)
         if word != "array":
             return Plain(word)
         items = schema.get("prefixItems")
@@ -249,7 +249,7 @@ class Reader:
         parts += [schema["items"]] if isinstance(schema.get("items"), Mapping) else []
         return ListOf(either([self.read(part, _single(name), depth + 1) for part in parts]) if parts else ANY)
 
-    def _object(self, schema: Json, name: str, depth: int, place: str) -> Shape:
+    def _object(self, schema: Json, name: str, depth: int, pointer: str) -> Shape:
         properties = schema.get("properties")
         required = _texts(schema.get("required"))
         extra = self._extra(schema, name, depth)
@@ -258,8 +258,8 @@ class Reader:
         known = {key: inner for key, inner in properties.items() if len(key) <= KEY_CHARACTERS}
         extra = extra if len(known) == len(properties) else ANY
         named = Named(self._names.take(name[:NAME_CHARACTERS]))
-        if place:
-            self._declared[place] = named
+        if pointer:
+            self._declared[pointer] = named
         for missing in required:
             if len(missing) <= KEY_CHARACTERS:
                 known.setdefault(missing, {})
@@ -276,11 +276,11 @@ class Reader:
             ),
             extra,
         )
-        return self._add(record, place)
+        return self._add(record, pointer)
 
-    def _add(self, record: Record, place: str) -> Named:
+    def _add(self, record: Record, pointer: str) -> Named:
         """Add the record, or use an equal one if nothing refers to this one yet."""
-        for other in () if place else (*self._known, *self.records):
+        for other in () if pointer else (*self._known, *self.records):
             if (other.fields, other.extra) == (record.fields, record.extra):
                 self._names.release(record.name)
                 return Named(other.name)
@@ -294,17 +294,17 @@ class Reader:
             return ANY if schema.get("properties") else self.read(additional, f"{name}Value", depth + 1)
         return ANY if additional is True or any(word in schema for word in _CONDITIONAL) else None
 
-    def _place(self, schema: Json) -> str | None:
+    def _pointer(self, schema: Json) -> str | None:
         """The final target of `schema` if it is a plain reference, else None."""
-        place: str | None = None
+        pointer: str | None = None
         for _ in range(MEMBERS):
             if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
                 break
             if len(schema["$ref"]) > POINTER_CHARACTERS or any(key in schema for key in _SHAPING if key != "$ref"):
                 break
-            place = unquote(schema["$ref"])
+            pointer = unquote(schema["$ref"])
             schema = resolve_pointer(self._document, schema["$ref"])
-        return place
+        return pointer
 
     def _flat(self, schema: object, seen: tuple[str, ...] = ()) -> Json:
         """The schema merged with what it references and with every part of its `allOf`."""

@@ -45,7 +45,7 @@ issue | db database | web internet | image picture photo | repo repository | use
 """
 _SYNONYM_GROUPS = [tuple(group.split()) for group in _SYNONYMS.split("|")]
 _WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")  # scripts without spaces between words
 _COMMON = frozenset(
     {
@@ -70,9 +70,9 @@ class Index:
         self._database.execute(
             f"CREATE VIRTUAL TABLE tools USING fts5({', '.join(FIELDS)}, content='', tokenize='porter unicode61')"
         )
-        places = ", ".join("?" * (len(FIELDS) + 1))
+        placeholders = ", ".join("?" * (len(FIELDS) + 1))
         self._database.executemany(
-            f"INSERT INTO tools (rowid, {', '.join(FIELDS)}) VALUES ({places})",  # noqa: S608  constant names
+            f"INSERT INTO tools (rowid, {', '.join(FIELDS)}) VALUES ({placeholders})",  # noqa: S608  constant names
             ((index, *_fields(tool)) for index, tool in enumerate(self._tools)),
         )
 
@@ -85,15 +85,15 @@ class Index:
         all_words = list(dict.fromkeys(words(query)))
         terms = ([word for word in all_words if word not in _COMMON] or all_words)[:QUERY_WORDS]
         scores = self._scores(terms) if terms else dict.fromkeys(range(len(self._tools)), 0.0)
-        for place in self._exact.get(query.casefold(), ()):
-            if place in scores:
-                scores[place] += 1000.0
+        for index in self._exact.get(query.casefold(), ()):
+            if index in scores:
+                scores[index] += 1000.0
         if tags:
             wanted = {tag.casefold() for tag in tags}
-            scores = {place: score for place, score in scores.items() if wanted & self._tags[place]}
-        ranked = ((-score, place) for place, score in scores.items())
+            scores = {index: score for index, score in scores.items() if wanted & self._tags[index]}
+        ranked = ((-score, index) for index, score in scores.items())
         best = sorted(ranked) if limit is None else nsmallest(limit, ranked)
-        return [self._tools[place] for _, place in best]
+        return [self._tools[index] for _, index in best]
 
     def _scores(self, terms: list[str]) -> dict[int, float]:
         totals: dict[int, float] = defaultdict(float)
@@ -113,14 +113,14 @@ class Index:
             near.add(f'"{word}"*')
         elif len(word) == 2 and is_last:  # the user may still be typing a name
             near.add(f'name : "{word}"*')
-        worth = NEAR_MATCH
+        weight = NEAR_MATCH
         matches = self._matches(" OR ".join(sorted(near))) if near else {}
         if not scores and not matches:
             typos = within_edits(word, self._name_words, 1)
             matches = self._matches(" OR ".join(f'"{other}"' for other in typos)) if typos else {}
-            worth = TYPO_MATCH
+            weight = TYPO_MATCH
         for index, score in matches.items():
-            scores[index] = max(scores.get(index, 0.0), score * worth)
+            scores[index] = max(scores.get(index, 0.0), score * weight)
         return scores
 
     def _matches(self, expression: str) -> dict[int, float]:
@@ -138,7 +138,7 @@ def words(text: str) -> list[str]:
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     result = []
     for run in _WORD.findall(plain):
-        for part in _HUMP.split(run):
+        for part in _CASE_CHANGE.split(run):
             result.append(part.casefold())
             for unspaced in () if part.isascii() else _UNSPACED.findall(part):
                 result += [unspaced[start : start + 2] for start in range(len(unspaced) - 1)]

@@ -1,7 +1,7 @@
 """Redacts secrets in everything that is stored, shown or passed on: the journal, error messages, answers of upstreams.
 
 There are two methods, which complement each other. Known secrets (the credentials of upstreams) are found anywhere,
-also JSON-escaped, percent-encoded and in base64. Unknown ones are found by the name of their field, and by common forms
+even JSON-escaped, percent-encoded or in base64. Unknown ones are found by the name of their field, and by common forms
 in texts (`Bearer …`, `password=…`, `://user:password@`). A secret that a tool has changed in another way is not found.
 """
 
@@ -19,7 +19,7 @@ from urllib.parse import quote, quote_plus
 
 REDACTED = "[redacted]"
 MIN_CHARACTERS = 4
-"""A shorter secret is found only if it is the whole text, because it would be part of many words."""
+"""A shorter secret is found only if it is the whole text, because it may occur in many words."""
 MIN_CREDENTIAL_CHARACTERS = 6
 """A shorter value is not treated as a credential: it may be a common word such as `true`."""
 PIECE_CHARACTERS = 64 * 1024
@@ -38,6 +38,7 @@ _SECRET_FORMS = re.compile(
     r"|(?P<name>\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\"']?[ ]?[=:][ ]?[\"']?)[^\s&\"',;]{4,}"
     r"|(?P<scheme>://)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)"
 )
+_SECRET_WORDS = re.compile("|".join((*_SECRET_NAME_ENDINGS, "basic")))
 _SETTING_NAMES = re.compile(
     r"key|token|secret|passw|passphrase|pwd|auth|cred|private|cookie|session|bearer|signature|dsn|jwt|\bpat\b|_pat\b|pin\b",
     re.IGNORECASE,
@@ -61,30 +62,41 @@ def redact_all(value: Any, secrets: Collection[str]) -> Any:
     return _redact(value, lambda text: redact(text, secrets), lambda *_: False) if secrets else value
 
 
-def _redact(value: Any, text: Callable[[str], str], is_secret: Callable[[str, Any], bool], depth: int = 0) -> Any:
-    """A copy of a JSON value with `text` applied to its texts and keys, and without its secret fields."""
+def _redact(
+    value: Any, redact_text: Callable[[str], str], is_secret: Callable[[str, Any], bool], depth: int = 0
+) -> Any:
+    """A copy of a JSON value with `redact_text` applied to its texts and keys, and without its secret fields."""
     if isinstance(value, str):
-        return text(value)
+        return redact_text(value)
     if depth >= MAX_DEPTH and isinstance(value, (dict, list, tuple)):
         return REDACTED
     if isinstance(value, dict):
         return {
-            _redact(name, text, is_secret): REDACTED
+            _redact(name, redact_text, is_secret): REDACTED
             if is_secret(name, part)
-            else _redact(part, text, is_secret, depth + 1)
+            else _redact(part, redact_text, is_secret, depth + 1)
             for name, part in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [_redact(part, text, is_secret, depth + 1) for part in value]
+        return [_redact(part, redact_text, is_secret, depth + 1) for part in value]
     return value
 
 
 def redact_secrets_in_json(text: str, secrets: Collection[str] = ()) -> str:
-    """`redact_secrets` for JSON text. Empty if it is not JSON, or nested too deeply to be read."""
+    """`redact_secrets` for JSON text. Empty if it may hold a secret, and is not JSON or is nested too deeply."""
+    if not _may_hold_secret(text, secrets):
+        return text
     try:
         return json.dumps(redact_secrets(json.loads(text), secrets))
     except (ValueError, RecursionError):
         return ""
+
+
+def _may_hold_secret(text: str, secrets: Collection[str]) -> bool:
+    """Whether JSON text must be parsed to redact it. An escaped character may belong to a secret or to its name."""
+    if "\\u" in text or "://" in text or _SECRET_WORDS.search(re.sub(r"\\.|[^a-z0-9]", "", text.lower())):
+        return True
+    return any(secret in text for secret in (*secrets, *_known_forms(frozenset(secrets))))
 
 
 def named_secrets(value: Any) -> tuple[str, ...]:
@@ -108,7 +120,12 @@ def named_secrets(value: Any) -> tuple[str, ...]:
 
 def names_a_secret(name: str) -> bool:
     """Whether a field of this name holds a secret."""
-    plain = re.sub(r"[^a-z0-9]", "", name[-64:].lower())
+    return _is_secret_name(name[-64:])
+
+
+@lru_cache(maxsize=1024)
+def _is_secret_name(name: str) -> bool:
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return plain.endswith(_SECRET_NAME_ENDINGS) and not plain.endswith(_HARMLESS_NAME_ENDINGS)
 
 

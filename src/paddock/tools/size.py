@@ -8,9 +8,17 @@ from typing import TypeVar, TypeVarTuple, Unpack
 
 LARGE = 128 * 1024
 """In bytes or characters. Parsing this much JSON takes a few milliseconds."""
+MAX_CONTAINERS = 1_000_000
+"""Lists and objects in one message, counted by brackets, including those inside texts. Each takes 100 bytes or so."""
+TOO_MANY = f"it is made of more than {MAX_CONTAINERS:,} lists and objects"
 
 _Result = TypeVar("_Result")
 _Arguments = TypeVarTuple("_Arguments")
+
+
+def containers(data: bytes) -> int:
+    """An upper bound for the number of lists and objects in this JSON."""
+    return data.count(b"[") + data.count(b"{")
 
 
 async def run_by_size(value: object, work: Callable[[Unpack[_Arguments]], _Result], *arguments: *_Arguments) -> _Result:
@@ -20,6 +28,8 @@ async def run_by_size(value: object, work: Callable[[Unpack[_Arguments]], _Resul
 
 def is_larger(value: object, limit: int) -> bool:
     """Whether `value` as JSON is longer than about `limit`. Stops at the limit, even in a cycle."""
+    if isinstance(value, str | bytes):
+        return len(value) > limit
     size, stack = 0, [value]
     while stack:
         one = stack.pop()

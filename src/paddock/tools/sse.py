@@ -63,7 +63,7 @@ async def _endpoint(server: Server, events: AsyncIterator[Any]) -> str:
                 if urlsplit(endpoint)[:2] == urlsplit(server.url)[:2]:
                     return endpoint
                 break
-    raise broken(f"The server '{server.name}' named no URL at its own address to send requests to.")
+    raise broken(f"The server '{server.name}' did not name a URL of its own origin for requests.")
 
 
 async def _receive(events: AsyncIterator[Any], incoming: Incoming, server: Server, trace: Trace) -> None:

@@ -31,7 +31,7 @@ from mcp.shared.message import SessionMessage
 
 from paddock.descriptors import original_limit
 from paddock.tools.message_filter import parse_message
-from paddock.tools.size import run_by_size
+from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, run_by_size
 from paddock.tools.upstream_errors import CallFailed, unreachable
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ class Lines:
 
 def line_message(line: Line, limit: int) -> SessionMessage | None:
     """The message in `line`. An answer that cannot be parsed fails its call; other noise is dropped."""
-    if line.is_whole:
+    if containers(line.data) > MAX_CONTAINERS:
+        problem = TOO_MANY
+    elif line.is_whole:
         if not line.data.strip():
             return None
         try:
@@ -179,7 +181,7 @@ async def _end_started(starting: asyncio.Future[Process], trace: Trace) -> None:
 
 
 async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:
-    """Finish `work`, then raise any cancellation that arrived meanwhile."""
+    """Finish `work`, then raise any cancellation that arrived in the meantime."""
     task, was_cancelled = asyncio.ensure_future(work), False
     while not task.done():
         try:
@@ -247,7 +249,7 @@ async def _send(
                 await stdin.drain()
     except TimeoutError:
         trace.problem = f"it read nothing for {WRITE_SECONDS:g} seconds"
-        incoming.close()  # ends every call that waits
+        incoming.close()  # ends every pending call
     except (ConnectionError, anyio.ClosedResourceError):
         incoming.close()
 

@@ -28,7 +28,7 @@ DOCUMENTATION_CHARACTERS = 1200
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A tool as a function. The last of `names` is this tool's alone. `call_names` are its names for `call_tool`."""
+    """A tool as a function. The last of `names` belongs to no other tool. `call_names` are for `call_tool`."""
 
     tool: Tool
     names: tuple[str, ...]
@@ -38,17 +38,18 @@ class Signature:
     is_optional: bool
     result: Shape
 
-    def documentation(self) -> list[str]:
-        """Lines about the tool: its description, then its full name and effects."""
+    def documentation(self, call: str) -> list[str]:
+        """Lines about the tool: its description, then `call`, which is how to call it by its full name, and effects."""
         description = lines(self.tool.description or self.tool.title, DOCUMENTATION_CHARACTERS)
-        facts = [f"Tool: {one_line(self.tool.full_name)} (id {self.tool.id}){_effects(self.tool)}"]
+        tool = f"Or: await {call}" if self.call_names else f"Tool: {one_line(self.tool.full_name)}"
+        facts = [f"{tool}{_effects(self.tool)}"]
         return [*description, "", *facts] if description else facts
 
 
 def _effects(tool: Tool) -> str:
     if tool.hints.read_only:
-        return ", read-only"
-    return ", destructive" if tool.hints.destructive else ""
+        return " (read-only)"
+    return " (destructive)" if tool.hints.destructive else ""
 
 
 def stubs(
@@ -57,7 +58,7 @@ def stubs(
     """The declarations of each tool, by its unambiguous function name.
 
     `among` are all tools that the script may call, if `tools` are only some: function names depend on the others.
-    `is_ordered` means that a user has linked each tool by its name. Then a shared name is the first one's.
+    `is_ordered` means that a user has linked each tool by its name. A shared name then means the first of its tools.
     """
     writer = _writer(language)
     found = signatures(tools, language, among=among, is_ordered=is_ordered)

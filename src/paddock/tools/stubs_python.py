@@ -9,7 +9,7 @@ from keyword import iskeyword
 from paddock.tools.schema_types import Choice, Either, Field, ListOf, MapOf, Named, Plain, Record, Shape
 from paddock.tools.stubs import Signature
 
-_HEADER = '''"""What is defined in a Paddock script. Declarations only; await every call."""
+_HEADER = '''"""What Paddock defines in a script. Declarations only; await every call."""
 
 from typing import Any, Literal, NotRequired, TypedDict, overload
 '''
@@ -70,7 +70,8 @@ class Writer:
         """Declare the types of a tool and its functions."""
         names = {record.name for record in signature.records} | _ANNOTATION_NAMES
         parts = [_record(record, names) for record in signature.records]
-        text = "\n".join(f"    {line}".rstrip() for line in signature.documentation()).lstrip()
+        call = f"call_tool({_literal(signature.tool.full_name)}, {{...}})"
+        text = "\n".join(f"    {line}".rstrip() for line in signature.documentation(call)).lstrip()
         heads = [_head(name, signature) for name in signature.names]
         parts += [f'{head}:\n    """{_quoted(text)}\n    """\n' for head in heads[:1]]
         parts += [f"{head}: ...\n" for head in heads[1:]]

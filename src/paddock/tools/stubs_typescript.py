@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from paddock.tools.schema_types import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
 from paddock.tools.stubs import Signature
 
-_HEADER = "// What is defined in a Paddock script. Declarations only; await every call.\n"
+_HEADER = "// What Paddock defines in a script. Declarations only; await every call.\n"
 _TYPES = """
 interface AttachedFile {
   /** What to open. */
@@ -76,7 +76,10 @@ class Writer:
     def declare(self, signature: Signature) -> str:
         """Declare the types of a tool and its functions."""
         parts = [_record(record) for record in signature.records if record.fields]
-        text = "\n".join(f" * {_escape_comment(line)}".rstrip() for line in signature.documentation())
+        tool = signature.tool
+        where = [_literal(name) for name in (tool.server, tool.name) if name]
+        call = f"callTool({', '.join(where)}, {{...}})"
+        text = "\n".join(f" * {_escape_comment(line)}".rstrip() for line in signature.documentation(call))
         functions = [f"declare function {name}{_parameters(signature)}\n" for name in signature.names]
         parts += [f"/**\n{text}\n */\n{functions[0]}", *functions[1:]] if functions else []
         return "\n".join(parts)

@@ -63,7 +63,7 @@ class Toolbox:
         self.injection = injection
         """The values that the host adds to calls; None if there are none."""
         self._upstreams = self._make_upstreams(servers)
-        self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run goes on without them
+        self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run continues without them
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
         self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
@@ -245,7 +245,7 @@ class Toolbox:
         """Call the tool. Raises what a function raises, and CallFailed for an upstream."""
         if not tool.server:
             calling = self._functions[tool.name].call(arguments)
-            # A run that ends earlier ends its calls, so they need no timer of their own.
+            # A run that ends earlier ends its calls, so they need no timer.
             is_bounded = run_seconds <= timeout_seconds
             return to_answer(await calling if is_bounded else await self._within(timeout_seconds, calling))
         from paddock.tools import answers
@@ -390,7 +390,7 @@ class Scope:
         return self._catalogue
 
     def sharing(self, name: str, *, is_function: bool) -> tuple[str, ...]:
-        """The full names of the tools among which this name would choose by chance; empty if it means one tool."""
+        """The full names of the tools that this name could mean; empty if it clearly means one tool."""
         if self._catalogue is None or (is_function and self._is_ordered):
             return ()
         names = self._catalogue.sharing(name, self._language)

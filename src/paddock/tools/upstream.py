@@ -1,7 +1,7 @@
 """An MCP server that offers tools. It is connected when first needed, and again after a connection was lost.
 
 A call that was under way when its connection ended fails and is never repeated: it may have had an effect. A
-server can affect only its own calls: each has a timeout, a size limit and a place in a short queue, and everything
+server can affect only its own calls: each has a timeout, a size limit and a position in a short queue, and everything
 that a server writes is treated as data. An upstream belongs to the event loop that it was first used in.
 """
 
@@ -59,7 +59,7 @@ class Health:
     server_version: str = ""
     is_paddock: bool = False  # Paddock itself, or another server that runs code: none of its tools is linked
     transport: str = ""
-    place: str = ""  # the command, or the address
+    endpoint: str = ""  # the command or the URL
     warnings: tuple[str, ...] = ()
 
 
@@ -113,7 +113,7 @@ class Upstream:
         self.server = server
         self._prepare = prepare
         self._changed = changed or (lambda: None)
-        self._health = Health("idle", time.time(), transport=server.transport, place=server.place)
+        self._health = Health("idle", time.time(), transport=server.transport, endpoint=server.endpoint)
         self._tools: tuple[Tool, ...] | None = None
         self._connection: Connection | None = None
         self._way: tuple[Transport, str] = (server.transport, "auto")

@@ -63,7 +63,7 @@ def timed_out(summary: str) -> CallFailed:
 
 
 def broken(summary: str, *hints: str) -> CallFailed:
-    """The failure for a server that answered with something that cannot be used."""
+    """The failure for a server that refused the call, or whose answer cannot be used."""
     return CallFailed(envelope.internal_error("", summary, hints))
 
 
@@ -93,7 +93,7 @@ def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:
         return CallFailed(envelope.invalid_arguments("", message))
     if code == -32001:  # the SDKs' code for a request that timed out
         return timed_out(f"The server '{server}' gave up: {message}")
-    if code == -32042:
+    if code == -32042:  # MCP: URL elicitation is required
         hint = "A person must first open a URL that the server gives; Paddock cannot forward such a request."
         return CallFailed(envelope.auth_error("", message, is_authenticated=False, hints=[hint]))
     return broken(f"The server '{server}' refused the call: {message}")

@@ -50,5 +50,5 @@ contents = [
 ]
 for content in contents:
     refused = await create_artifact("paddock-escape", content)
-    print(refused["error"].removeprefix("the content of an artifact is text or bytes, not "))
+    print(refused["error"].removeprefix("the content of an artifact must be text or bytes, not "))
 print(*[(await read_artifact(f"{ref}"))["success"] for ref in ("/dev/zero", f"/proc/self/fd/{empty}", empty)])

@@ -10,7 +10,7 @@ const contents = [
 const said = []
 for (const content of contents) {
   const { error } = await codeExec.createArtifact('paddock-escape', content)
-  said.push(error.replace('the content of an artifact is text or a Uint8Array, not ', ''))
+  said.push(error.replace('the content of an artifact must be text or a Uint8Array, not ', ''))
 }
 console.log(...said)
 const found = []

@@ -57,6 +57,11 @@ def huge(number: Any) -> None:
     write('"}]}}\n')
 
 
+def many_lists(number: Any) -> None:
+    lists = "[]," * 2_000_000
+    write(f'{{"jsonrpc":"2.0","id":{number},"result":{{"content":[],"structuredContent":{{"a":[{lists}[]]}}}}}}\n')
+
+
 def endless(_: Any) -> None:
     while True:
         write("x" * 2**20)
@@ -95,6 +100,7 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "die": die,
     "hang": lambda number: record(f"called {number}"),
     "huge": huge,
+    "many_lists": many_lists,
     "endless": endless,
     "flood": flood,
     "asks": asks,

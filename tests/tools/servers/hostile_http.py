@@ -89,6 +89,11 @@ async def huge(asked: Asked, **headers: object) -> None:
         await asked.write(MEGABYTE)
 
 
+def many_lists(asked: Asked) -> bytes:
+    start = f'{{"jsonrpc":"2.0","id":{asked.number},"result":{{"content":[],"structuredContent":{{"a":['
+    return f"{start}{'[],' * 2_000_000}[]]}}}}}}".encode()
+
+
 @cache
 def compressed() -> bytes:
     return gzip.compress(MEGABYTE * 100, 1)
@@ -181,6 +186,8 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "forgotten": lambda asked: asked.body(b"", 404, "text/plain"),
     "twice": twice,
     "huge_event": huge_event,
+    "many_lists": lambda asked: asked.body(many_lists(asked)),
+    "many_lists_event": lambda asked: asked.body(b"data: " + many_lists(asked) + b"\n\n", kind=EVENTS),
     "endless_events": endless_events,
     "endless_notices": endless_notices,
     "silent_events": silent_events,

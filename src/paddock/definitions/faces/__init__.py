@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
 from paddock.config import Config
@@ -25,12 +26,15 @@ from paddock.model.artifacts import Artifact
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
-from paddock.model.result import RunResult
+from paddock.model.result import RunError, RunResult
 
 if TYPE_CHECKING:
     from paddock.linter import Finding
 
 PREVIEW_CHARACTERS = 200
+SENTENCE_CHARACTERS = 200
+_ENTRY = re.compile(r'^  File "(.*?)", line \d+.*\n    (.*)$', re.MULTILINE)
+"""An entry of a Python traceback: its file and the line of source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ class FaceResponse:
     structured: dict[str, Any] | None = None
     is_error: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()  # shown to the model in a text of their own, after the result
+    warnings: tuple[str, ...] = ()  # shown to the model in a separate text, after the result
 
 
 Overflows = Mapping[str, Overflow]
@@ -173,7 +177,7 @@ def replacement(overflow: Overflow) -> dict[str, Any]:
 
 
 def cut_middle(text: str, max_bytes: int, where: str = "") -> str:
-    """`text` without its middle if it has more than `max_bytes`. `where` tells what has the whole of it."""
+    """`text` without its middle if it has more than `max_bytes`. `where` says where the whole text is."""
     data = text.encode(errors="replace")
     if len(data) <= max_bytes:
         return text
@@ -181,6 +185,33 @@ def cut_middle(text: str, max_bytes: int, where: str = "") -> str:
     head, tail = data[:half].decode(errors="ignore"), data[len(data) - half :].decode(errors="ignore")
     left_out = len(text) - len(head) - len(tail)
     return f"{head}\n[… {left_out:,} characters are left out{f'; {where}' if where else ''} …]\n{tail}"
+
+
+def count_fitting(sizes: Iterable[int], limit: int) -> int:
+    """How many of the first `sizes` have a sum of at most `limit`."""
+    return sum(1 for total in accumulate(sizes) if total <= limit)
+
+
+def brief_message(message: str, traceback: str) -> str:
+    """The message of an error; only its first sentence if it is long and a library wrote it, not the script."""
+    entries = _ENTRY.findall(traceback)
+    is_own = not entries or (entries[-1][0] == "main.py" and entries[-1][1].startswith(("raise", "assert")))
+    if is_own or len(message) <= SENTENCE_CHARACTERS:
+        return message
+    line = message.strip().partition("\n")[0]
+    sentence = line if len(line) <= SENTENCE_CHARACTERS else re.split(r"(?<=[.!?]) ", line, maxsplit=1)[0]
+    return sentence if len(sentence) <= SENTENCE_CHARACTERS else f"{sentence[:SENTENCE_CHARACTERS]}…"
+
+
+def brief_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
+    """The envelope of a failed call without empty fields, and without its summary, which is the error's message."""
+    left_out = ("summary", "_envelope_version", *(("details",) if len(envelope["details"]) == 1 else ()))
+    return {name: value for name, value in envelope.items() if name not in left_out and value != []}
+
+
+def failed_call_note(error: RunError) -> tuple[str, ...]:
+    """The line of a failed call, as a warning, because its envelope is shown unchanged."""
+    return () if error.line is None else (f"the call on line {error.line} failed.",)
 
 
 def warning_lines(warnings: Iterable[str]) -> str:

@@ -16,7 +16,9 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    brief_message,
     envelope_response,
+    failed_call_note,
     object_schema,
     replacement,
 )
@@ -30,7 +32,7 @@ OVERFLOW_BYTES = 1 * MB
 SUMMARY_CHARACTERS = 4000
 PRINTED_ONLY = "[The script printed this and returned nothing. `return` gives a value.]"
 STRUCTURED_DEPTH = 100
-"""A value nested more deeply is sent only as text, because not every JSON encoder on the way supports more."""
+"""A value nested more deeply is sent only as text, because not every JSON encoder in between supports more."""
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
@@ -49,11 +51,11 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The value, or the envelope of what went wrong."""
     response = _value(result, overflows) if result.verdict is Verdict.OK else _failure(definition.name, result)
-    return replace(response, meta=_meta(result), warnings=result.warnings)
+    return replace(response, meta=_meta(result), warnings=(*response.warnings, *result.warnings))
 
 
 def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
-    """The limit for the value. If there is none, what was printed is shown instead."""
+    """The limit for the value, or for what was printed, which is shown if there is no value."""
     is_printed = result.verdict is Verdict.OK and result.output_json in (None, "null")
     return {"stdout": config.server.answer_bytes} if is_printed else {"output": OVERFLOW_BYTES}
 
@@ -76,8 +78,9 @@ def _value(result: RunResult, overflows: Overflows) -> FaceResponse:
 def _failure(tool: str, result: RunResult) -> FaceResponse:
     error = result.error or RunError("RuntimeError", "the script failed, and no reason was reported")
     if error.envelope is not None:
-        return FaceResponse(error.message, is_error=True)  # the tool's own envelope, as the script received it
-    message = error.message
+        # The tool's own envelope, as the script received it.
+        return FaceResponse(error.message, is_error=True, warnings=failed_call_note(error))
+    message = brief_message(error.message, error.traceback)
     if len(message) > SUMMARY_CHARACTERS:
         message = f"{message[:SUMMARY_CHARACTERS]}… ({len(message)} characters)"
     if result.verdict in (Verdict.LOST, Verdict.CANCELLED):

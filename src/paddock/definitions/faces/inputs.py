@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import (
     Face,
@@ -13,6 +14,8 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    brief_message,
+    failed_call_note,
     object_schema,
     warning_lines,
 )
@@ -39,7 +42,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    """The caller's code or the definition's own, with the caller's inputs over the definition's, key by key."""
+    """The caller's code, else the definition's. The caller's inputs override the definition's key by key."""
     code = arguments.get("code") or ""
     return FaceRequest(
         code if code.strip() else definition.code or "",
@@ -54,9 +57,10 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The output, or the type and message of the error."""
-    stdout = result.stdout
-    if result.warnings:
-        stdout = "\n".join(part for part in (stdout.removesuffix("\n"), warning_lines(result.warnings)) if part)
+    stdout = overflows["stdout"].preview if "stdout" in overflows else result.stdout
+    failed_call = failed_call_note(result.error) if result.error is not None and result.error.envelope else ()
+    if warnings := (*failed_call, *result.warnings):
+        stdout = "\n".join(part for part in (stdout.removesuffix("\n"), warning_lines(warnings)) if part)
     if result.verdict is Verdict.OK:
         values = {"success": True, "output": result.output, "stdout": stdout}
         return FaceResponse(structured={**values, "available_functions": list(result.available_functions)})
@@ -72,7 +76,7 @@ def render_fault(request: FaceRequest, fault: PaddockError) -> FaceResponse:
 
 
 def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
-    """Invalid arguments, or a server without room, shown as a failed run."""
+    """Invalid arguments, or an overloaded server, shown as a failed run."""
     kind = "ToolValidationError" if envelope["error_kind"] == "mcp_input_validation" else "RuntimeError"
     return _failure(kind, " ".join([envelope["summary"], *envelope["hints"]]))
 
@@ -92,7 +96,7 @@ def _message(limits: Limits, result: RunResult, error: RunError) -> str:
     """The error message with its line. The messages of envelopes and limits stay unchanged."""
     if error.envelope is not None or result.verdict in _HOST_VERDICTS:
         return error.message or f"the run ended: {result.verdict}"
-    message = error.message
+    message = brief_message(error.message, error.traceback)
     if _is_too_deep(error):
         message = f"{message}: the limit recursion = {limits.recursion} was reached; call less deeply, or use a loop"
     if error.line is not None and "\n" not in message:
@@ -119,10 +123,11 @@ def _arguments(definition: Definition, host: HostInfo) -> list[str]:
     if definition.tools != () and host.has_tools:
         linked = "" if definition.tools in (None, ("*",)) else f" Linked: {_names(definition.tools or ())}."
         lines.append(
-            "Call a linked tool with one dict, `await tool({...})`, several at once with `asyncio.gather`. The answer "
-            "is an object; a list or text is its `result`. A failed call raises RuntimeError whose text is a JSON "
-            "envelope; catch it to continue."
-            f"{linked} Signatures: resource {STUBS_URL}{definition.name}."
+            'Call a linked tool with one dict, `await tool({...})` or `await call_tool("server.tool", {...})`; several '
+            "at once with `asyncio.gather`. A list or text is returned as {result: …}. A failed call raises "
+            "RuntimeError, whose text is JSON with hints; catch it to continue."
+            f"{linked} Signatures: {'`get_schema`, or ' if definition.companions else ''}resource "
+            f"{STUBS_URL}{definition.name}."
         )
     if definition.includes_files:
         lines.append(
@@ -189,4 +194,9 @@ def _names(names: Collection[str]) -> str:
     return shown if len(names) <= MAX_NAMED else f"{shown}, …"
 
 
-FACE = Face(describe, parse, render, render_fault=render_fault, render_refusal=render_refusal)
+def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
+    """The limit for what was printed. A value is returned whole."""
+    return {"stdout": config.server.answer_bytes}
+
+
+FACE = Face(describe, parse, render, overflow_bytes, render_fault=render_fault, render_refusal=render_refusal)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from paddock.config import Config
 from paddock.definitions.definition import Definition
-from paddock.definitions.faces import Face, FaceRequest, FaceResponse, HostInfo, Overflows, ToolSpec, object_schema
+from paddock.definitions.faces import (
+    Face,
+    FaceRequest,
+    FaceResponse,
+    HostInfo,
+    Overflow,
+    Overflows,
+    ToolSpec,
+    brief_envelope,
+    count_fitting,
+    cut_middle,
+    object_schema,
+)
 from paddock.errors import CodeTooLarge
 from paddock.model.artifacts import Artifact
 from paddock.model.limits import MB, Limits
@@ -73,7 +86,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The value or the error, with logs and artifacts if there are any."""
     artifact = overflows["output"].artifact if "output" in overflows else None
-    artifacts = [*result.artifacts, *([] if artifact is None else [artifact])]
+    artifacts = [*result.artifacts, *(each.artifact for each in overflows.values() if each.artifact is not None)]
     response: dict[str, Any] = {}
     if result.error is not None:
         response["error"] = _error(result.error, result.verdict, request.limits)
@@ -88,11 +101,26 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
         response["result"] = result.output
     response["executionTime"] = round(result.usage.wall_seconds * 1000, 3)
     logs = [f"{_PREFIXES.get(line['level'], '')}{line['text']}" for line in result.logs]
+    if streams := [each for name, each in overflows.items() if name != "output"]:
+        logs = _cut_logs(logs, streams)
     if logs or result.warnings:
         response["logs"] = [*logs, *(f"{_PREFIXES['warn']}{warning}" for warning in result.warnings)]
     if artifacts:
         response["createdArtifacts"] = [artifact_fields(each) for each in artifacts]
     return FaceResponse(structured=response, is_error=result.error is not None)
+
+
+def _cut_logs(logs: Sequence[str], streams: Sequence[Overflow]) -> list[str]:
+    """The first and the last of `logs`, about as much as is shown of one of the streams that are too long."""
+    half = max(len(each.preview) for each in streams) // 2
+    lines = [cut_middle(line, half) for line in logs]
+    head = lines[: count_fitting((len(line) + 1 for line in lines), half)]
+    rest = lines[len(head) :]
+    tail = rest[len(rest) - count_fitting((len(line) + 1 for line in reversed(rest)), half) :]
+    ids = " and ".join(each.artifact.id for each in streams if each.artifact is not None)
+    where = f"; all of them are in {ids}: use read_artifact" if ids else ""
+    left_out = len(rest) - len(tail)
+    return [*head, f"[… {left_out:,} lines are left out{where} …]", *tail] if left_out else lines
 
 
 def _error(error: RunError, verdict: Verdict, limits: Limits) -> dict[str, Any]:
@@ -107,8 +135,8 @@ def _error(error: RunError, verdict: Verdict, limits: Limits) -> dict[str, Any]:
         )
     elif error.envelope is not None:
         message = f"{error.envelope['tool']}: {error.envelope['summary']}"
-        more = {"envelope": error.envelope}
-    if error.hint:
+        more = {"envelope": brief_envelope(error.envelope)}
+    if error.hint and verdict not in _LIMIT_MESSAGES:
         more["hint"] = error.hint
     return {"name": error.type, "message": message, "line": error.line, **more}
 
@@ -144,4 +172,10 @@ _OUTPUT_SCHEMA: dict[str, Any] = {
     "required": ["executionTime"],
 }
 
-FACE = Face(describe, parse, render, overflow_bytes=lambda config, result: {"output": OVERFLOW_BYTES})
+
+def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
+    """The limit for the value, and for what was logged."""
+    return {"output": OVERFLOW_BYTES, **dict.fromkeys(("stdout", "stderr"), config.server.answer_bytes)}
+
+
+FACE = Face(describe, parse, render, overflow_bytes)

@@ -6,7 +6,6 @@ import base64
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
 from paddock.config import Config
@@ -18,6 +17,9 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    brief_envelope,
+    brief_message,
+    count_fitting,
     cut_middle,
     object_schema,
     replacement,
@@ -34,13 +36,13 @@ CALLS_BYTES = 8000
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
 _TOOLS = (
-    '\n- Tools: find them with `search`. `await call_tool("server.tool", {{...}})`; several at once with '
-    "`asyncio.gather`. The answer is an object; a list or text is its `result`. A failed call raises RuntimeError "
-    "whose text is a JSON envelope: catch it, or follow its hints. At most {calls} calls."
+    '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
+    "`asyncio.gather`. A list or text is returned as {{result: …}}. A failed call raises RuntimeError; its text is "
+    "JSON with hints. At most {calls} calls."
 )
 _CALL_TOOL = ', `callTool("server", "tool", {...})` (errors have `.envelope`)'
 _JAVASCRIPT = (
-    "\n- JavaScript and TypeScript run on {node}: `import` loads its own modules, no packages. There it is "
+    "\n- JavaScript and TypeScript: `import` loads modules of {node}, no packages. The functions are "
     "`codeExec.createArtifact`, `codeExec.readArtifact`, `reportProgress`{call_tool}."
 )
 _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
@@ -48,7 +50,7 @@ _ARGUMENTS = {"wall_seconds": "timeout", "memory_bytes": "memory_mb", "output_by
 """The argument that raises a limit."""
 _FIELDS = (
     *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
-    *("artifacts", "engine", "engine_reason"),
+    *("artifacts", "progress", "engine", "engine_reason"),
 )
 _SCRIPT_FRAME = re.compile(r'\s+(File "main\.py", line|at .*main\.[jt]s:)')
 MAX_FRAMES = 5
@@ -98,7 +100,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 
 def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
-    """With the language itself instead of another name of it, such as `js`."""
+    """Replace an alias of a language, such as `js`, with its name."""
     alias = arguments.get("language")
     if not isinstance(alias, str) or alias not in ALIASES:
         return arguments
@@ -141,8 +143,7 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
 
 def _newest_calls(calls: Sequence[Any]) -> list[Any]:
     """The last calls, as far as they fit into CALLS_BYTES."""
-    sizes = accumulate(len(json.dumps(call)) for call in reversed(calls))
-    count = sum(1 for size in sizes if size <= CALLS_BYTES)
+    count = count_fitting((len(json.dumps(call)) for call in reversed(calls)), CALLS_BYTES)
     return list(calls[len(calls) - count :])
 
 
@@ -157,13 +158,15 @@ def _limit_hint(result: Mapping[str, Any]) -> str:
 def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
     """The error without empty fields and repetitions.
 
-    The envelope of a failed call is also its message. A traceback is shown if it has more than one line of the script,
-    and without the lines of libraries.
+    The message of a failed call is the summary of its envelope. A traceback is shown if it has more than one line of
+    the script, and without the lines of libraries.
     """
     envelope = error.get("envelope")
     lines = [] if envelope else [line for line in error["traceback"].splitlines() if _SCRIPT_FRAME.match(line)]
+    message = envelope["summary"] if envelope else brief_message(error["message"], error["traceback"])
     shown = {
-        "message": cut_middle(envelope["summary"] if envelope else error["message"], MESSAGE_BYTES),
+        "message": cut_middle(message, MESSAGE_BYTES),
+        "envelope": brief_envelope(envelope) if envelope else None,
         "traceback": "\n".join(line.strip() for line in lines[-MAX_FRAMES:]) if len(lines) > 1 else "",
     }
     return {name: value for name, value in {**error, **shown}.items() if name != "column" and value not in (None, "")}
@@ -191,7 +194,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         },
         "memory_mb": _size(host.config.limits.memory_bytes, host.config.caps.memory_bytes, MB),
         "output_kb": _size(host.config.limits.output_bytes, host.config.caps.output_bytes, 1024),
-        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run."},
+        "detach": {"type": "boolean", "description": "Return a run_id at once; get_run returns the result."},
         "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
     }
     return object_schema(properties, ["code"])

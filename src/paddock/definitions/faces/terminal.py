@@ -54,7 +54,8 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The program's output and how it ended. A program that fails is not a tool error: the text shows it."""
-    stdout, stderr = result.stdout, result.stderr
+    streams = {"stdout": result.stdout, "stderr": result.stderr}
+    stdout, stderr = (streams | {name: each.preview for name, each in overflows.items()}).values()
     text = f"{_end_line(stdout)}\nErrors:\n{stderr}" if stdout and stderr else stdout or stderr
     for line in _ending(result, request.limits):
         text = f"{_end_line(text)}{line}"
@@ -91,7 +92,7 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         reached = f"the limit of {limits.memory_bytes / MB:g} MB was reached"
         yield f"MemoryError: {reached if result.verdict is Verdict.OUT_OF_MEMORY else error.message}"
     if error is not None and error.hint:
-        yield f"Hint: {error.hint}"
+        yield f"Hint: {error.hint}{_longer(result, limits)}"
     if result.warnings:
         yield warning_lines(result.warnings)
     code = result.exit_code or (-result.signal if result.signal else 0)
@@ -99,10 +100,22 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         yield f"Exit code: {code}"
 
 
+def _longer(result: RunResult, limits: Limits) -> str:
+    """How to get more time, if the timeout was reached."""
+    if result.verdict is not Verdict.TIMEOUT or result.error is None or "wall_seconds" not in result.error.message:
+        return ""
+    return f" If {limits.wall_seconds:g} s are not enough, pass a longer `timeout`."
+
+
+def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
+    """The limit for each stream in the text that a model reads."""
+    return dict.fromkeys(("stdout", "stderr"), config.server.answer_bytes)
+
+
 def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Without the timeout if it is ignored, so that it is not checked either."""
+    """Remove the timeout of a lint, which ignores it, so that it is not checked."""
     is_lint = arguments.get("lint") in (True, "true")
     return {name: value for name, value in arguments.items() if not (is_lint and name == "timeout")}
 
 
-FACE = Face(describe, parse, render, normalize=normalize, render_findings=render_findings)
+FACE = Face(describe, parse, render, overflow_bytes, normalize=normalize, render_findings=render_findings)

@@ -3,7 +3,7 @@
 //
 // `host.emit(kind, id, header, body)` sends a frame; a body is text or a Uint8Array. The answer comes back through
 // `settle(id, header, body)`. `emit` throws if a body is larger than the host accepts. `host.warn(text)` adds a warning
-// to the result; `host.lineOf(error)` is the script's line in which an error was made.
+// to the result; `host.lineOf(error)` is the script's line on which an error was created.
 (function (primordials, host, values) {
   'use strict';
   const {
@@ -23,20 +23,19 @@
   const SHOWN_CHARACTERS = 60; // of a name in a warning
   const ARTIFACT_CHARACTERS = 16 << 20;
 
-  const pending = new Map(); // by request id: the callback for the answer, the name of what was called, where
+  const pending = new Map(); // by request id
   const created = new Set(); // file names of artifacts
   const envelopes = new WeakMap(); // the envelope of a failed call, as text, by its error
-  let requests = 0;
+  let lastId = 0;
   let lastKeys = null; // the keys of the last answer
 
   const quote = (text) => JSONStringify(StringPrototypeToWellFormed(text));
 
-  // `place` is an error that was created in the call.
-  function request(kind, header, body, name, place, onAnswer) {
-    requests++;
-    const id = requests;
+  // `callSite` is an error that was created in the call.
+  function request(kind, header, body, name, callSite, onAnswer) {
+    const id = ++lastId;
     host.emit(kind, id, header, body);
-    MapPrototypeSet(pending, id, { __proto__: null, name, onAnswer, place });
+    MapPrototypeSet(pending, id, { __proto__: null, name, onAnswer, callSite });
   }
 
   function settle(id, header, body) {
@@ -50,21 +49,21 @@
     name.length > SHOWN_CHARACTERS ? StringPrototypeSlice(name, 0, SHOWN_CHARACTERS) + '…' : name
   );
 
-  // Warns that calls have no answer yet when the script returns, or when its time is over.
+  // Warns that calls have no answer yet when the script returns, or when its time is up.
   function warnOfPending(isLate) {
     const count = MapPrototypeGetSize(pending);
     if (count === 0) return;
     let first = null;
     MapPrototypeForEach(pending, (entry) => { first ??= entry; });
-    const line = host.lineOf(first.place);
+    const line = host.lineOf(first.callSite);
     const which = shown(first.name) + (line === undefined ? '' : ', line ' + line);
     const isOne = count === 1;
     const subject = count + (isOne ? ' call ' : ' calls ');
     const names = isOne ? ' (' + which + ')' : ' (the first: ' + which + ')';
     host.warn(isLate
-      ? subject + 'had no answer when the time of the run was over' + names + '; whether anything was done is unknown.'
+      ? subject + 'had no answer when the run\'s time was up' + names + '; the effect is unknown.'
       : subject + (isOne ? 'was' : 'were') + ' still under way when the script returned' + names +
-        (isOne ? '; it was waited for: await it.' : '; they were waited for: await them.'));
+        (isOne ? '; the run waited for it: await it.' : '; the run waited for them: await them.'));
   }
 
   function defineHidden(object, key, value) {
@@ -125,7 +124,7 @@
     });
   }
 
-  function linked(name) {
+  function toolFunction(name) {
     const { [name]: call } = { [name](args) { return callByName(name, args, true); } };
     return call;
   }
@@ -136,61 +135,61 @@
     (fileType === undefined && StringPrototypeEndsWith(StringPrototypeToLowerCase(filename), '.json'))
   );
 
-  // The text or bytes of an artifact. Throws an error that tells what is wrong.
+  // The text or bytes of an artifact. Throws an error that says what is wrong.
   function artifactContent(filename, content, fileType) {
     if (typeof filename !== 'string' || filename.length > FILE_NAME_CHARACTERS) {
       throw new TypeError('an artifact needs a file name');
     }
     if (fileType !== undefined && (typeof fileType !== 'string' || fileType.length > TYPE_CHARACTERS)) {
-      throw new TypeError('the type of an artifact is a MIME type, such as text/csv');
+      throw new TypeError('the type of an artifact must be a MIME type, such as text/csv');
     }
     if (typeof content === 'string') return content;
     if (typeof content === 'object' && content !== null) {
       const bytes = values.bytesOf(content);
       if (bytes !== undefined) return bytes;
       if (isJSON(filename, fileType)) {
-        const text = values.text(content, 'the content of the artifact', ARTIFACT_CHARACTERS);
+        const text = values.text(content, 'the content', ARTIFACT_CHARACTERS);
         if (text !== undefined) return text;
-        throw new TypeError('an artifact has at most 16 MB, and this one has more');
+        throw new TypeError('an artifact may be at most 16 MB; this one is larger');
       }
     }
     const kind = content === null ? 'null' : typeof content;
-    throw new TypeError('the content of an artifact is text or a Uint8Array, not ' + kind);
+    throw new TypeError('the content of an artifact must be text or a Uint8Array, not ' + kind);
   }
 
-  // Nobody has to look at the answer, so a failure is also a warning.
+  // A script may ignore the answer, so a failure is also a warning.
   function createArtifact(filename, content, fileType) {
-    const place = new Error();
+    const callSite = new Error();
     return new Promise((resolve) => {
       const answered = (answer) => {
         if (answer.success) SetPrototypeAdd(created, filename);
         else {
-          const line = host.lineOf(place);
+          const line = host.lineOf(callSite);
           const name = typeof filename === 'string' ? quote(shown(filename)) : '';
           host.warn('codeExec.createArtifact(' + name + ')' + (line === undefined ? '' : ' on line ' + line) +
-            ' made no artifact: ' + answer.error + '.');
+            ' created no artifact: ' + answer.error + '.');
         }
         resolve(answer);
       };
       try {
         const data = artifactContent(filename, content, fileType ?? undefined);
         const header = '{"do":"create","filename":' + quote(filename) + ',"mime_type":' + quote(fileType ?? '') + '}';
-        request(ARTIFACT, header, data, 'codeExec.createArtifact', place, answered);
+        request(ARTIFACT, header, data, 'codeExec.createArtifact', callSite, answered);
       } catch (error) {
-        answered(failure(error?.message ?? 'its content has no JSON form'));
+        answered(failure(error?.message ?? 'its content cannot be converted to JSON'));
       }
     });
   }
 
   function readArtifact(ref) {
-    const place = new Error();
+    const callSite = new Error();
     return new Promise((resolve) => {
       if (typeof ref !== 'string' || ref.length > FILE_NAME_CHARACTERS) {
         resolve(failure('readArtifact takes the id or the name of an artifact'));
         return;
       }
       const header = '{"do":"read","ref":' + quote(ref) + '}';
-      request(ARTIFACT, header, '', 'codeExec.readArtifact', place, (answer, body) => {
+      request(ARTIFACT, header, '', 'codeExec.readArtifact', callSite, (answer, body) => {
         delete answer.text;
         if (answer.success) answer.content = body;
         resolve(answer);
@@ -215,7 +214,7 @@
   return {
     __proto__: null,
     globals: { __proto__: null, ToolError, callTool, reportProgress, codeExec: { createArtifact, readArtifact } },
-    linked,
+    toolFunction,
     settle,
     envelopeOf: (error) => WeakMapPrototypeGet(envelopes, error),
     hasPending: () => MapPrototypeGetSize(pending) > 0,

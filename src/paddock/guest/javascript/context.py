@@ -26,7 +26,7 @@ PARTS = (
     *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
     *("failures", "facts", "errors", "wrap", "start"),
 )
-# Read at import, because these files do not exist in the root in which a zygote makes a context.
+# Read at import, because these files do not exist in the root in which a zygote creates a context.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
 _HANDLES = (
     "begin",
@@ -36,8 +36,9 @@ _HANDLES = (
     "run",
     "rejected",
     "raised",
+    "stuck",
     "settle",
-    "waiting",
+    "warnOfPending",
     "finish",
     "wait",
     "fire",
@@ -96,7 +97,7 @@ class Context:
 
     def check_rejections(self) -> None:
         """If a promise rejection is still unhandled, emit the first one as the RESULT."""
-        if self._native.take_unhandled(self._functions["hold"]):
+        if self._native.report_unhandled(self._functions["hold"]):
             self._native.forget_rejections()
             self._functions["raised"]()
 
@@ -107,7 +108,11 @@ class Context:
 
     def warn_of_pending(self) -> None:
         """Warn that the script has returned and calls have no answer yet."""
-        self._functions["waiting"]()
+        self._functions["warnOfPending"]()
+
+    def stuck(self) -> None:
+        """Emit the RESULT of a script that awaits something that can never happen."""
+        self._functions["stuck"]()
 
     def finish(self) -> None:
         """Emit what the script returned as its RESULT."""
@@ -136,7 +141,7 @@ class Context:
         for name, function in functions.items():
             context.add_callable(name, function)
         temporary = ["parts", "part", "take", *functions]
-        made = context.eval(
+        handles = context.eval(
             f"""(() => {{
               const {{ {", ".join(temporary)} }} = globalThis;
               for (const name of {temporary}) delete globalThis[name];
@@ -144,7 +149,7 @@ class Context:
             }})()"""
         )
         get = context.eval("(handles, name) => handles[name]")
-        return {name: get(made, name) for name in _HANDLES}
+        return {name: get(handles, name) for name in _HANDLES}
 
     # JavaScript calls the next two methods. An exception in them would stay pending in the thread and surface
     # elsewhere, so the problem is returned as text.

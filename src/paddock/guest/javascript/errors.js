@@ -3,20 +3,24 @@
   'use strict';
   const {
     Error, ErrorPrototype, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, RegExpPrototypeExec, StringPrototypeCharCodeAt, StringPrototypeIndexOf,
+    ObjectGetPrototypeOf, RegExp, RegExpPrototypeExec, StringPrototypeCharCodeAt, StringPrototypeIndexOf,
     StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith, TypeError, WeakMap,
     WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
   } = primordials;
-  const { NO_MODULES, messageOf, read, typeOf, uncaught } = failures;
+  const { NO_MODULES, guessLine, messageOf, read, typeOf, uncaught } = failures;
   const NOT_A_FUNCTION = 'not a function';
+  const NOT_AN_OBJECT = 'Cannot convert undefined or null to object';
+  const DESTRUCTURING = /[\]}]\s*=(?![=>])|[\]}]\s*(?:of\b|\)\s*(?:=>|\{))/;
+  const ITERATION = /\]\s*=(?![=>])|\bof\b|\.\.\./;
   const FILE = 'main.js:';
+  const FORWARD_LINES = 1000; // how many lines are searched for the position of an error
   const native = ObjectGetOwnPropertyDescriptor(ErrorPrototype, 'stack');
   const nativeStack = uncurry(native.get);
   const setNativeStack = uncurry(native.set);
   const assigned = new WeakMap(); // stacks that the script has set
   let script = '';
   let lines = ['']; // the script's lines
-  let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted
+  let inserted = { line: 0, column: 0, length: 0 }; // the text that wrap.js inserted
 
   const isError = (value) => typeof value === 'object' && value !== null && primordials.ErrorIsError(value);
 
@@ -28,7 +32,9 @@
     const text = lines[line - 1];
     let left = byte - 1;
     for (let column = 0; column < text.length; column++) {
-      if (line === inserted.line && column === inserted.column) left = left > inserted.by ? left - inserted.by : 0;
+      if (line === inserted.line && column === inserted.column) {
+        left = left > inserted.length ? left - inserted.length : 0;
+      }
       if (left <= 0) return column + 1;
       left -= width(StringPrototypeCharCodeAt(text, column));
     }
@@ -39,16 +45,16 @@
   function frame(text) {
     const start = StringPrototypeLastIndexOf(text, FILE);
     if (start < 0) return undefined;
-    const place = StringPrototypeSlice(text, start + FILE.length);
-    const middle = StringPrototypeIndexOf(place, ':');
-    const line = +StringPrototypeSlice(place, 0, middle) - 1; // the wrapper's first line comes before the script
-    const bracket = StringPrototypeIndexOf(place, ')');
-    const byte = +StringPrototypeSlice(place, middle + 1, bracket < 0 ? place.length : bracket);
+    const position = StringPrototypeSlice(text, start + FILE.length);
+    const middle = StringPrototypeIndexOf(position, ':');
+    const line = +StringPrototypeSlice(position, 0, middle) - 1; // the wrapper's first line comes before the script
+    const bracket = StringPrototypeIndexOf(position, ')');
+    const byte = +StringPrototypeSlice(position, middle + 1, bracket < 0 ? position.length : bracket);
     if (!(NumberIsSafeInteger(line) && NumberIsSafeInteger(byte)) || line < 0) return undefined;
-    const own = bracket < 0 ? '' : StringPrototypeSlice(text, 7, start - 2);
-    const name = own === '<anonymous>' || own === '<eval>' ? '' : own;
+    const reported = bracket < 0 ? '' : StringPrototypeSlice(text, 7, start - 2);
+    const name = reported === '<anonymous>' || reported === '<eval>' ? '' : reported;
     const last = lines.length;
-    // QuickJS may report an error in the first statement at the place before it, which is in the wrapper.
+    // QuickJS may report an error in the first statement at the position before it, in the wrapper.
     if (line === 0) return { __proto__: null, name, line: firstLine(), column: 1 };
     // An unterminated construct is reported in the wrapper, after the script's last line.
     if (line > last) return { __proto__: null, name, line: last, column: lines[last - 1].length + 1 };
@@ -76,12 +82,12 @@
   function frames(error, onFrame) {
     const text = nativeStack(error);
     if (typeof text !== 'string') return;
-    let isInside = true;
+    let isConstructor = true;
     for (let start = 0; start < text.length;) {
       const end = StringPrototypeIndexOf(text, '\n', start);
       const at = frame(StringPrototypeSlice(text, start, end < 0 ? text.length : end));
-      isInside &&= at === undefined || (at.name !== '' && isClass(error, at.name));
-      if (at !== undefined && !isInside) onFrame(at);
+      isConstructor &&= at === undefined || (at.name !== '' && isClass(error, at.name));
+      if (at !== undefined && !isConstructor) onFrame(at);
       start = end < 0 ? text.length : end + 1;
     }
   }
@@ -91,8 +97,8 @@
     const message = messageOf(error);
     let text = message === '' ? name : name === '' ? message : name + ': ' + message;
     frames(error, (at) => {
-      const place = FILE + at.line + ':' + at.column;
-      text += '\n    at ' + (at.name === '' ? place : at.name + ' (' + place + ')');
+      const position = FILE + at.line + ':' + at.column;
+      text += '\n    at ' + (at.name === '' ? position : at.name + ' (' + position + ')');
     });
     return text;
   }
@@ -113,8 +119,9 @@
 
   function isOutOfMemory(error) {
     const message = messageOf(error);
-    // QuickJS uses the other two if it has no memory for the first message.
-    return (message === 'out of memory' || message === 'Invalid error message' || message === '') &&
+    // QuickJS uses the last two if it has no memory for the first message.
+    return (message === 'out of memory' || message === 'out of memory in regexp execution' ||
+      message === 'Invalid error message' || message === '') &&
       read(() => error.name, '') === 'InternalError';
   }
 
@@ -123,27 +130,49 @@
     if (!isError(error)) return uncaught(error, inspect);
     if (isOutOfMemory(error)) return { __proto__: null, type: 'MemoryError', message: 'out of memory' };
     const envelope = envelopeOf(error);
-    let first;
-    frames(error, (at) => { first ??= at; });
-    first ??= importPlace(messageOf(error));
+    const first = positionOf(error);
     const description = {
       __proto__: null,
       type: typeOf(error),
       message: envelope ?? messageOf(error),
-      line: first?.line,
-      column: first?.column,
+      line: first.line,
+      column: first.column,
       traceback: envelope === undefined ? read(() => inspect(error), stackOf(error)) : stackOf(error),
     };
     if (description.message === NOT_A_FUNCTION) nameFunction(description);
     return description;
   }
 
-  // QuickJS does not say where an import() is that it refuses.
-  function importPlace(message) {
-    if (!StringPrototypeStartsWith(message, "import('")) return undefined;
-    for (let line = 1; line <= lines.length; line++) {
-      const found = RegExpPrototypeExec(/\bimport\s*\(/, lines[line - 1]);
-      if (found !== null) return { line, column: found.index + 1 };
+  function positionOf(error) {
+    const message = messageOf(error);
+    let first;
+    let second;
+    frames(error, (at) => {
+      if (first === undefined) first = at;
+      else second ??= at;
+    });
+    if (StringPrototypeStartsWith(message, "import('")) return first ?? find(/\bimport\s*\(/, 1, 1) ?? {};
+    if (first === undefined) return { line: guessLine(message) };
+    if (message === "class constructors must be invoked with 'new'") return second ?? first; // the first is the class
+    const isNative = RegExpPrototypeExec(/^[^\n]*\(native\)/, nativeStack(error)) !== null;
+    const pattern = isNative ? undefined : patternOf(message);
+    return pattern === undefined ? first : find(pattern, first.line, first.column) ?? first;
+  }
+
+  // QuickJS may report an earlier position, the last that it knows. This finds the text that the message is about.
+  function patternOf(message) {
+    if (message === NOT_AN_OBJECT) return DESTRUCTURING;
+    const name = RegExpPrototypeExec(/^cannot (?:read|set) property '([\w.]+)' of /, message)?.[1];
+    if (name === 'Symbol.iterator') return ITERATION;
+    return name === undefined ? undefined : new RegExp('\\b' + name + '\\b');
+  }
+
+  // The first match of the pattern at or after this position.
+  function find(pattern, from, column) {
+    for (let line = from; line <= lines.length && line < from + FORWARD_LINES; line++) {
+      const skipped = line === from ? column - 1 : 0;
+      const found = RegExpPrototypeExec(pattern, StringPrototypeSlice(lines[line - 1], skipped));
+      if (found !== null) return { line, column: skipped + found.index + 1 };
     }
     return undefined;
   }
@@ -163,7 +192,7 @@
     if (line === undefined) return;
     const before = StringPrototypeSlice(lines[line - 1], 0, column - 1);
     const after = StringPrototypeSlice(lines[line - 1], column - 1);
-    const name = RegExpPrototypeExec(/^[\w$]+(?=\s*\()/, after)?.[0]; // the place is the function or its first argument
+    const name = RegExpPrototypeExec(/^[\w$]+(?=\s*\()/, after)?.[0]; // the column of the function or its argument
     const called = name === undefined ? RegExpPrototypeExec(/([\w$.]+)\($/, before)?.[1]
       : RegExpPrototypeExec(/[\w$.]*$/, before)[0] + name;
     if (called !== undefined) changeMessage(description, called + ' is ' + NOT_A_FUNCTION);
@@ -195,7 +224,7 @@
   // Sets the script's source and the position of the text that wrap.js inserted.
   function begin(source, shift) {
     script = source;
-    lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
+    lines = failures.begin(source, shift.line);
     inserted = shift;
   }
 

@@ -1,5 +1,5 @@
-// Facts about an error from which the host makes a hint: names that the script may have meant, and keys that the last
-// answer has. No code of the script runs for this.
+// Facts about an error from which the host makes a hint: names that the script may have meant, and keys of the last
+// answer. Collecting them runs none of the script's code.
 (function (primordials) {
   'use strict';
   const {
@@ -8,8 +8,8 @@
     StringPrototypeIndexOf, StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeToLowerCase, Uint8Array,
     push,
   } = primordials;
-  const NAMES = 3;
-  const KEYS = 20;
+  const MAX_NAMES = 3;
+  const MAX_KEYS = 20;
   const MAX_LENGTH = 50; // of a name that is compared with others
   const MAX_DISTANCE = 2;
   const MAX_OBJECTS = 5; // prototypes of an object that are searched
@@ -17,9 +17,9 @@
   const READ_OF_UNDEFINED =
     /^(?:Cannot read properties of undefined \(reading '([^']+)'\)|cannot read property '([^']+)' of undefined)$/;
   const USED_AS_OBJECTS = ['JSON', 'Math', 'Object', 'Array', 'Promise', 'Number', 'String'];
-  const COMMON = ['Array', 'String', 'Map', 'Set', 'Promise', 'Date', 'Number', 'RegExp'];
+  const CLASSES = ['Array', 'String', 'Map', 'Set', 'Promise', 'Date', 'Number', 'RegExp'];
 
-  // How many letters have to be changed, added or removed.
+  // The edit distance: how many letters are replaced, inserted or deleted.
   function distance(one, other) {
     let before = new Uint8Array(other.length + 1);
     for (let column = 0; column <= other.length; column++) before[column] = column;
@@ -38,14 +38,14 @@
     return before[other.length];
   }
 
-  // A name without its underscores and capitals: `create_artifact` is `createArtifact`.
+  // A name in lower case without underscores: the same for `create_artifact` and `createArtifact`.
   function plain(name) {
     let text = '';
     for (let index = 0; index < name.length; index++) if (name[index] !== '_') text += name[index];
     return StringPrototypeToLowerCase(text);
   }
 
-  // The names that are most like `name`, at the same distance.
+  // The names closest to `name`, all at the same distance.
   function nearest(name, names) {
     const wanted = plain(name);
     let least = wanted.length < 3 ? 0 : wanted.length < 5 ? 1 : MAX_DISTANCE;
@@ -53,13 +53,13 @@
     if (name.length > MAX_LENGTH) return found;
     for (let index = 0; index < names.length; index++) {
       const own = plain(StringPrototypeSlice(names[index], StringPrototypeLastIndexOf(names[index], '.') + 1));
-      const apart = own.length - wanted.length;
-      if (apart > least || -apart > least || names[index] === name) continue;
+      const difference = own.length - wanted.length;
+      if (difference > least || -difference > least || names[index] === name) continue;
       const letters = distance(wanted, own);
       if (letters > least) continue;
       if (letters < least) found = [];
       least = letters;
-      if (found.length < NAMES) push(found, names[index]);
+      if (found.length < MAX_NAMES) push(found, names[index]);
     }
     return found;
   }
@@ -71,7 +71,7 @@
 
   const isCapital = (name) => RegExpPrototypeExec(/^[A-Z]/, name) !== null;
 
-  // The global names that may have been meant by `name`. A variable `error` or `data` is not a misspelt class.
+  // The globals that `name` may stand for. A name in lower case, such as `error`, is not a misspelt class.
   function globalNames(global, name) {
     const all = [];
     const names = [];
@@ -88,7 +88,7 @@
     return names;
   }
 
-  // The names of the members of a global object or of a module; of common objects if `name` is neither.
+  // The names of the members of a global object or of a module; of common classes if `name` is neither.
   function memberNames(global, name, moduleOf) {
     const names = [];
     const value = ObjectGetOwnPropertyDescriptor(global, name)?.value ?? moduleOf(name);
@@ -100,7 +100,7 @@
       }
       return names;
     }
-    for (let index = 0; index < COMMON.length; index++) addNames(names, primordials[COMMON[index] + 'Prototype']);
+    for (let index = 0; index < CLASSES.length; index++) addNames(names, primordials[CLASSES[index] + 'Prototype']);
     return names;
   }
 
@@ -111,13 +111,13 @@
     return end <= 0 ? '' : RegExpPrototypeExec(/[\w$]*$/, StringPrototypeSlice(line, 0, end))[0];
   }
 
-  // Whether the script takes this property of something.
+  // Whether the script reads a property of this name.
   const isProperty = (source, name) => StringPrototypeIncludes(source, '.' + name) ||
     RegExpPrototypeExec(/[{,]\s*([\w$]+)[^={}]{0,200}\}\s*=\s*await/, source)?.[1] === name;
 
   function firstOf(keys) {
     const found = [];
-    for (let index = 0; index < keys.length && index < KEYS; index++) push(found, keys[index]);
+    for (let index = 0; index < keys.length && index < MAX_KEYS; index++) push(found, keys[index]);
     return found;
   }
 
@@ -126,7 +126,7 @@
     return false;
   }
 
-  // `lastKeys` are the keys of the last answer of a tool, or null. `moduleOf` returns the built-in module of a name.
+  // `lastKeys` are the keys of the last answer of a tool, or null. `moduleOf` returns the built-in module with a name.
   function find(type, message, line, source, { global, lastKeys, moduleOf = () => undefined }) {
     if (type === 'ReferenceError') {
       const name = RegExpPrototypeExec(/^([\w$]+) is not defined$/, message)?.[1];
@@ -150,15 +150,15 @@
   }
 
   // Adds the facts to the description of an error.
-  function add(description, source, known) {
+  function add(description, source, context) {
     const { line, message, type } = description;
     try {
       const text = line === undefined ? '' : source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1] ?? '';
-      const { keys, near } = find(type, message, text, source, known);
+      const { keys, near } = find(type, message, text, source, context);
       description.keys = keys;
       description.near = near;
     } catch {
-      // A script may have replaced something that this needs. Then there is no hint.
+      // The script may have replaced a built-in that this needs. Then there is no hint.
     }
     return description;
   }

@@ -3,21 +3,110 @@
 (function (primordials) {
   'use strict';
   const {
-    JSONStringify, ObjectPrototypeHasOwnProperty, StringPrototypeSlice, StringPrototypeToWellFormed, push,
+    JSONStringify, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec, StringPrototypeIncludes, StringPrototypeSlice,
+    StringPrototypeToWellFormed, push,
   } = primordials;
   const MAX_CHARACTERS = 64 * 1024; // of a message, or of a traceback
-  const HEADER_CHARACTERS = 4000; // of both together; longer texts go into the body of the frame
+  const HEADER_CHARACTERS = 4000; // message and traceback together; longer texts go into the frame's body
   const NAME_CHARACTERS = 500;
-  const WARNINGS = 10; // the header of a frame has room for so many
+  const WARNINGS = 10; // as many as fit into a frame's header
   const WARNING_CHARACTERS = 300;
   const HINT_CHARACTERS = 100; // of a name in `near` and `keys`
+  const SEARCHED_CHARACTERS = 1000; // of a message, which is searched for texts of the script
+  const QUOTED = /['"`}]([^'"`\\{}$\n]{4,200})(?=['"`$])/g; // a text in the script, or a part of a template
+  const THROWS = /\bthrow\b(?!\s+new\b)|\brej\w*\s*\(/;
+  const AWAITS = /\bawait\b(?!.*\bsetTimeout\b)/;
+  const STUCK = 'the script awaits a promise that never settles: no timer or call is pending';
+  const RESULT = /^(the result |result[.[])/; // how the message about a value that cannot be returned begins
   let warnings = []; // sentences for the result
+  let lines = ['']; // the script's lines
+  let lastExpression = 0; // the line in which the script's last expression starts; 0 if it does not end with one
+
+  // Sets the script, and the line in which its last expression starts. Returns its lines.
+  function begin(source, line) {
+    lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
+    lastExpression = line;
+    return lines;
+  }
+
+  // The number of the first line in which `pattern` is found; 0 if there is none.
+  function firstLine(pattern, from = 0) {
+    for (let index = from; index < lines.length; index++) {
+      if (RegExpPrototypeExec(pattern, lines[index]) !== null) return index + 1;
+    }
+    return 0;
+  }
+
+  // The number of the only line in which `pattern` is found; 0 if there is none, or more than one.
+  function onlyLine(pattern) {
+    const first = firstLine(pattern);
+    return first > 0 && firstLine(pattern, first) > 0 ? 0 : first;
+  }
+
+  // The number of the line with the longest text that is also in the message; 0 if there is none.
+  function quotingLine(message, pattern) {
+    let longest = 0;
+    let number = 0;
+    for (let index = 0; index < lines.length; index++) {
+      const line = lines[index];
+      if (RegExpPrototypeExec(pattern, line) === null) continue;
+      QUOTED.lastIndex = 0;
+      for (let found = RegExpPrototypeExec(QUOTED, line); found !== null; found = RegExpPrototypeExec(QUOTED, line)) {
+        if (found[1].length <= longest || !StringPrototypeIncludes(message, found[1])) continue;
+        longest = found[1].length;
+        number = index + 1;
+      }
+    }
+    return number;
+  }
+
+  // The line in which the script most likely created an error that has no position; undefined if that is not known.
+  function guessLine(fullMessage, pattern = THROWS, isThrown = false) {
+    const message = StringPrototypeSlice(fullMessage, 0, SEARCHED_CHARACTERS);
+    if (RegExpPrototypeExec(RESULT, message) !== null) return lastExpression || lastLine(/\breturn\b/) || undefined;
+    return (isThrown && (quotingLine(message, pattern) || onlyLine(pattern))) || quotingLine(message, /^/) ||
+      onlyLine(pattern) || onlyLine(AWAITS) || undefined;
+  }
+
+  // Describes the failure of a script that can never end.
+  function stuck() {
+    const line = onlyLine(/\bawait new Promise\b/) || onlyLine(/\bnew Promise\b/) || onlyLine(AWAITS) || undefined;
+    return { __proto__: null, type: 'Error', message: STUCK, line, traceback: 'Error: ' + STUCK + frameOf(line) };
+  }
+
+  const frameOf = (line, column) => (
+    line === undefined ? '' : '\n    at main.js:' + line + (column === undefined ? '' : ':' + column)
+  );
+
+  function lastLine(pattern) {
+    for (let index = lines.length; index > 0; index--) {
+      if (RegExpPrototypeExec(pattern, lines[index - 1]) !== null) return index;
+    }
+    return 0;
+  }
 
   function warn(text) {
     if (warnings.length < WARNINGS) push(warnings, text);
   }
 
-  // Reads a text of an error. The script may have replaced it by a getter or another value.
+  // Warns of timers, and of other work of Node, that end with the run. A timer in a Promise.race is a timeout.
+  function warnOfUnfinished() {
+    if (firstLine(/\bPromise\.race\b/) > 0) return;
+    const line = firstLine(/\bset(?:Timeout|Interval)\b/);
+    warn('The script returned before ' + (line > 0
+      ? 'its timer (line ' + line + ') ran, and now it never will: await a promise that it resolves.'
+      : 'all of its callbacks ran, and now they never will: await a promise that they resolve.'));
+  }
+
+  // Warns of a script that probably only defines functions. What some functions of Node print is not noticed here.
+  function warnOfNothing(isProgram) {
+    if (warnings.length > 0 || firstLine(/\bfunction\b|=>|\bexports?\b/) === 0) return;
+    if (firstLine(/Sync\b|\bspawn\b/) > 0) return;
+    warn(isProgram ? 'The program printed nothing: if it only defines functions, call one and print what it returns.'
+      : 'The script returned and printed nothing: if it only defines functions, call one and return its value.');
+  }
+
+  // Reads a string property of an error. The script may have replaced it with a getter or a value of another type.
   function read(get, otherwise) {
     try {
       const text = get();
@@ -37,8 +126,9 @@
 
   // Describes a thrown value that is not an error.
   function uncaught(value, inspect) {
-    const text = 'Uncaught ' + read(() => inspect(value), 'value');
-    return { __proto__: null, type: 'Error', message: text, traceback: text };
+    const message = 'Uncaught ' + read(() => inspect(value), 'value');
+    const line = guessLine(message, THROWS, true);
+    return { __proto__: null, type: 'Error', message, line, traceback: message + frameOf(line) };
   }
 
   const cut = (text) => JSONStringify(StringPrototypeToWellFormed(
@@ -47,7 +137,7 @@
       : text,
   ));
 
-  // A list of texts as a member of a JSON object; nothing if the list is empty.
+  // A list of texts as a member of a JSON object; '' if the list is empty.
   function member(key, texts, maxCharacters) {
     let list = '';
     for (let index = 0; index < texts.length; index++) {
@@ -56,7 +146,7 @@
     return list === '' ? '' : ',"' + key + '":[' + list + ']';
   }
 
-  // The members of a RESULT's header that hold the warnings so far. They are forgotten after that.
+  // Returns the warnings so far as a member of a RESULT's header, and clears them.
   function takeWarnings() {
     const text = member('warnings', warnings, WARNING_CHARACTERS);
     warnings = [];
@@ -77,5 +167,8 @@
   const NO_MODULES =
     'import and export are not possible here: a script has no modules, only the functions that it is given';
 
-  return { __proto__: null, NO_MODULES, messageOf, packResult, read, takeWarnings, typeOf, uncaught, warn };
+  return {
+    __proto__: null, NO_MODULES, begin, frameOf, guessLine, messageOf, packResult, read, stuck, takeWarnings, typeOf,
+    uncaught, warn, warnOfNothing, warnOfUnfinished,
+  };
 })

@@ -54,7 +54,8 @@ def _content(requested: str) -> bytes:
         raise ValueError("a path must not contain null bytes")
     files = os.environ.get(FILES_VARIABLE, FILES)
     path = os.path.realpath(os.path.join(files, requested))  # noqa: PTH118 (a relative path is below `files`)
-    if is_remapped := path.startswith(f"{FILES}/") and files != FILES:
+    is_remapped = files != FILES and path.startswith(f"{FILES}/")  # a path below FILES, which is stored elsewhere
+    if is_remapped:
         path = files + path.removeprefix(FILES)
     roots = [os.path.realpath(root) for root in (files, TEMPORARY)]
     if not is_remapped and not any(path.startswith(f"{root}/") for root in roots):

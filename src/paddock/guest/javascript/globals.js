@@ -31,7 +31,7 @@
 
   // Define the script's tools and files. Called before the script runs.
   function defineJob(tools, files) {
-    for (const name of tools) define(name, bridge.linked(name));
+    for (const name of tools) define(name, bridge.toolFunction(name));
     define('files', files);
   }
 

@@ -28,19 +28,19 @@ REHEARSALS = (
 """One script for each way in which a script can end."""
 _READY = wire.pack(Kind.READY)
 _contexts: list[Context] = []
-"""The context that the zygote made for its guests. Only rehearsals have run in it."""
+"""The context that the zygote created for its guests. Only rehearsals have run in it."""
 
 
-def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Run the one script that arrives over `control`, and end the process. With `hurry` the rehearsal is skipped.
+def serve(control: socket.socket, is_urgent: bool = False) -> NoReturn:
+    """Run the one script that arrives over `control`, and end the process. With `is_urgent` the rehearsal is skipped.
 
     The process has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """
-    job.run_to_exit(lambda: _serve(control, hurry))
+    job.run_to_exit(lambda: _serve(control, is_urgent))
 
 
 def warm_up() -> None:
-    """Called in the zygote before it forks: make the context that guests start from."""
+    """Called in the zygote before it forks: create the context that guests start from."""
     for code in REHEARSALS:
         _rehearse(Context(), code)
     limits.prepare()
@@ -48,12 +48,12 @@ def warm_up() -> None:
     _rehearse(_contexts[0])
 
 
-def _serve(control: socket.socket, hurry: bool) -> NoReturn:
+def _serve(control: socket.socket, is_urgent: bool) -> NoReturn:
     if not _contexts:
         warm_up()
     context = _contexts[0]
     context.fit_stack()
-    if not hurry:
+    if not is_urgent:
         _rehearse(context)
     data_bytes = limits.data_bytes()
     control.setblocking(True)

@@ -1,7 +1,8 @@
 """Functions of QuickJS that its Python binding does not offer: file names for code, unhandled rejections, the seed.
 
 The binding is a shared library that exports QuickJS's own functions. Code that runs through these functions must not
-call Python: the binding would restore a thread state that it has not saved.
+call a Python function through the binding, which would restore a thread state that it has not saved. Callbacks of
+`ctypes` are safe.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ _OBJECT_HEAD_BYTES = object.__basicsize__
 _UNDEFINED = Value(0, 3)
 _library = ctypes.PyDLL(_quickjs.__file__)
 clear_error: Callable[[], None] = ctypes.pythonapi.PyErr_Clear
-"""Clears a Python exception that the binding left set. JavaScript calls it directly: no Python code can run then."""
+"""Clears a Python exception that the binding left set. It is called as a C function, because no
+Python code can run while an exception is set."""
 clear_error.restype = None  # type: ignore[attr-defined]
 
 
@@ -50,7 +52,7 @@ def _function(name: str, result: type | None, *arguments: type) -> Callable[...,
 _pointer = ctypes.c_void_p
 _runtime_of = _function("JS_GetRuntime", _pointer, _pointer)
 _track = _function("JS_SetHostPromiseRejectionTracker", None, _pointer, _Tracker, _pointer)
-_load_modules = _function("JS_SetModuleLoaderFunc", None, _pointer, _pointer, _Loader, _pointer)
+_set_module_loader = _function("JS_SetModuleLoaderFunc", None, _pointer, _pointer, _Loader, _pointer)
 _throw_type_error = _function("JS_ThrowTypeError", Value, _pointer, ctypes.c_char_p)
 _evaluate = _function(
     "JS_EvalThis2", Value, _pointer, Value, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Options)
@@ -74,7 +76,7 @@ class Native:
         _track(self.runtime, self._tracker, None)
         self._random = self._random_state(context)
         self._loader = _Loader(_refuse_module)
-        _load_modules(self.runtime, None, self._loader, None)
+        _set_module_loader(self.runtime, None, self._loader, None)
 
     def seed(self, number: int) -> None:
         """Seed Math.random. Otherwise all processes forked from one zygote get the same numbers."""
@@ -104,7 +106,7 @@ class Native:
         self._call_with(callback, _exception(self._context) if failed else value)
         return not failed
 
-    def take_unhandled(self, callback: _quickjs.Object) -> bool:
+    def report_unhandled(self, callback: _quickjs.Object) -> bool:
         """Call `callback` with the reason of the first unhandled rejection. Returns whether there is one."""
         if not self._rejected:
             return False
@@ -119,6 +121,7 @@ class Native:
         self._rejected.clear()
 
     def _call_with(self, callback: _quickjs.Object, value: Value) -> None:
+        """Call `callback` with `value`, then free `value`."""
         arguments = (Value * 1)(value)
         _update_stack_top(self.runtime)
         _free(self._context, _call(self._context, _js_value(callback), _UNDEFINED, 1, arguments))

@@ -22,7 +22,6 @@ from paddock.jail.wire import Frame, Kind
 CALL_BYTES = 8 * 1024 * 1024
 OUTPUT_BYTES = 1024 * 1024
 """How much a run may print if the job sets no limit."""
-STUCK = "the script awaits a promise that never settles: no timer or call is pending"
 OK = '{"status":"ok"'
 """How the header of a script that succeeded begins; warnings may follow."""
 RETURNED = 0
@@ -31,7 +30,8 @@ CALLS_SHARE = 0.9
 """Share of a run's time after which a script that has returned no longer waits for its calls."""
 TOO_LARGE = '{"status":"too_large"}'
 NO_MEMORY = (
-    *("InternalError: out of memory", "InternalError: Invalid error message", "InternalError:", "InternalError"),
+    *("InternalError: out of memory", "InternalError: out of memory in regexp execution"),
+    *("InternalError: Invalid error message", "InternalError:", "InternalError"),
     *("out of memory", "null", ""),
 )
 """QuickJS's messages when memory is exhausted: the less memory, the shorter the message."""
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     body: bytes = b""
 
     def send(self, channel: Channel) -> None:
-        """Send the result. If it is too large, send only a length: the host decides what that means."""
+        """Send the result. If it is too large, send only a length, from which the host derives the error."""
         if self.header == TOO_LARGE:
             channel.send(Kind.RESULT, 0, f"{OK}}}".encode(), b"", wire.UNSENT_BYTES)
         else:
@@ -93,8 +93,8 @@ class Script:
         self._has_returned = False
         self._has_warned = False
         wall_seconds = job.limits.get("wall_seconds")
-        self._calls_until = inf if wall_seconds is None else monotonic() + wall_seconds * CALLS_SHARE
-        self._before_bytes = _peak_bytes()
+        self._calls_deadline = inf if wall_seconds is None else monotonic() + wall_seconds * CALLS_SHARE
+        self._peak_bytes_before = _peak_bytes()
         context.attach(self._emit)
 
     def run(self) -> Outcome:
@@ -110,15 +110,21 @@ class Script:
                 self._channel.send(Kind.STARTED, 0, b"", b"")
                 context.run()
                 self._run_event_loop()
+                if self._outcome is None and not self._was_short_of_memory():
+                    context.stuck()
         except _quickjs.JSException as error:
             return self._outcome if self._outcome is not None and self._has_failed() else _prelude_failed(error)
         except MemoryError:
             return OUT_OF_MEMORY
         outcome = self._outcome
         # A promise job that fails for lack of memory settles no promise and reports nothing.
-        if (outcome is None or any(text in outcome.header for text in UNCAUGHT_NULL)) and self._was_short_of_memory():
+        if (
+            outcome is not None
+            and any(text in outcome.header for text in UNCAUGHT_NULL)
+            and self._was_short_of_memory()
+        ):
             return OUT_OF_MEMORY
-        return _raised("Error", STUCK) if outcome is None else outcome
+        return OUT_OF_MEMORY if outcome is None else outcome
 
     def _emit(self, kind: int, number: int, header: str, body: bytes) -> str | None:
         """Send a frame; a RESULT is stored until it is final. Returns an error message if the frame is too large."""
@@ -130,9 +136,9 @@ class Script:
                 self._outcome = Outcome(header, body)
             return None
         if kind == Kind.CALL and len(body) > CALL_BYTES:
-            return f"the arguments of a tool have at most 8 MB of JSON, and these have {len(body)} bytes"
+            return f"the arguments of a tool may be at most 8 MB of JSON; these are {len(body) / 2**20:.1f} MB"
         if kind == Kind.ARTIFACT and len(body) > wire.ARTIFACT_BYTES:
-            return f"an artifact may have at most 16 MB; this one has {len(body)} bytes"
+            return "an artifact may be at most 16 MB; this one is larger"
         if kind == Kind.LOG:
             body = body[: self._output_bytes + 1]  # one byte above the limit shows the host that it is exceeded
         self._channel.send(kind, number, header.encode(), body)
@@ -145,7 +151,7 @@ class Script:
         self._run_jobs()
         while self._outcome is None:
             if self._has_returned:
-                if self._pending_answers == 0 or monotonic() > self._calls_until:
+                if self._pending_answers == 0 or monotonic() > self._calls_deadline:
                     context.finish()
                     return
                 if not self._has_warned:
@@ -165,11 +171,11 @@ class Script:
                 self._run_jobs()
 
     def _wait_milliseconds(self) -> float:
-        """Milliseconds to wait for an answer; negative if there is no reason to stop waiting."""
+        """Milliseconds to wait for an answer; negative to wait without a limit."""
         until_timer = self._context.wait_milliseconds()
-        if not self._has_returned or self._calls_until == inf:
+        if not self._has_returned or self._calls_deadline == inf:
             return until_timer
-        until_end = max(0.0, self._calls_until - monotonic()) * 1000 + 1
+        until_end = max(0.0, self._calls_deadline - monotonic()) * 1000 + 1
         return until_end if until_timer < 0 else min(until_timer, until_end)
 
     def _run_jobs(self) -> None:
@@ -190,7 +196,7 @@ class Script:
     def _was_short_of_memory(self) -> bool:
         """Whether the script has ever used more than half of its memory limit."""
         memory_bytes = self._job.limits.get("memory_bytes")
-        return memory_bytes is not None and _peak_bytes() - self._before_bytes > memory_bytes // 2
+        return memory_bytes is not None and _peak_bytes() - self._peak_bytes_before > memory_bytes // 2
 
 
 def _prelude_failed(error: _quickjs.JSException) -> Outcome:

@@ -13,7 +13,7 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
-  const RETURNED = 0; // no frame: tells Python that the script's function has returned
+  const RETURNED = 0; // not a frame: tells Python that the script's function has returned
   const TOO_LARGE = '{"status":"too_large"}'; // Python then announces a length and sends no text
   const OUT_OF_MEMORY = 'out of memory';
   const global = globalThis; // a script may delete the name
@@ -25,6 +25,7 @@
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
   let value; // what the script returned
+  let hasActed = false; // the script printed something or called the host
   let held; // a compiled script or an error, held here because Python cannot hold it
 
   // Calls `call` with the body as a string that can be passed to Python, and the form of that string.
@@ -36,7 +37,7 @@
 
   // The arguments are always valid, so an exception in Python means that memory is exhausted.
   function callPython(call, body) {
-    if (isCompiling) throw new TypeError('the text of the script closes the function that wraps it');
+    if (isCompiling) throw new TypeError('unbalanced brackets: the script closes the function that encloses it');
     let answer = OUT_OF_MEMORY;
     try {
       answer = encodeFor(call, body);
@@ -50,6 +51,7 @@
   const host = {
     __proto__: null,
     emit(kind, id, header, body) {
+      hasActed = true;
       const head = StringPrototypeToWellFormed(header);
       const problem = callPython((text, form) => emit(kind, id, head, text, form), body);
       if (problem) throw new RangeError(problem);
@@ -97,7 +99,7 @@
   // The value is converted when all calls are answered: see `finish`.
   function returned(result) {
     value = result;
-    host.emit(RETURNED, 0, '', '');
+    emit(RETURNED, 0, '', '', PLAIN);
   }
 
   // Ends the run with the value that the script returned.
@@ -110,6 +112,8 @@
       return;
     }
     bridge.warnOfPending(true);
+    if (timers.wait() >= 0) failures.warnOfUnfinished();
+    if (value === undefined && !hasActed) failures.warnOfNothing(false);
     const header = '{"status":"ok"' + failures.takeWarnings() + '}';
     host.emit(RESULT, 0, text === undefined ? TOO_LARGE : header, text ?? '');
   }
@@ -120,7 +124,8 @@
     begin(settings) {
       const { files, output_bytes: maxBytes, tools } = JSONParse(settings);
       outputBytes = maxBytes;
-      bridge.reset(); // a rehearsal may have had answers
+      bridge.reset(); // discards answers to a rehearsal
+      hasActed = false;
       defineJob(tools, files);
     },
     input,
@@ -149,11 +154,15 @@
       raised(held, 'rejected');
     },
     raised: () => raised(held),
+    stuck() {
+      const { header, body } = failures.packResult('raised', failures.stuck());
+      host.emit(RESULT, 0, header, body);
+    },
     settle(id, header, body, form) {
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);
     },
     finish,
-    waiting: () => bridge.warnOfPending(false),
+    warnOfPending: () => bridge.warnOfPending(false),
     wait: timers.wait,
     fire: timers.fire,
   };

@@ -11,7 +11,7 @@
   const timers = new Map(); // by id
   const sentinel = { __proto__: null }; // head of a circular list in the order of due times
   sentinel.next = sentinel.previous = sentinel;
-  let ids = 0;
+  let lastId = 0;
 
   function checkCallback(callback) {
     if (typeof callback !== 'function') throw new TypeError('The "callback" argument must be of type function.');
@@ -35,7 +35,7 @@
     checkCallback(callback);
     const milliseconds = +delay;
     const wait = milliseconds >= 1 && milliseconds <= MAX_DELAY ? milliseconds : 1;
-    const id = ++ids;
+    const id = ++lastId;
     const timer = { __proto__: null, id, callback, args, wait, isRepeated };
     MapPrototypeSet(timers, id, timer);
     insert(timer);

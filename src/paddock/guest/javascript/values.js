@@ -6,12 +6,12 @@
 //   lone surrogate    U+FFFD                                      typed array    array of numbers
 //   Uint8Array, ArrayBuffer, DataView                             {"type":"bytes","base64":"…"}; in arguments numbers
 //   function, symbol  what console.log shows                      Error          {name, message, cause, own properties}
-//   promise, cycle    an error that names the path                toJSON         called, as JSON.stringify does
+//   promise, cycle    an error that names the path                toJSON         called, as by JSON.stringify
 //
-// `text(value, what, maxCharacters)` is for results: a value that JSON does not have becomes the nearest JSON value, as
+// `text(value, what, maxCharacters)` is for results: what JSON cannot represent becomes the nearest JSON value, as
 // in the Python engines. It returns undefined if the text would be longer than `maxCharacters`: the text of shared
-// objects can grow exponentially. `exact(value, what)` is for arguments of tools: a value that JSON does not have is an
-// error. `what` names the value in error messages. `warn` gets a sentence about each kind of thing that a result loses.
+// objects can grow exponentially. `exact(value, what)` is for tool arguments: what JSON cannot represent is refused.
+// `what` names the value in error messages. `warn` is called with a sentence about each kind of loss.
 (function (primordials, kinds, warn) {
   'use strict';
   const { functionText, kindOf, nameOf } = kinds;
@@ -34,12 +34,12 @@
   const DEEP = 'Maximum call stack size exceeded';
   const TOO_LARGE = { __proto__: null };
   const LOSSES = [ // what a result can lose, and what to do about it
-    ['number', ', which JSON lacks, and became text', 'return null or a number instead'],
-    ['function', ', of which only the name is returned', 'return data, such as what it returns'],
+    ['number', ', which JSON cannot represent, and is returned as text', 'return null or a number instead'],
+    ['function', ', of which only the name is returned', 'return the data that it computes instead'],
     ['symbol', ', of which only the text is returned', 'return a string instead'],
     ['date', ', returned as the text "Invalid Date"', 'check the text or numbers that it was made from'],
     ['weak', ', whose contents cannot be returned', 'return a Map, a Set or an object instead'],
-    ['instance', ' without properties of its own, so {} is returned', 'return an object with what is needed from it'],
+    ['instance', ' without properties of its own, so {} is returned', 'return an object with the values that you need'],
   ];
 
   const quote = JSONStringify; // lone surrogates stay escaped until `repairSurrogates`
@@ -57,13 +57,15 @@
     return result + StringPrototypeSlice(text, last);
   }
 
-  // The path of the current position in the value, for error messages.
+  // The path of the current position in the value, for error messages: `the result`, or `result.a[0]` within it.
   function pathOf(at) {
-    if (at.parent === null) return at.key;
-    const { key } = at;
-    if (typeof key === 'number') return pathOf(at.parent) + '[' + key + ']';
-    return isName(key) ? pathOf(at.parent) + '.' + key : pathOf(at.parent) + '[' + quote(key) + ']';
+    const { key, parent } = at;
+    if (parent === null) return key;
+    const outer = parent.parent === null ? withoutArticle(parent.key) : pathOf(parent);
+    if (typeof key === 'number') return outer + '[' + key + ']';
+    return isName(key) ? outer + '.' + key : outer + '[' + quote(key) + ']';
   }
+  const withoutArticle = (what) => StringPrototypeSlice(what, StringPrototypeIndexOf(what, 'the ') === 0 ? 4 : 0);
   const isName = uncurry(RegExp.prototype.exec).bind(undefined, /^[A-Za-z_$][A-Za-z0-9_$]{0,50}$/);
 
   // A toJSON on Object.prototype or Array.prototype belongs to no class and is ignored.
@@ -122,9 +124,9 @@
       return text;
     }
 
-    // A value that JSON does not have is an error in arguments, and text in a result.
+    // A value that JSON cannot represent is an error in arguments, and text in a result.
     function replaceOrRefuse(at, kind, what, text) {
-      if (isExact) throw new Problem(TypeError, at, ' is ' + what + ', which JSON does not have');
+      if (isExact) throw new Problem(TypeError, at, ' is ' + what + ', which JSON cannot represent');
       lose(kind, at, what);
       return count(quote(text));
     }
@@ -140,7 +142,7 @@
         case 'bigint': {
           const digits = BigIntPrototypeToString(value);
           if (digits.length <= NUMBER_DIGITS) return count(digits);
-          throw new Problem(RangeError, at, ' is an integer of ' + digits.length + ' digits');
+          throw new Problem(RangeError, at, ' is an integer of ' + digits.length + ' digits; the limit is 4,300');
         }
         case 'symbol': return replaceOrRefuse(at, 'symbol', 'a symbol', SymbolPrototypeToString(value));
         case 'function': return replaceOrRefuse(at, 'function', 'a function', functionText(value));
@@ -192,7 +194,7 @@
         case 'Boolean': case 'Number': case 'String': case 'BigInt': case 'Symbol':
           return write(primordials[kind + 'PrototypeValueOf'](value), at, key);
         case 'Promise':
-          throw new Problem(TypeError, at, ' is a promise that nobody awaited; for several, await Promise.all(…)');
+          throw new Problem(TypeError, at, ' is a promise that was never awaited; for several, await Promise.all(…)');
         case 'AsyncIterator':
           throw new Problem(TypeError, at, ' is an async iterator: collect it with for await, or Array.fromAsync(...)');
         default: return replaceOrRefuse(at, 'weak', 'a ' + kind, '[' + kind + ']'); // WeakMap, WeakSet, WeakRef
@@ -208,12 +210,12 @@
 
     function checkInstance(value, prototype, at) {
       if (ObjectKeys(value).length > 0) return;
-      const made = ObjectGetOwnPropertyDescriptor(prototype, 'constructor')?.value;
-      const name = typeof made === 'function' ? nameOf(made) : '';
+      const own = ObjectGetOwnPropertyDescriptor(prototype, 'constructor')?.value;
+      const name = typeof own === 'function' ? nameOf(own) : '';
       if (name !== '' && name !== 'Object') lose('instance', at, 'an instance of ' + name);
     }
 
-    // Writes an array or an object. `fill` gets a function that adds an item with its index or key.
+    // Writes an array or an object. `fill` is called with a function that adds an item.
     function writeAll(bracket, at, fill) {
       const here = { __proto__: null, parent: at, key: 0 };
       let text = '';
@@ -238,13 +240,13 @@
     });
 
     function writeMap(value, at) {
-      let hasNames = true;
+      let hasStringKeys = true;
       MapPrototypeForEach(value, (_, key) => {
-        if (typeof key !== 'string') hasNames = false;
+        if (typeof key !== 'string') hasStringKeys = false;
       });
-      return writeAll(hasNames ? '{' : '[', at, (add) => {
+      return writeAll(hasStringKeys ? '{' : '[', at, (add) => {
         let index = 0;
-        MapPrototypeForEach(value, (item, key) => (hasNames ? add(key, item) : add(index++, [key, item])));
+        MapPrototypeForEach(value, (item, key) => (hasStringKeys ? add(key, item) : add(index++, [key, item])));
       });
     }
 
@@ -292,7 +294,7 @@
     text: (value, what, maxCharacters) => json(value, what, false, maxCharacters),
     exact(value, what) {
       const text = json(value, what, true, ARGUMENTS_CHARACTERS);
-      if (text === undefined) throw new RangeError(what + ' of a tool have at most 8 MB of JSON');
+      if (text === undefined) throw new RangeError(what + ' of a tool may be at most 8 MB of JSON');
       return text;
     },
     parse: (text) => (isLong(text) === null ? JSONParse(text) : JSONParse(text, reviveInteger)),

@@ -9,7 +9,7 @@
   const HEAD = '(async function () {\n';
   const RETURN = 'return (';
   const TAIL = '\n})';
-  const NO_INSERT = { line: 0, column: 0, by: 0 };
+  const NO_INSERT = { line: 0, column: 0, length: 0 };
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
   const FENCE = /^\s*```[\w.+-]*[ \t]*(?:\r\n|\n|\r)/;
   const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '%=', '**=', '<<=', '>>=', '>>>=', '&=', '|=', '^=', '&&=',
@@ -254,7 +254,7 @@
     }
   }
 
-  // The span from the token `list[index]` on; undefined if it is an assignment, a declaration or no expression.
+  // The span from the token `list[index]` on; undefined if it is an assignment, a declaration or not an expression.
   function returnable(source, list, index) {
     const isAssignment = list.slice(index).some(({ text, type }) => type === 'punctuator' && ASSIGNMENTS.has(text));
     if (isAssignment || isDeclaration(list, index)) return undefined;
@@ -263,9 +263,8 @@
     return compiles(`return (${source.slice(start, end)}\n)`) ? { start, end } : undefined;
   }
 
-  // Returns the text to compile, in which one line precedes the script, and the place where `by` characters of it were
-  // inserted into the script.
-  // `names` are variables of the script, the parameters of a function around it.
+  // Returns the text to compile, in which one line precedes the script, and the position where `length` characters were
+  // inserted into the script. `names` are variables of the script: the parameters of an enclosing function.
   function wrap(code, names = []) {
     const head = names.length === 0 ? HEAD : `(function (${names.join()}) { return ${HEAD.slice(1)}`;
     const tail = names.length === 0 ? TAIL : `\n}${TAIL.slice(1)}`;
@@ -273,7 +272,7 @@
     const { pieces, surplus, deep } = scan(source);
     // Compile only the part that is nested too deeply, because QuickJS looks ahead to the end of each bracket.
     if (deep >= 0) return { text: head + source.slice(0, deep), inserted: NO_INSERT };
-    if (surplus >= 0) { // it would close the wrapping function: compile only this bracket, in its place
+    if (surplus >= 0) { // it would close the wrapping function: compile only this bracket, at its position
       const before = source.slice(0, surplus).replace(/[^\n\r\u2028\u2029]/g, ' ');
       return { text: `\n${before}${source[surplus]}`, inserted: NO_INSERT };
     }
@@ -283,7 +282,7 @@
     const before = source.slice(0, span.start);
     const text = `${head}${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}${tail}`;
     const lines = before.split(LINE_BREAK);
-    return { text, inserted: { line: lines.length, column: lines.at(-1).length, by: RETURN.length } };
+    return { text, inserted: { line: lines.length, column: lines.at(-1).length, length: RETURN.length } };
   }
 
   // The script without a byte order mark and without a markdown fence around it. Lines keep their numbers.

@@ -8,20 +8,20 @@
   const [START, INPUT, FILE, CODE] = [1, 2, 3, 4];
   const [READY, RESULT, STARTED] = [16, 20, 23];
   const UNSENT_BYTES = 2 ** 32 - 1; // announced for a result that is too large to be sent
-  const CALLS_SHARE = 0.9; // of a run's time: then a script that has returned no longer waits for its calls
-  const MAX_SECONDS = 1e6; // a timer can wait no longer than about twice as much
+  const CALLS_SHARE = 0.9; // share of a run's time after which a script that has returned no longer waits for its calls
+  const MAX_SECONDS = 1e6; // about half of the longest delay of a timer
   const FILES_SHOWN = 10; // names of files in a warning
   const NAME_CHARACTERS = 40; // of each of them
-  const STUCK = 'the script awaits a promise that never settles: no timer or call is pending';
   const { SyntaxError, process, setImmediate, setTimeout } = globalThis; // saved, because a script may replace them
-  const { emit: emitEvent, reallyExit } = process;
+  const { emit: emitEvent, getActiveResourcesInfo, reallyExit } = process;
+  const Timeout = require('node:timers').setTimeout(() => {}).unref().constructor;
   const { parse } = JSON;
   const global = globalThis;
   const now = performance.now.bind(performance);
   const files = process.env.PADDOCK_FILES ?? '/files';
   const folders = [...new Set([process.cwd(), process.env.TMPDIR ?? '/tmp'])]; // where a script can write files
-  const ownFiles = new Set(['main.js', 'main.mjs']); // and what was there before the script
-  const how = process.argv[1]; // how to start: wait, hurry, compile, typescript
+  const existingFiles = new Set(['main.js', 'main.mjs']); // files that the script did not write
+  const startMode = process.argv[1]; // wait, urgent, compile or typescript
 
   const primordials = parts.primordials();
   const {
@@ -36,20 +36,22 @@
   const facts = parts.facts(primordials);
   const wrap = parts.wrap(primordials);
   const imports = parts.imports(wrap);
-  let isCheck = false; // the script is compiled and not run
+  let isCheck = false; // the script is compiled but not run
   let hasStarted = false; // STARTED was sent
   let isProgram = false; // the script is run as a program, not for its value
+  let hasActed = false; // the script printed something or called the host
   let isOver = false;
   let isReady = false; // READY was sent
   let finish = null; // sends the value of a script that has returned, unless calls are still pending
-  let callsUntil = Infinity; // when a script that has returned no longer waits for its calls
-  let hasArtifacts = false; // the script finds codeExec
+  let callsDeadline = Infinity; // when a script that has returned no longer waits for its calls
+  let hasArtifacts = false; // the script has codeExec
   let hasConsole = false; // the script's console sends frames
   let outputBytes = 1024 * 1024; // limit of a result, and of a line of the console
   const streams = { __proto__: null }; // streams of `process` that were created
   let source = '';
 
   function emit(kind, id, header, body) {
+    hasActed = true;
     channel.emit(kind, id, header, body);
     if (id !== 0) channel.expect(true);
   }
@@ -60,7 +62,7 @@
     const bytes = () => new realm.Uint8Array(new Bytes(TypedArrayPrototypeGetBuffer(data), from, to - from));
     realm.bridge.settle(id, header, text === false ? bytes() : channel.textOf(data, from, to));
     channel.expect(realm.bridge.hasPending());
-    // An immediate runs when everything that waited for the answer has run, and rejections are reported.
+    // An immediate runs after everything that waited for the answer, and after rejections are reported.
     if (finish !== null) setImmediate(finish);
   }
 
@@ -83,13 +85,13 @@
     const { header, body } = failures.packResult(status, description, exitCode);
     try {
       channel.emit(RESULT, 0, header, text ?? body, announcedBytes);
-      if (how === 'compile') writeSync(1, self.createCachedData());
+      if (startMode === 'compile') writeSync(1, self.createCachedData());
     } finally {
       reallyExit(exitCode ?? (status === 'ok' ? 0 : 1));
     }
   }
 
-  // Warns of files that the script wrote: they end with the run.
+  // Warns of files that the script wrote, which are deleted after the run.
   function warnOfFiles() {
     let names = '';
     let count = 0;
@@ -97,15 +99,15 @@
       const found = listFolder(folders[at]);
       for (let index = 0; index < found.length; index++) {
         const name = found[index];
-        if (SetPrototypeHas(ownFiles, name) || realm.bridge.isArtifact(name)) continue;
+        if (SetPrototypeHas(existingFiles, name) || realm.bridge.isArtifact(name)) continue;
         count++;
         if (count <= FILES_SHOWN) names += (count === 1 ? '' : ', ') + StringPrototypeSlice(name, 0, NAME_CHARACTERS);
       }
     }
     if (count === 0) return;
     if (count > FILES_SHOWN) names += ` and ${count - FILES_SHOWN} more`;
-    warn(`Files that the script wrote end with the run (${names}): ${hasArtifacts
-      ? 'keep one with await codeExec.createArtifact(name, fs.readFileSync(path))' : 'print what is needed of them'}.`);
+    warn(`Files that the script wrote are deleted after the run (${names}): ${hasArtifacts
+      ? 'keep one with await codeExec.createArtifact(name, fs.readFileSync(path))' : 'print what you need of them'}.`);
   }
 
   function listFolder(folder) {
@@ -139,12 +141,22 @@
       setTimeout(() => {
         isLate = true;
         finish();
-      }, callsUntil - now());
+      }, callsDeadline - now()).unref();
     } else finish();
   }
 
-  function sendValue(value) {
+  // Whether timers or other work of the script are pending. Streams and ports may be Node's own.
+  function hasWork() {
+    const kinds = ReflectApply(getActiveResourcesInfo, process, []);
+    for (let index = 0; index < kinds.length; index++) {
+      if (RegExpPrototypeExec(/^(?:Timeout|FSReq|ProcessWrap|GetAddrInfo|TCP)/, kinds[index]) !== null) return true;
+    }
+    return false;
+  }
+
+  function sendValue(result) {
     if (isOver) return;
+    const value = result instanceof Timeout ? undefined : result;
     let text;
     try {
       text = realm.values.text(value, 'the result', outputBytes);
@@ -153,8 +165,10 @@
       return;
     }
     realm.bridge.warnOfPending(true);
+    if (hasWork()) failures.warnOfUnfinished();
     emitExit(0);
     warnOfFiles();
+    if (value === undefined && !hasActed) failures.warnOfNothing(false);
     end('ok', {}, null, text ?? '', text === undefined ? UNSENT_BYTES : undefined);
   }
 
@@ -168,13 +182,13 @@
       const hasPosition = RegExpPrototypeExec(/^file:[^\n]*main\.m?js:\d+\n/, `${error.stack}`) !== null;
       const located = hasPosition ? error : script.locateModuleError(source, error);
       if (located !== undefined) {
-        reject(located);
+        reject(located, located.position);
         return;
       }
     }
     let envelope;
     if (typeof error === 'object' && error !== null) envelope = realm.bridge.envelopeOf(error);
-    const description = stacks.describe(error, envelope, isProgram ? null : source);
+    const description = stacks.describe(error, envelope, isProgram);
     facts.add(description, source, {
       global: realm.context ?? global,
       lastKeys: realm.bridge.lastKeys(),
@@ -195,8 +209,8 @@
   }
 
   // Ends a run before its first line.
-  function reject(error, place) {
-    const description = stacks.rejected(error, place);
+  function reject(error, position) {
+    const description = stacks.rejected(error, position);
     if (isProgram) writeSync(2, formatUncaught(description));
     end('rejected', description, isProgram ? 1 : null);
   }
@@ -211,7 +225,10 @@
 
   function exited(code) {
     const number = (Number(process.exitCode ?? code) || 0) & 0xff;
-    if (number === 0 && !isOver) warnOfFiles();
+    if (number === 0 && !isOver) {
+      warnOfFiles();
+      if (isProgram && streams.stdout === undefined && streams.stderr === undefined) failures.warnOfNothing(true);
+    }
     end('exited', number === 0 ? {} : { type: 'SystemExit', message: `${number}` }, number);
   }
 
@@ -235,7 +252,7 @@
     });
     process.on('beforeExit', () => {
       if (isProgram || process.listenerCount('beforeExit') > 1) return;
-      end('raised', { type: 'Error', message: STUCK, traceback: `Error: ${STUCK}` });
+      end('raised', failures.stuck());
     });
   }
 
@@ -281,10 +298,9 @@
     globalThis[key] = value;
   }
 
-  // Defines the script's globals.
-  function fill(start, inputs, code) {
+  function defineGlobals(start, inputs, code) {
     outputBytes = start.limits?.output_bytes ?? outputBytes;
-    callsUntil = now() + Math.min((start.limits?.wall_seconds ?? MAX_SECONDS) * CALLS_SHARE, MAX_SECONDS) * 1000;
+    callsDeadline = now() + Math.min((start.limits?.wall_seconds ?? MAX_SECONDS) * CALLS_SHARE, MAX_SECONDS) * 1000;
     logs.limit(outputBytes);
     const attached = start.files ?? [];
     for (const file of attached) file.path = realPath(file.path);
@@ -297,7 +313,7 @@
     if (!isProgram || start.tools.length > 0) {
       hasArtifacts = true;
       for (const name of Object.keys(bridge.globals)) defineGlobal(name, bridge.globals[name]);
-      for (const name of start.tools) defineGlobal(name, bridge.linked(name));
+      for (const name of start.tools) defineGlobal(name, bridge.toolFunction(name));
     }
     if (!isProgram || attached.length > 0) defineGlobal('files', attached);
     for (const [name, text] of inputs) defineGlobal(name, values.parse(text));
@@ -308,6 +324,7 @@
     const exports = {};
     const module = { exports, id: '.', filename: path, loaded: false, children: [], paths: [] };
     const own = { require: createRequire(path), module, exports, __filename: path, __dirname: dirname(path) };
+    own.require.main = module;
     for (const name of Object.keys(own)) if (!Object.hasOwn(globalThis, name)) defineGlobal(name, own[name]);
     globalThis.console = console;
     hasConsole = true;
@@ -335,7 +352,7 @@
   function run(start, code) {
     source = wrap.unfence(code);
     const whole = source;
-    let found; // imports that the source no longer has
+    let found; // imports that were removed from the source
     if (start.language === 'typescript') {
       if (!isProgram && realm.context === null && whole.includes('import')) found = imports.find(whole, true);
       if (!stripTypes(found?.code ?? whole)) return;
@@ -344,7 +361,7 @@
     else script.run(source, realm.context, found, found === undefined ? undefined : () => stripTypes(whole) && source);
   }
 
-  // Sets the source. Returns false if the run has ended, because this is no TypeScript.
+  // Sets the source. If the code is not valid TypeScript, ends the run and returns false.
   function stripTypes(code) {
     try {
       const stripped = parts.typescript(require, primordials).stripTypes(code);
@@ -352,7 +369,7 @@
       source = stripped.code;
       return true;
     } catch (error) {
-      reject(error, error.place);
+      reject(error, error.position);
       return false;
     }
   }
@@ -364,8 +381,8 @@
     parts.logs(require, () => {}, primordials).console().log({ a: [1] });
     createRequire('/main.js');
     closed.prepare();
-    if (how === 'typescript') parts.typescript(require, primordials).stripTypes('const a: number = 1');
-    parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, facts.nearest, {
+    if (startMode === 'typescript') parts.typescript(require, primordials).stripTypes('const a: number = 1');
+    parts.script(require, primordials, wrap, stacks, imports, failures, facts.nearest, {
       started: () => true,
       ended(value) {
         values.text(value, 'the result', 1000);
@@ -378,7 +395,7 @@
     const inputs = [];
     let start = {};
     removeEvalGlobals();
-    for (const folder of folders) for (const name of listFolder(folder)) ownFiles.add(name);
+    for (const folder of folders) for (const name of listFolder(folder)) existingFiles.add(name);
     isReady = true;
     channel.emit(READY, 0, '', '');
     for (;;) {
@@ -390,7 +407,7 @@
         isProgram = start.mode === 'script';
         isCheck = start.check_only === true;
         const code = text();
-        fill(start, inputs, code);
+        defineGlobals(start, inputs, code);
         run(start, code);
         return;
       }
@@ -400,16 +417,16 @@
   makeBlocking('stdout');
   makeBlocking('stderr');
   stacks.install();
-  const script = parts.script(require, primordials, wrap, stacks, imports, failures.NO_MODULES, facts.nearest, {
+  const script = parts.script(require, primordials, wrap, stacks, imports, failures, facts.nearest, {
     ended, failed, reject, started,
   });
-  const logs = parts.logs(require, channel.emit, primordials);
+  const logs = parts.logs(require, emit, primordials);
   const closed = parts.closed(require, self, {
     __proto__: null, cut: logs.cut, emit, failed, files, lineOf, realPath, toBase64, warn,
   });
   const console = logs.console();
   catchAll();
   // `serve` must run later, because `node -e` defines its globals again after this text has run.
-  if (how === 'hurry') setImmediate(serve);
+  if (startMode === 'urgent') setImmediate(serve);
   else rehearse(serve);
 })

@@ -134,8 +134,8 @@
     const maxBytes = MAX_BODY_BYTES[kind];
     if (bodyBytes > maxBytes) {
       throw new RangeError(kind === 19
-        ? `an artifact may have at most ${maxBytes >> 20} MB; this one has ${bodyBytes} bytes`
-        : `too large to send: ${bodyBytes} bytes, and at most ${maxBytes >> 20} MB are allowed`);
+        ? `an artifact may be at most ${maxBytes >> 20} MB; this one is larger`
+        : `too large to send: ${(bodyBytes / 2 ** 20).toFixed(1)} MB, and at most ${maxBytes >> 20} MB are allowed`);
     }
     const data = new Uint8Array(PREFIX + headerBytes + bodyBytes);
     data[0] = kind;

@@ -24,7 +24,7 @@
   }
 
   // A structuredClone whose results belong to the context; Node's own would return another realm's Array and Map.
-  // It takes some milliseconds to create, so it is made only for a script that names it.
+  // It takes some milliseconds to create, so it is created only for a script that mentions it.
   function makeStructuredClone(context) {
     const { moveMessagePortToContext, receiveMessageOnPort } = require('node:worker_threads');
     const { port1, port2 } = new MessageChannel();

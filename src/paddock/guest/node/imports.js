@@ -6,7 +6,8 @@
   const COMMENTS = /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\//g;
   const ATTRIBUTE = /^\{\s*["']?type["']?\s*:\s*["'](\w+)["']\s*,?\s*\}$/;
 
-  // What is inside the braces: pairs of an exported name and the script's name for it. Undefined if it is not valid.
+  // Parses the list in braces into pairs of an exported name and the script's name for it. Returns undefined if it is
+  // not valid.
   function parseNames(text, isTypeScript) {
     const names = [];
     for (const part of text.replace(COMMENTS, ' ').split(',')) {
@@ -21,7 +22,7 @@
   }
 
   // Parses the declaration at `list[index]`, the word `import`. Returns {next, specifier, names, ...}, where `next` is
-  // the index of the token after it, or undefined if the declaration is not understood.
+  // the index of the token after it, or undefined if the declaration cannot be parsed.
   function parse(source, list, index, isTypeScript) {
     let at = index + 1;
     const is = (text) => list[at]?.type !== 'string' && list[at]?.text === text;
@@ -75,21 +76,21 @@
     return { ...declaration, specifier, next: at };
   }
 
-  function position(source, at) {
+  function positionAt(source, at) {
     const lines = source.slice(0, at).split(/\r\n|[\n\r\u2028\u2029]/);
     return { line: lines.length, column: lines.at(-1).length + 1 };
   }
 
-  // The place of an imported name in its declaration.
-  function placeOf({ end, source, start }, name) {
+  // The position of an imported name in its declaration.
+  function positionOf({ end, source, start }, name) {
     const word = new RegExp(`(?<![\\p{ID_Continue}$])${RegExp.escape(name)}(?![\\p{ID_Continue}$])`, 'u');
-    return position(source, start + Math.max(0, source.slice(start, end).search(word)));
+    return positionAt(source, start + Math.max(0, source.slice(start, end).search(word)));
   }
 
   const blank = (text) => text.replace(/[^\n\r\u2028\u2029]/g, ' ');
 
   // Returns {code, imports}: the script with blanks instead of its import declarations, and what they import. Undefined
-  // if there are none, or if one is not understood.
+  // if there are none, or if one cannot be parsed.
   function find(source, isTypeScript) {
     const { pieces } = wrap.scan(source);
     if (pieces === null) return undefined;
@@ -106,7 +107,7 @@
       const found = parse(source, list, index, isTypeScript);
       if (found === undefined) return undefined;
       const { end } = list[found.next - 1];
-      if (!found.isType) imports.push({ ...found, source, start, end, place: position(source, start) });
+      if (!found.isType) imports.push({ ...found, source, start, end, position: positionAt(source, start) });
       code += source.slice(last, start) + blank(source.slice(start, end));
       last = end;
       index = found.next - 1;
@@ -114,5 +115,5 @@
     return last === 0 ? undefined : { code: code + source.slice(last), imports };
   }
 
-  return { __proto__: null, find, placeOf };
+  return { __proto__: null, find, positionAt, positionOf };
 })

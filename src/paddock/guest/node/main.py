@@ -110,14 +110,14 @@ def _compile_ahead() -> bytes:
     return compiled if process.returncode == 0 else b""
 
 
-def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
-    """Become Node. With `hurry` its rehearsal is skipped."""
-    _become_node(control, "hurry" if hurry else "wait")
+def serve(control: socket.socket, is_urgent: bool = False) -> NoReturn:
+    """Become Node. With `is_urgent` its rehearsal is skipped."""
+    _become_node(control, "urgent" if is_urgent else "wait")
 
 
-def serve_typescript(control: socket.socket, hurry: bool = False) -> NoReturn:
+def serve_typescript(control: socket.socket, is_urgent: bool = False) -> NoReturn:
     """Become Node, and use the type stripper once before READY: its first use takes 40 ms."""
-    _become_node(control, "hurry" if hurry else "typescript")
+    _become_node(control, "urgent" if is_urgent else "typescript")
 
 
 def _become_node(control: socket.socket, how: str) -> NoReturn:

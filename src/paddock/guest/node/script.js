@@ -1,6 +1,7 @@
 // Runs a script: for its value, as an async function or a module, or as a program with arguments and an exit code.
-(function (require, primordials, wrap, stacks, imports, NO_MODULES, nearest, ends) {
+(function (require, primordials, wrap, stacks, imports, failures, nearest, ends) {
   'use strict';
+  const { NO_MODULES, warn } = failures;
   const { ended, failed, reject, started } = ends;
   const { ObjectDefineProperty, PromisePrototypeThen } = primordials;
   const Module = require('node:module');
@@ -14,10 +15,10 @@
   const DECLARATIONS = new RegExp(
     '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
   );
+  const RETURNED = 'The value that a program returns is not shown: print it with console.log(...).';
   const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
   const load = (url, options) => import(url, options);
   const isModuleError = (error) => IS_MODULE.test(error.message);
-  const lines = (code) => code.split(/\r\n|[\n\r\u2028\u2029]/).length;
   const withoutHashbang = (code) => (code.startsWith('#!') ? `//${code.slice(2)}` : code);
 
   // With an own `constructor` of undefined, `then` does not use the script's Promise.prototype.constructor.
@@ -42,6 +43,8 @@
 
   // Node does not say where in a module a syntax error is. The error returned here has the position.
   function locateModuleError(code, error) {
+    const { index } = error.message.startsWith('Illegal return') ? /^return\b/m.exec(code) ?? {} : {};
+    if (index !== undefined) return Object.assign(error, { position: imports.positionAt(code, index) });
     const located = moduleProblem(code);
     return located?.message === error.message ? located : undefined;
   }
@@ -62,7 +65,7 @@
   function run(code, context, found, original = () => code) {
     const names = (found?.imports ?? []).flatMap((declaration) => declaration.names.map(([, name]) => name));
     const { text, inserted } = wrap.wrap(code, names);
-    stacks.setSource(lines(code), inserted);
+    stacks.setSource(code, inserted);
     let script;
     try {
       script = compile(text, -1, context === null ? loader : {});
@@ -91,7 +94,7 @@
     const values = [];
     let hasRun = false;
     for (const declaration of declarations) {
-      const { attributes, isRequired, names, place, specifier } = declaration;
+      const { attributes, isRequired, names, position, specifier } = declaration;
       if (!Module.isBuiltin(specifier)) { // a file that runs before the script
         if (!started()) return null;
         hasRun = true;
@@ -101,18 +104,18 @@
         exported = isRequired ? Module.createRequire(`${process.cwd()}/${NAME}`)(specifier)
           : await load(specifier, attributes);
       } catch (error) {
-        stacks.setPlace(error, place);
+        stacks.setPosition(error, position);
         throw error;
       }
       for (const [name] of names) {
         if (name !== '*' && !(name in exported) && !Object.hasOwn(Object(exported.default), name)) {
           const error = new SyntaxError(`The module '${specifier}' does not provide an export named '${name}'`);
-          const at = imports.placeOf(declaration, name);
+          const at = imports.positionOf(declaration, name);
           if (!hasRun) {
             reject(error, { ...at, near: nearest(name, Object.keys(exported)) });
             return null;
           }
-          stacks.setPlace(error, at);
+          stacks.setPosition(error, at);
           throw error;
         }
         values.push(name === '*' ? exported : name in exported ? exported[name] : exported.default[name]);
@@ -151,7 +154,7 @@
     if (format === 'module') {
       const signal = `${STARTED}();`;
       source = signal + code;
-      stacks.setSource(lines(source), { line: 1, column: 0, by: signal.length });
+      stacks.setSource(code, { line: 1, column: 0, length: signal.length }, 0);
       const value = () => {
         delete globalThis[STARTED];
         return started();
@@ -184,6 +187,7 @@
   // Runs a script as a program: a file in the working directory, if that is writable.
   function runProgram(code, args) {
     const source = withoutHashbang(code);
+    stacks.setSource(source);
     let format;
     try {
       format = isModule(source) ? 'module' : 'commonjs';
@@ -202,6 +206,13 @@
     }
     if (!isWritten || !isCommon) provide(`file://${path}`, source, format);
     if (isCommon && !started()) return;
+    const { prototype, prototype: { _compile } } = Module;
+    prototype._compile = function (...args) {
+      prototype._compile = _compile;
+      const value = Reflect.apply(_compile, this, args);
+      if (value !== undefined) warn(RETURNED);
+      return value;
+    };
     Module.runMain(path);
   }
 

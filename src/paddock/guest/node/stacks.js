@@ -7,21 +7,21 @@
     StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith, WeakMap, WeakMapPrototypeGet,
     WeakMapPrototypeSet,
   } = primordials;
-  const { messageOf, read, typeOf, uncaught } = failures;
+  const { frameOf, guessLine, messageOf, read, typeOf, uncaught } = failures;
   const NO_IMPORT = 'import() is not possible: scripts have no modules here';
-  const NETWORK_CALL = /^((?:[^\n]*\n)*?)([^\n]*?)(?:\bfetch|\.(?:get|request|connect|lookup))\s*\(/;
+  const NETWORK_CALL = /\bfetch\s*\(|\.(?:get|request|connect|lookup)\s*\(/;
   const folder = `${process.cwd()}/`;
-  let inserted = { line: 0, column: 0, by: 0 }; // the text that wrap.js inserted into the script
+  let inserted = { line: 0, column: 0, length: 0 }; // the text that wrap.js inserted into the script
   let lineCount = Infinity; // lines of the script
   let mapping = null; // maps a position to the position in the TypeScript source
-  const places = new WeakMap(); // the script's innermost frame, by error
+  const positions = new WeakMap(); // the script's innermost frame, by error
 
   const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));
 
   // The position in the author's source. V8 may report the start of a statement: the `return` that wrap.js inserted.
-  function place(line, column) {
+  function sourcePosition(line, column) {
     const isMoved = line === inserted.line && column > inserted.column;
-    return original(line, isMoved ? MathMax(inserted.column + 1, column - inserted.by) : column);
+    return original(line, isMoved ? MathMax(inserted.column + 1, column - inserted.length) : column);
   }
 
   // The displayed name of a script's file; null for files of Node and of the runtime.
@@ -40,7 +40,7 @@
     if (name === null || site.getFileName() === null) return null;
     const line = site.getLineNumber();
     const column = site.getColumnNumber();
-    return { __proto__: null, name, ...(isMain(name) ? place(line, column) : { line, column }) };
+    return { __proto__: null, name, ...(isMain(name) ? sourcePosition(line, column) : { line, column }) };
   }
 
   function header(error) {
@@ -69,8 +69,8 @@
   }
 
   function recordPosition(error, { name, line, column }) {
-    const isNew = typeof error === 'object' && error !== null && WeakMapPrototypeGet(places, error) === undefined;
-    if (isNew && isMain(name)) WeakMapPrototypeSet(places, error, { line, column });
+    const isNew = typeof error === 'object' && error !== null && WeakMapPrototypeGet(positions, error) === undefined;
+    if (isNew && isMain(name)) WeakMapPrototypeSet(positions, error, { line, column });
   }
 
   function install() {
@@ -84,7 +84,7 @@
   // Line and column of the innermost frame of the script.
   function positionOf(error) {
     const stack = read(() => error.stack, '');
-    const known = WeakMapPrototypeGet(places, error);
+    const known = WeakMapPrototypeGet(positions, error);
     if (known !== undefined) return known;
     const found = RegExpPrototypeExec(/^ +at .*?main\.m?js:(\d{1,9}):(\d{1,9})\)?$/m, stack);
     return found === null ? {} : { line: +found[1], column: +found[2] };
@@ -100,10 +100,10 @@
     if (line > lineCount || column === undefined) {
       return { line: original(MathMin(line, lineCount), 1).line, column: undefined };
     }
-    return place(line, column);
+    return sourcePosition(line, column);
   }
 
-  // The stack may have been made before the message was set.
+  // The stack may be older than the message.
   const ownStack = (error) => header(error) + framesOf(error);
 
   function framesOf(error) {
@@ -112,7 +112,7 @@
     return start < 0 ? '' : StringPrototypeSlice(stack, start);
   }
 
-  // The message of an error of Node that has a long stack and details of Node; undefined for other errors.
+  // The short message of an error that Node describes at length; undefined for other errors.
   function shortMessage(error) {
     const { code, cause, errors, syscall } = error;
     const message = messageOf(error);
@@ -127,34 +127,37 @@
     return RegExpPrototypeExec(/^[^]*?(?= - Local \(|$)/, message)[0];
   }
 
-  // The place in the source that most likely caused an error of the network.
-  function networkPlace(source) {
-    const found = RegExpPrototypeExec(NETWORK_CALL, source);
-    if (found === null) return {};
-    return original(found[1].split('\n').length, found[2].length + 1);
+  // Line and column of the innermost frame of the script; if there is none, where the error was most likely created.
+  function likelyPositionOf(error, pattern) {
+    const found = positionOf(error);
+    if (found.line !== undefined) return found;
+    const line = guessLine(messageOf(error), pattern);
+    return line === undefined ? {} : { line: original(line, 1).line };
   }
 
-  // Shortens the description of an error of modules or of the network.
-  function shorten(error, source) {
+  // Shortens the description of a module or network error.
+  function shorten(error) {
     const message = read(() => shortMessage(error), undefined);
     if (message === undefined) return undefined;
     const type = typeOf(error);
-    const isNetwork = !StringPrototypeStartsWith(message, 'Cannot find');
-    const place = { ...(isNetwork ? networkPlace(source) : {}), ...positionOf(error) };
-    const { line, column } = place;
-    const frames = framesOf(error) || (line === undefined ? '' : `\n    at main.js:${line}:${column}`);
-    return { type, message, ...place, traceback: `${type}: ${message}${frames}` };
+    const { line, column } = likelyPositionOf(error, NETWORK_CALL);
+    const frames = framesOf(error) || frameOf(line, column);
+    return { type, message, line, column, traceback: `${type}: ${message}${frames}` };
   }
 
-  // `source` is null if the error is to be described as Node itself does it.
-  function describe(error, envelope, source = null) {
-    if (!isError(error)) return uncaught(error, inspect);
-    const short = source === null || envelope !== undefined ? undefined : shorten(error, source);
+  // With `isProgram`, the error is described as Node does.
+  function describe(error, envelope, isProgram = false) {
+    if (!isError(error)) {
+      const description = uncaught(error, inspect);
+      return description.line === undefined ? description
+        : { ...description, line: original(description.line, 1).line };
+    }
+    const short = isProgram || envelope !== undefined ? undefined : shorten(error);
     if (short !== undefined) return short;
     return {
       type: typeOf(error),
       message: envelope ?? messageOf(error),
-      ...positionOf(error),
+      ...likelyPositionOf(error),
       traceback: read(() => (envelope === undefined ? inspect(error) : ownStack(error)), header(error)),
     };
   }
@@ -162,8 +165,7 @@
   function rejected(error, override = {}) {
     const { line, column, message, near } = { message: messageOf(error), ...compileErrorPosition(error), ...override };
     const type = typeOf(error);
-    const at = line === undefined ? '' : `    at main.js:${line}${column === undefined ? '' : `:${column}`}`;
-    return { type, message, line, column, near, traceback: `${type}: ${message}${at && `\n${at}`}` };
+    return { type, message, line, column, near, traceback: `${type}: ${message}${frameOf(line, column)}` };
   }
 
   return {
@@ -171,14 +173,14 @@
     describe,
     install,
     lineOf: (error) => positionOf(error).line,
-    setPlace(error, place) {
-      if (typeof error === 'object' && error !== null) WeakMapPrototypeSet(places, error, place);
+    setPosition(error, position) {
+      if (typeof error === 'object' && error !== null) WeakMapPrototypeSet(positions, error, position);
     },
     isMapped: () => mapping !== null,
     setMapping: (find) => { mapping = find; },
     rejected,
-    setSource(lines, shift = { line: 0, column: 0, by: 0 }) {
-      lineCount = lines;
+    setSource(code, shift = { line: 0, column: 0, length: 0 }, lastExpression = shift.line) {
+      lineCount = failures.begin(code, lastExpression).length;
       inserted = shift;
     },
   };

@@ -28,8 +28,8 @@
     if (!isUnsupported && error.code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX') return new SyntaxError(UNREADABLE);
     const found = /^[^\n]*:(\d+)\n(?:(?:[^\n]*\n)*?( *)\^+\n)?/.exec(error.stack);
     const column = found?.[2] === undefined ? undefined : found[2].length + 1;
-    const place = found === null ? {} : { line: +found[1] - before, column };
-    return Object.assign(new SyntaxError(error.message), { isUnsupported, place });
+    const position = found === null ? {} : { line: +found[1] - before, column };
+    return Object.assign(new SyntaxError(error.message), { isUnsupported, position });
   }
 
   function transform(code) {
@@ -57,7 +57,7 @@
   );
 
   // Returns {code, original}: `original` maps a position in the code to the position in the author's source, or is
-  // null if no position changed. Throws a SyntaxError with a `place`.
+  // null if no position changed. Throws a SyntaxError with a `position`.
   function stripTypes(code) {
     try {
       const { text, before } = convert(code, { mode: 'strip' });

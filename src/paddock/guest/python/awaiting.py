@@ -1,7 +1,7 @@
 """Finds what a script started and did not await: coroutines, tasks that still wait for a call, tasks that failed.
 
-A coroutine that nobody awaited becomes a warning. A task that waits for a call when the script ends is waited for. If a
-task failed and nobody looked at it, the run fails with the task's exception.
+A coroutine that was never awaited becomes a warning. When the script ends, tasks that wait for a call may finish. If a
+task failed and nothing retrieved its exception, the run fails with that exception.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paddock.guest.python.channel import Channel
 from paddock.guest.python.errors import FILE_NAME, RUNTIME_FOLDER
 
 TURNS = 20
-"""Turns of the event loop in which a task may go on, after a call was answered, until it makes its next call."""
+"""Turns of the event loop in which a task may continue after a call was answered, until it makes its next call."""
 CALLS_SHARE = 0.9
 """Share of a run's time after which the calls of a script that has ended are no longer waited for."""
 SCANNED_ITEMS = 1000
@@ -60,7 +60,7 @@ def install(channel: Channel) -> None:
 
 
 def start(wall_seconds: float | None) -> None:
-    """From now on, note the coroutines that nobody awaits and the tasks that fail unnoticed."""
+    """From now on, note the coroutines that are never awaited and the tasks that fail unnoticed."""
     _Watch.calls_until = time.monotonic() + (math.inf if wall_seconds is None else wall_seconds * CALLS_SHARE)
     sys.set_coroutine_origin_tracking_depth(1)
     warnings._warn_unawaited_coroutine = _note_coroutine  # type: ignore[attr-defined]  # noqa: SLF001 (CPython calls it)
@@ -120,39 +120,39 @@ def raise_failure() -> None:
         return
     error, line = _failures[0]
     if len(_failures) > 1:
-        notices.warn(f"{len(_failures)} tasks that nobody awaited failed; this is the error of one of them.")
+        notices.warn(f"{len(_failures)} tasks that were never awaited failed; this is the error of one of them.")
     _failures.clear()
     if errors.script_frames(error.__traceback__) is None:
-        _place(error, line)
+        _set_line(error, line)
     raise error
 
 
 def never_awaited(coroutine: Any) -> TypeError:
     """The error of a script whose value contains this coroutine or task."""
     error = TypeError("the result is a coroutine that was never awaited: write `await` before the call")
-    _place(error, _line_of_task(coroutine) if asyncio.isfuture(coroutine) else _line(coroutine))
+    _set_line(error, _line_of_task(coroutine) if asyncio.isfuture(coroutine) else _line(coroutine))
     return error
 
 
-def _place(error: BaseException, line: int | None) -> None:
+def _set_line(error: BaseException, line: int | None) -> None:
     if line is not None:
         _lines[id(error)] = line
 
 
 def line_of(error: BaseException) -> int | None:
-    """The line that made the coroutine or task that `error` is about, if there is one."""
+    """The line that created the coroutine or task that `error` is about, if there is one."""
     return _lines.get(id(error))
 
 
 def warn() -> None:
-    """Turn what was noted into warnings."""
+    """Turn the calls and failures noted so far into warnings."""
     for call, count in _unawaited.items():
-        place = "" if call.line is None else f" on line {call.line}"
+        position = "" if call.line is None else f" on line {call.line}"
         times = "" if count == 1 else f" ({count} times)"
-        effect = "it was not made" if call.is_tool else "it did not run"
-        notices.warn(f"{call.name}{place} was never awaited, so {effect}{times}: write `await` before it.")
+        effect = "it had no effect" if call.is_tool else "it did not run"
+        notices.warn(f"{call.name}{position} was never awaited, so {effect}{times}: write `await` before it.")
     for error, _ in _failures:
-        notices.warn(f"A task that nobody awaited failed too: {type(error).__name__}.")
+        notices.warn(f"A task that was never awaited failed too: {type(error).__name__}.")
 
 
 def _note_unless_started(coroutine: CoroutineType[Any, Any, Any]) -> None:
@@ -174,7 +174,7 @@ def _note_coroutine(coroutine: Any) -> None:
 
 
 def _note_failure(loop: asyncio.BaseEventLoop, context: dict[str, Any]) -> None:
-    """Called by asyncio for an exception that nobody has retrieved, among others."""
+    """Called by asyncio for an exception that was never retrieved, among others."""
     error, future = context.get("exception"), context.get("future")
     is_unnoticed = _Watch.is_on and future is not None and "never retrieved" in str(context.get("message"))
     if is_unnoticed and isinstance(error, Exception):
@@ -206,7 +206,7 @@ def _waits_for_others(coroutine: Any) -> bool:
 
 
 def _line_of_task(task: Any) -> int | None:
-    """The line that made the task's coroutine; for `gather`, that of its first coroutine."""
+    """The line that created the task's coroutine; for `gather`, that of its first coroutine."""
     children = getattr(task, "_children", None)
     if isinstance(children, list) and children:
         return _line_of_task(children[0])
@@ -214,7 +214,7 @@ def _line_of_task(task: Any) -> int | None:
 
 
 def _line(coroutine: Any) -> int | None:
-    """The line of the script that made the coroutine."""
+    """The line of the script that created the coroutine."""
     origin = getattr(coroutine, "cr_origin", None)
     return origin[0][1] if origin and origin[0][0] == FILE_NAME else None
 

@@ -93,7 +93,7 @@ class Channel:
         streams.flush()
         head = _text(header).encode()
         if len(head) > wire.HEADER_BYTES or len(body) > wire.BODY_BYTES:
-            raise ValueError(f"too large to send: {len(head) + len(body)} bytes")
+            raise ValueError(f"too large to send: {(len(head) + len(body)) / 2**20:.1f} MB")
         data = memoryview(_pack_prefix(kind, number, len(head), len(body)) + head + body)
         with self._sending:
             while data:

@@ -56,7 +56,7 @@ def describe_rejected(error: SyntaxError) -> dict[str, Any]:
 
 
 def _as_cpython_prints(error: BaseException) -> str:
-    """What CPython prints for an uncaught exception. It is not always what `traceback` makes of it."""
+    """What CPython prints for an uncaught exception. `traceback` does not always format it in the same way."""
     before, sys.stderr = sys.stderr, io.StringIO()
     try:
         _print_exception(type(error), error, error.__traceback__)
@@ -78,15 +78,16 @@ def name_of(kind: type) -> str:
 def _message(error: BaseException) -> str:
     try:
         text = str(error)
-        return _hide_folders(error, text if type(text) is str else str.__str__(text))
+        return _hide_folders(text if type(text) is str else str.__str__(text))
     except BaseException:  # noqa: BLE001 (whatever the script's own __str__ does)
         return f"<unprintable {type_name(error)}>"
 
 
-def _hide_folders(error: BaseException, text: str) -> str:
-    """An ImportError's message with the module's path shortened, so that it shows none of the host's folders."""
-    path = getattr(error, "path", None) if isinstance(error, ImportError) else None
-    return text.replace(f"({path})", f"({_relative_path(path)})") if type(path) is str else text
+def _hide_folders(text: str) -> str:
+    """`text` without the folders of Python's own modules and packages, which are the host's."""
+    for entry in sorted((entry for entry in sys.path if type(entry) is str and "/python" in entry), key=len)[::-1]:
+        text = text.replace(f"{entry}/", "")
+    return text
 
 
 def _relative_path(path: str) -> str:
@@ -115,7 +116,7 @@ def shortened(text: str, size: int) -> str:
 
 
 def fitting(texts: list[str], size: int) -> list[str]:
-    """The first of `texts`, together at most `size` bytes as JSON."""
+    """The first of `texts`, at most `size` bytes of JSON in total."""
     kept: list[str] = []
     for text in map(cut, texts):
         size -= len(encode(text)) + 2
@@ -133,7 +134,7 @@ def script_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def first_of(group: BaseExceptionGroup[BaseException]) -> tuple[BaseException, int]:
-    """The first exception in a group that is no group itself, and how many of these there are."""
+    """The first exception in a group that is not a group itself, and how many of these there are."""
     found: list[BaseException] = []
     stack: list[BaseException] = [group]
     while stack:
@@ -175,14 +176,14 @@ def text_of(error: BaseException, *, carets: bool) -> str:
         if carets and sys.version_info < (3, 12):
             _add_suggestions(report, error)
         _clean(report, set(), carets=carets)
-        return _hide_folders(error, "".join(report.format()).rstrip("\n"))
+        return _hide_folders("".join(report.format()).rstrip("\n"))
     except BaseException:  # noqa: BLE001 (formatting runs code of the script's exception)
         message = _message(error)
         return f"{type_name(error)}: {message}" if message else type_name(error)
 
 
 def _add_suggestions(report: traceback.TracebackException, error: BaseException, depth: int = 5) -> None:
-    """Add "Did you mean", which only CPython's own printer knew before 3.12, to this report and to those behind it."""
+    """Add "Did you mean", which only CPython's own printer knew before 3.12, to this report and its causes."""
     if isinstance(error, NameError | AttributeError):
         pattern = re.escape(str(error)[-SUGGESTED_CHARACTERS:]) + r"(\. Did you mean: '\w+'\?)$"
         match = re.search(pattern, _as_cpython_prints(error), re.MULTILINE)

@@ -105,9 +105,9 @@ def _describe_raised(error: BaseException, refused: Sequence[str], *, is_script:
     description = errors.describe(error)
     if not is_script and isinstance(error, BaseExceptionGroup) and str(error.message).startswith(TASK_GROUP):
         first, count = errors.first_of(error)
-        place = {key: description[key] for key in ("line", "column", "traceback")}
+        position = {key: description[key] for key in ("line", "column", "traceback")}
         description = errors.describe(first)
-        description |= place if description["line"] is None else {"traceback": place["traceback"]}
+        description |= position if description["line"] is None else {"traceback": position["traceback"]}
         if count > 1:
             notices.warn(f"{count} tasks of a TaskGroup failed; this is the error of one of them.")
         error = first
@@ -166,7 +166,7 @@ def send_result(channel: Channel, outcome: Outcome) -> None:
         body = errors.encode(texts)
         error = error | {key: errors.shortened(text, ERROR_BYTES) for key, text in texts.items()}
     header = {"status": outcome.status, **error, "exit_code": outcome.exit_code}
-    lists = {"warnings": notices.given(), **outcome.facts}
+    lists = {"warnings": notices.collected(), **outcome.facts}
     header |= {name: errors.fitting(texts, FACT_BYTES) for name, texts in lists.items() if texts}
     channel.send(Kind.RESULT, 0, header, body)
 

@@ -1,6 +1,6 @@
-"""Facts about an error, for the host's hint: names that the script may have meant, and the keys that there are.
+"""Facts about an error, for the host's hint: names that the script may have meant, and keys that exist.
 
-Nothing here calls code of the script. Only plain values are looked into: exact dicts and lists, modules, tables.
+Nothing here calls code of the script. Only plain values are inspected: exact dicts and lists, modules, tables.
 """
 
 from __future__ import annotations
@@ -16,17 +16,31 @@ import sys
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from types import FrameType, GetSetDescriptorType, ModuleType, TracebackType
+from types import (
+    BuiltinFunctionType,
+    FrameType,
+    FunctionType,
+    GetSetDescriptorType,
+    MethodType,
+    ModuleType,
+    TracebackType,
+)
 from typing import Any
 
 from paddock.guest.python import errors, functions, tables
 
-LISTED = 20
-CANDIDATES = 5000
-CHARACTERS = 100
+MAX_KEYS = 20
+MAX_CANDIDATES = 5000
+MAX_CHARACTERS = 100
 SOURCE_CHARACTERS = 1000
 SOURCE_LINES = 20
+SHOWN_ATTRIBUTES = 12
+SHOWN_VALUES = 4
+VALUE_CHARACTERS = 40
+WRAPPERS = 3
 _CUTOFF = 0.75
+_CALLED = r"(?P<name>[\w.<>]+)\(\) (got|takes|missing)"
+_NOT_SHOWN = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
 _PLAIN_KEYS = (str, int, float, bool, type(None))
 _mro = type.__dict__["__mro__"].__get__
@@ -35,28 +49,40 @@ _module_dict = vars(ModuleType)["__dict__"].__get__
 
 
 def of(error: BaseException, refused: Iterable[str] = ()) -> dict[str, list[str]]:
-    """The lists `near` and `keys` for this error, if something is known."""
+    """The lists `near` and `keys` for this error, without empty ones."""
     with contextlib.suppress(Exception):
         return {name: found for name, found in _facts(error, frozenset(refused)) if found}
     return {}
 
 
 def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
-    place = _innermost(error.__traceback__)
+    entry = _innermost(error.__traceback__)
     if isinstance(error, ModuleNotFoundError):
         yield "near", _near_modules(error.name, refused)
     elif isinstance(error, ImportError):
         yield "near", _near_imported(error)
-    elif isinstance(error, NameError) and type(error.name) is str and place is not None:
-        yield "near", _near(error.name, _visible(place.tb_frame, refused))
+    elif isinstance(error, NameError) and type(error.name) is str and entry is not None:
+        yield "near", _near(error.name, _visible(entry.tb_frame, refused))
     elif isinstance(error, AttributeError) and type(error.name) is str:
         yield "near", _near(error.name, _attributes(error.obj))
-        yield "keys", _keys(error.obj, error.name)
-    elif isinstance(error, KeyError) and place is not None and len(error.args) == 1:
+        yield "keys", _keys(error.obj, error.name) or _few_attributes(error.obj)
+        if error.obj is None and entry is not None:
+            yield "keys", _values(_failing_tree(entry), (_locals(entry.tb_frame), entry.tb_frame.f_globals))
+    elif isinstance(error, KeyError) and entry is not None and len(error.args) == 1:
         key = error.args[0]
-        found = _searched(place, key)
+        found = _searched(entry, key)
         yield "keys", _keys(found, key)
-        yield "near", _near(key, _texts(found)) if type(key) is str else []
+        yield "near", _near(key, _key_texts(found)) if type(key) is str else []
+    elif entry is not None:
+        tree = _failing_tree(entry)
+        names = _locals(entry.tb_frame), entry.tb_frame.f_globals, vars(builtins)
+        is_plain = type(error) is TypeError and len(error.args) == 1 and type(error.args[0]) is str
+        message = error.args[0][:SOURCE_CHARACTERS] if is_plain else ""
+        match = re.match(_CALLED, message)
+        parameters = _parameters(tree, match["name"], names) if match else []
+        yield "keys", parameters or _values(tree, names[:2])
+        keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
+        yield "near", _near(keyword[1], parameters) if keyword else []
 
 
 def _innermost(trace: TracebackType | None) -> TracebackType | None:
@@ -71,9 +97,13 @@ def _innermost(trace: TracebackType | None) -> TracebackType | None:
 
 def _near(name: str, candidates: Iterable[str]) -> list[str]:
     """The candidates most like `name`, best first. Those that differ only in case and underscores come first."""
-    if len(name) > CHARACTERS:
+    if len(name) > MAX_CHARACTERS:
         return []
-    words = [word for word in islice(dict.fromkeys(candidates), CANDIDATES) if len(word) <= CHARACTERS and word != name]
+    words = [
+        word
+        for word in islice(dict.fromkeys(candidates), MAX_CANDIDATES)
+        if len(word) <= MAX_CHARACTERS and word != name
+    ]
     plain = _squeezed(name)
     same = [word for word in words if plain and _squeezed(word) == plain]
     close = difflib.get_close_matches(name, words, 3, _CUTOFF) if len(name) > 1 else []
@@ -96,7 +126,7 @@ def _near_modules(name: object, refused: frozenset[str]) -> list[str]:
     if type(name) is not str or "." in name:
         return []
     installed = (module.name for module in pkgutil.iter_modules([path for path in sys.path if type(path) is str]))
-    names = (*sys.stdlib_module_names, *islice(installed, CANDIDATES))
+    names = (*sys.stdlib_module_names, *islice(installed, MAX_CANDIDATES))
     return _near(name, (module for module in names if not module.startswith("_") and module not in refused))
 
 
@@ -118,7 +148,13 @@ def _attributes(value: object) -> Iterator[str]:
         yield from _public(_instance_dict(value))
     for names in dictionaries:
         yield from _public(names)
-    yield from _texts(value) if _is_frame(value) else ()
+    yield from _key_texts(value) if _is_frame(value) else ()
+
+
+def _few_attributes(value: object) -> list[str]:
+    """The attributes of an object that has only a few."""
+    names = list(dict.fromkeys(_attributes(value)))
+    return names if len(names) <= SHOWN_ATTRIBUTES else []
 
 
 def _public(names: Any) -> Iterator[str]:
@@ -127,46 +163,116 @@ def _public(names: Any) -> Iterator[str]:
 
 def _keys(value: object, key: object) -> list[str]:
     """The keys of a plain dict or the columns of a table, those like `key` first."""
-    texts = _texts(value)
+    texts = _key_texts(value)
     near = _near(key, texts) if type(key) is str else []
-    return list(dict.fromkeys([*near, *texts]))[:LISTED]
+    return list(dict.fromkeys([*near, *texts]))[:MAX_KEYS]
 
 
-def _texts(value: object) -> list[str]:
+def _key_texts(value: object) -> list[str]:
     kind: Any = type(value)
     keys: Iterable[Any] = ()
     if kind in _DICTS:
-        keys = islice(dict.keys(value), CANDIDATES)  # type: ignore[arg-type]
+        keys = islice(dict.keys(value), MAX_CANDIDATES)  # type: ignore[arg-type]
     elif _is_frame(value):
-        keys = islice(getattr(value, "columns", ()), CANDIDATES)
-    return [str(key)[:CHARACTERS] for key in keys if type(key) in _PLAIN_KEYS]
+        labels = "index" if kind.__name__ == "Series" else "columns"
+        keys = islice(getattr(value, labels, ()), MAX_CANDIDATES)
+    return [str(key)[:MAX_CHARACTERS] for key in keys if type(key) in _PLAIN_KEYS]
 
 
 def _is_frame(value: object) -> bool:
     kind = type(value)
-    return kind.__name__ in ("DataFrame", "DataFrameGroupBy") and kind.__module__.startswith(tuple(tables.LIBRARIES))
+    return kind.__name__ in ("DataFrame", "DataFrameGroupBy", "Series") and kind.__module__.startswith(
+        tuple(tables.LIBRARIES)
+    )
 
 
-def _searched(place: TracebackType, key: object) -> object:
+def _failing_tree(entry: TracebackType) -> ast.AST:
+    """The expression or statement that failed; an empty one if it cannot be parsed."""
+    text = _failing_text(entry).strip()
+    for source in (f"({text})", f"{text.rstrip(':')}:\n    pass", text):  # an expression, `for x in y:`, a statement
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.parse(source)
+    return ast.Module([], [])
+
+
+def _values(tree: ast.AST, names: tuple[Any, ...]) -> list[str]:
+    """The variables in the failing code, each with its value or its type."""
+    found = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    known = [(name, _resolved(ast.Name(name), names)) for name in found if any(name in space for space in names)]
+    shown = [f"{name} = {text}" for name, value in known if (text := _shown(value))]
+    return shown[:SHOWN_VALUES]
+
+
+def _shown(value: object) -> str:
+    """A plain value, or the type and size of a collection; empty for functions, modules and the like."""
+    kind: Any = type(value)
+    if kind in (*_PLAIN_KEYS, bytes):
+        text = repr(value[:VALUE_CHARACTERS] if isinstance(value, (str, bytes)) else value)
+        return text if len(text) <= VALUE_CHARACTERS + 3 else f"{text[:VALUE_CHARACTERS]}…"
+    if kind in (list, tuple, set, frozenset, *_DICTS):
+        return f"a {kind.__name__} of {len(value)}"  # type: ignore[arg-type]
+    if _is_frame(value) and kind.__name__ != "Series":
+        return f"a table with the columns {', '.join(_key_texts(value)[:SHOWN_VALUES])}"
+    return "" if kind in _NOT_SHOWN or type in _mro(kind) else f"a {errors.name_of(kind)}"
+
+
+def _parameters(tree: ast.AST, name: str, names: tuple[Any, ...]) -> list[str]:
+    """The parameters of the function of this name that the failing code calls, if it is a Python function."""
+    owner, _, method = name.rpartition(".")
+    if owner and type in _mro(type(kind := _resolved(ast.Name(owner), names))):
+        return _parameters_of(
+            next((_class_dict(base)[method] for base in _mro(kind) if method in _class_dict(base)), None)
+        )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            if called in name.split("."):
+                return _parameters_of(_called(node.func, names))
+    return []
+
+
+def _called(node: ast.Name | ast.Attribute, names: tuple[Any, ...]) -> object:
+    if isinstance(node, ast.Name):
+        return _resolved(node, names)
+    owner = _resolved(node.value, names)
+    if type(owner) is ModuleType:
+        return _module_dict(owner).get(node.attr)
+    bases = _mro(owner) if type in _mro(type(owner)) else _mro(type(owner))
+    found = next((_class_dict(base)[node.attr] for base in bases if node.attr in _class_dict(base)), None)
+    return object.__getattribute__(found, "__func__") if type(found) in (staticmethod, classmethod) else found
+
+
+def _parameters_of(function: object) -> list[str]:
+    if type in _mro(type(function)):
+        bases = [_class_dict(base) for base in _mro(function)]
+        function = next((base["__init__"] for base in bases if "__init__" in base), None)
+    for _ in range(WRAPPERS):
+        if type(function) is FunctionType:
+            function = function.__dict__.get("__wrapped__", function)
+    if type(function) is not FunctionType:
+        return []
+    code = function.__code__
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return [name for name in named if name not in ("self", "cls")][:MAX_KEYS]
+
+
+def _searched(entry: TracebackType, key: object) -> object:
     """The dict or table in which the failing code looked for `key`, or None if it cannot be found."""
-    try:
-        tree = ast.parse(f"({_failing_text(place)})", mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    names = _locals(place.tb_frame), place.tb_frame.f_globals
+    tree = _failing_tree(entry)
+    names = _locals(entry.tb_frame), entry.tb_frame.f_globals
     for node in ast.walk(tree):  # the outermost first
         if isinstance(node, ast.Subscript | ast.Attribute):
-            for found in (_resolved(node.value, names), _item(node.value, place, names)):
+            for found in (_resolved(node.value, names), _item(node.value, entry, names)):
                 if _is_frame(found) or (type(found) in _DICTS and not _has(found, key)):
                     return found
     return None
 
 
-def _item(node: ast.AST, place: TracebackType, names: tuple[Any, ...]) -> object:
-    """The first item of the list that a comprehension goes through. Since 3.12 its variable is not visible."""
+def _item(node: ast.AST, entry: TracebackType, names: tuple[Any, ...]) -> object:
+    """The first item of the list that a comprehension iterates over: its variable is not visible since 3.12."""
     if not isinstance(node, ast.Name) or any(node.id in space for space in names):
         return None
-    text = "".join(errors.source_line(place.tb_lineno + number) for number in range(3))[:SOURCE_CHARACTERS]
+    text = "".join(errors.source_line(entry.tb_lineno + number) for number in range(3))[:SOURCE_CHARACTERS]
     match = re.search(rf"\bfor {re.escape(node.id)} in (\w+(?:\.\w+|\[[\w'\"]+\])*)", text)
     with contextlib.suppress(SyntaxError):
         items = _resolved(ast.parse(match[1], mode="eval").body, names) if match else None
@@ -174,10 +280,10 @@ def _item(node: ast.AST, place: TracebackType, names: tuple[Any, ...]) -> object
     return None
 
 
-def _failing_text(place: TracebackType) -> str:
+def _failing_text(entry: TracebackType) -> str:
     """The source of the expression that failed."""
-    positions = place.tb_frame.f_code.co_positions()
-    line, end_line, start, end = next(islice(positions, place.tb_lasti // 2, None), (None, None, None, None))
+    positions = entry.tb_frame.f_code.co_positions()
+    line, end_line, start, end = next(islice(positions, entry.tb_lasti // 2, None), (None, None, None, None))
     if line is None or end_line is None or start is None or end is None or end_line - line > SOURCE_LINES:
         return ""
     lines = [errors.source_line(number).encode(errors="replace") for number in range(line, end_line + 1)]
@@ -187,7 +293,7 @@ def _failing_text(place: TracebackType) -> str:
 
 
 def _locals(frame: FrameType) -> Any:
-    """The local variables; none in a class body that has a mapping of its own."""
+    """The local variables; none in a class body with a custom namespace."""
     is_function = frame.f_code.co_flags & inspect.CO_OPTIMIZED
     return frame.f_locals if is_function or type(frame.f_locals) is dict else {}
 
@@ -215,7 +321,7 @@ def _has(found: Any, key: object) -> bool:
 
 
 def _instance_dict(value: object) -> dict[str, Any]:
-    """The `__dict__` of an instance, unless its class has redefined that."""
+    """The `__dict__` of an instance, unless its class overrides `__dict__`."""
     classes = [_class_dict(base) for base in _mro(type(value))]
     if all(type(names.get("__dict__")) in (GetSetDescriptorType, type(None)) for names in classes):
         with contextlib.suppress(AttributeError):

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from paddock.guest.python import streams, values
+from paddock.guest.python import notices, streams, values
 from paddock.guest.python.channel import Channel
+from paddock.guest.python.errors import FILE_NAME
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
@@ -21,6 +23,7 @@ TOOL_NAME_CHARACTERS = 600
 """Longer than any tool's full name. A longer name is cut, and the host answers that there is no such tool."""
 FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
+SHOWN_CHARACTERS = 100
 _arguments_text = json.JSONEncoder(allow_nan=False, default=values.json_default).encode
 _decode = json.JSONDecoder().decode
 KEPT_KEYS = 20
@@ -65,15 +68,15 @@ def make_functions(channel: Channel) -> Functions:
         """Store bytes or text under a file name. A failure is `{"success": False, "error": …}`, not an exception."""
         problem = _artifact_problem(filename, content, file_type)
         if problem:
-            return _failure(problem)
+            return _no_artifact(filename, _failure(problem))
         body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
         if len(body) > wire.ARTIFACT_BYTES:
             max_mb = wire.ARTIFACT_BYTES // 2**20
-            return _failure(f"an artifact may have at most {max_mb} MB; this one has {len(body)} bytes")
+            return _no_artifact(filename, _failure(f"an artifact may be at most {max_mb} MB; this one is larger"))
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         result: dict[str, Any] = _decode(answer.header.decode())
-        return result
+        return result if result.get("success") else _no_artifact(filename, result)
 
     async def read_artifact(ref: str) -> dict[str, Any]:
         """The content of an artifact: a str if it is text, otherwise bytes."""
@@ -94,37 +97,46 @@ def make_functions(channel: Channel) -> Functions:
 
 def link_tools(functions: Functions, tools: Iterable[str]) -> Functions:
     """One function for each of these tools."""
-    return {name: _linked(name, functions["call_tool"]) for name in tools}
+    return {name: _tool_function(name, functions["call_tool"]) for name in tools}
 
 
 class _FunctionName(str):
-    """The name of a tool's function, for which the host knows the tool."""
+    """The name of a tool's function. The host knows which tool it stands for."""
 
     __slots__ = ()
 
 
-def _linked(tool: str, call_tool: Function) -> Function:
+def _tool_function(tool: str, call_tool: Function) -> Function:
     name = _FunctionName(tool)
 
-    async def linked(arguments: Mapping[str, Any] | None = None) -> Any:
+    async def tool_function(arguments: Mapping[str, Any] | None = None) -> Any:
         return await call_tool(name, arguments)
 
-    linked.__name__ = linked.__qualname__ = tool
-    linked.__doc__ = f"Call the tool {tool!r} with one dict of arguments."
-    return linked
+    tool_function.__name__ = tool_function.__qualname__ = tool
+    tool_function.__doc__ = f"Call the tool {tool!r} with one dict of arguments."
+    return tool_function
 
 
 def _failure(error: str) -> dict[str, Any]:
     return {"success": False, "error": error}
 
 
+def _no_artifact(filename: object, failure: dict[str, Any]) -> dict[str, Any]:
+    """`failure`, which is also a warning, because a script may ignore it."""
+    caller = sys._getframe(1).f_back  # noqa: SLF001 (what awaits create_artifact)
+    line = f" on line {caller.f_lineno}" if caller is not None and caller.f_code.co_filename == FILE_NAME else ""
+    name = repr(filename[:SHOWN_CHARACTERS]) if isinstance(filename, str) else ""
+    notices.warn(f"create_artifact({name}){line} created no artifact: {failure.get('error')}.")
+    return failure
+
+
 def _artifact_problem(filename: object, content: object, file_type: object) -> str | None:
     if not isinstance(filename, str) or len(filename) > FILE_NAME_CHARACTERS:
         return "an artifact needs a file name"
     if not isinstance(content, str | bytes | bytearray | memoryview):
-        return f"the content of an artifact is text or bytes, not {type(content).__name__}"
+        return f"the content of an artifact must be text or bytes, not {type(content).__name__}"
     if file_type is not None and (not isinstance(file_type, str) or len(file_type) > TYPE_CHARACTERS):
-        return "the type of an artifact is a MIME type, such as text/csv"
+        return "the type of an artifact must be a MIME type, such as text/csv"
     return None
 
 

@@ -30,6 +30,7 @@ class Job:
 
     @property
     def is_script(self) -> bool:
+        """Whether it runs as a plain program, whose last expression is not its value."""
         return self.start.get("mode") == "script"
 
     @property
@@ -69,7 +70,7 @@ def run_to_exit(serve: Callable[[], NoReturn]) -> NoReturn:
 
 
 def _append(path: str, data: bytes) -> None:
-    path = real_path(os.path.join(FILES, path))  # noqa: PTH118 (pathlib would drop a trailing dot)
+    path = real_path(os.path.join(FILES, path))  # noqa: PTH118 (pathlib would drop a trailing `/.`)
     os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
     with open(path, "ab") as file:  # noqa: PTH123
         file.write(data)

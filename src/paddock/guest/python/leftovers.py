@@ -1,4 +1,4 @@
-"""Files that a script leaves behind. They are deleted with its jail, so the script is told how to keep them."""
+"""Files that a script leaves behind. They are deleted with its jail, so a warning says how to keep them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def note_existing(folder: str) -> None:
 
 
 def warn(folder: str, attached: Iterable[str], *, may_keep: bool) -> None:
-    """Warn about new files in `folder` and among the `attached` ones. `may_keep`: the script can make artifacts."""
+    """Warn about new files in `folder` and among the `attached` ones. `may_keep`: the script can create artifacts."""
     if folder == "/":
         return  # a jail in which the script can write nothing
     names = _new_files(folder)
@@ -41,13 +41,13 @@ def warn(folder: str, attached: Iterable[str], *, may_keep: bool) -> None:
     keep = (
         "keep one with `await create_artifact(name, content)`"
         if may_keep
-        else "files are deleted after the run; print what is needed of them"
+        else "files are deleted after the run; print what you need of them"
     )
     notices.warn(f"{shown}{more} {'was' if len(names) == 1 else 'were'} written and not kept: {keep}.")
 
 
 def _new_files(folder: str) -> list[str]:
-    """The files in `folder` and below it, but not the script's own, hidden files and caches."""
+    """The files in `folder` and below it, except the script's source, hidden files and caches."""
     found: list[str] = []
     folders = [""]
     left = SCANNED_ENTRIES

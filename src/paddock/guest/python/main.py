@@ -32,13 +32,13 @@ from paddock.jail.wire import Kind
 _getpid, _exit = os.getpid, os._exit
 
 
-def serve(control: socket.socket, hurry: bool = False) -> NoReturn:
+def serve(control: socket.socket, is_urgent: bool = False) -> NoReturn:
     """Run the one script that arrives over `control`, then end the process.
 
-    Everything that does not depend on the script is done before READY. With `hurry` the rehearsal is skipped. The
+    Everything that does not depend on the script is done before READY. With `is_urgent` the rehearsal is skipped. The
     process has one thread, is jailed, and has the host's pipes as descriptors 1 and 2.
     """
-    job.run_to_exit(lambda: _serve(control, hurry))
+    job.run_to_exit(lambda: _serve(control, is_urgent))
 
 
 def warm_up() -> None:
@@ -65,20 +65,20 @@ _names: dict[str, Any] | None = None
 _READY, _STARTED = wire.pack(Kind.READY), wire.pack(Kind.STARTED)
 
 
-def _serve(control: socket.socket, hurry: bool) -> NoReturn:
+def _serve(control: socket.socket, is_urgent: bool) -> NoReturn:
     if _names is None:
         _prepare()
     names = _names or {}
     namespace.seed(None)
     pid = _getpid()
-    if not hurry:
+    if not is_urgent:
         rehearsal.rehearse(_channel, _calls)
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
     folder = namespace.set_file_and_path(names)
     leftovers.note_existing(folder)
-    if not hurry:
-        leftovers.warn(folder, (), may_keep=False)  # a rehearsal too
+    if not is_urgent:
+        leftovers.warn(folder, (), may_keep=False)  # rehearses it
         notices.clear()
     data_bytes = limits.data_bytes()
     control.setblocking(True)
@@ -103,6 +103,8 @@ def _warn(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: st
         return
     with contextlib.suppress(Exception):
         awaiting.warn()
+        if outcome.status == "raised":
+            return  # it has to run again anyway
         files = [entry["path"] for entry in received.start.get("files") or ()]
         leftovers.warn(folder, files, may_keep="create_artifact" in names)
 

@@ -8,12 +8,12 @@ _texts: dict[str, None] = {}
 
 
 def warn(text: str) -> None:
-    """Add a warning, unless it was given already."""
+    """Add a warning, unless it was added already."""
     if len(_texts) < MAX_WARNINGS:
         _texts[text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}…"] = None
 
 
-def given() -> list[str]:
+def collected() -> list[str]:
     """The warnings so far."""
     return list(_texts)
 

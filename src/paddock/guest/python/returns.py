@@ -140,22 +140,22 @@ def _stores_value(node: ast.stmt) -> bool:
     return isinstance(target.value, ast.Name) and target.value.id == NAME
 
 
-def _assign(attribute: str, value: ast.expr, place: ast.stmt) -> ast.stmt:
-    target = ast.Attribute(_at(ast.Name(NAME, ast.Load()), place), attribute, ast.Store())
+def _assign(attribute: str, value: ast.expr, origin: ast.stmt) -> ast.stmt:
+    target = ast.Attribute(_at(ast.Name(NAME, ast.Load()), origin), attribute, ast.Store())
     if not hasattr(value, "lineno"):
-        _at(value, place)
-    return _at(ast.Assign([_at(target, place)], value), place)
+        _at(value, origin)
+    return _at(ast.Assign([_at(target, origin)], value), origin)
 
 
-def _call(method: str, start: ast.stmt, place: ast.stmt) -> ast.stmt:
-    function = _at(ast.Attribute(_at(ast.Name(NAME, ast.Load()), place), method, ast.Load()), place)
-    call = ast.Call(function, [_at(ast.Constant(start.lineno), place)], [])
-    return _at(ast.Expr(_at(call, place)), place)
+def _call(method: str, start: ast.stmt, origin: ast.stmt) -> ast.stmt:
+    function = _at(ast.Attribute(_at(ast.Name(NAME, ast.Load()), origin), method, ast.Load()), origin)
+    call = ast.Call(function, [_at(ast.Constant(start.lineno), origin)], [])
+    return _at(ast.Expr(_at(call, origin)), origin)
 
 
-def _assign_done(place: ast.stmt, *, done: bool) -> ast.stmt:
-    return _assign("done", ast.Constant(done), place)
+def _assign_done(origin: ast.stmt, *, done: bool) -> ast.stmt:
+    return _assign("done", ast.Constant(done), origin)
 
 
-def _at(node: Node, place: ast.AST) -> Node:
-    return ast.copy_location(node, place)
+def _at(node: Node, origin: ast.AST) -> Node:
+    return ast.copy_location(node, origin)

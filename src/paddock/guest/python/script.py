@@ -23,7 +23,7 @@ _compile = builtins.compile
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _STARTING = frozenset({"create_task", "ensure_future", "gather", "get_running_loop"})
 _RUNNING = frozenset({"run", "Runner", "run_until_complete", "run_forever"})
-"""Names of asyncio that need a running event loop, and that need that there is none."""
+"""Names of asyncio that need a running event loop, and names that fail if one is running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Script:
 def compile_script(source: str, *, is_expression: bool, with_outline: bool = False) -> Script:
     """Compile `source`, or raise SyntaxError. With `is_expression`, it may `await` and `return` at the top level.
 
-    A BOM, markdown fences around the source and an indentation of all its lines are ignored.
+    A BOM, markdown fences around the source and indentation that all its lines have are ignored.
     """
     source = source.removeprefix("\ufeff")
     try:
@@ -71,7 +71,7 @@ def _compile_source(source: str, *, is_expression: bool, with_outline: bool) -> 
 
 
 def _needs_loop(code: CodeType) -> bool:
-    """Whether the script awaits at the top level, or starts tasks there without a loop of its own."""
+    """Whether the script awaits at the top level, or starts tasks there without its own loop."""
     names = frozenset(code.co_names)
     return bool(code.co_flags & inspect.CO_COROUTINE) or bool(names & _STARTING and not names & _RUNNING)
 

@@ -1,4 +1,4 @@
-"""Repairs sources that are Python but for how they were pasted: a BOM, markdown fences, indentation of the whole."""
+"""Repairs sources that were pasted with markdown fences around them or with all lines indented."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _KEEP = {
 _PLAIN = frozenset({dict, list, tuple, set, Pairs})
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _UNIFORM: tuple[set[type], ...] = (set(), {str}, {int})
-"""Types of the keys of most dicts. None of them collide."""
+"""Key types of most dicts. Keys of only one of these types never collide."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _CONSTANTS: dict[object, str] = {None: "null", True: "true", False: "false"}
 # A lone surrogate in JSON text: not part of a pair, and not after an escaped backslash.
@@ -64,7 +64,7 @@ def text_of(value: object, depth: int) -> str:
     """The JSON text of `value`, which may be nested about `depth` levels deep."""
     limits.allow_recursion(depth)
     sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)  # the host decodes no more digits
-    # Since 3.12 the C encoder has a recursion limit of its own; the slow path obeys only ours.
+    # Since 3.12 the C encoder has its own recursion limit; the slow path obeys only ours.
     with contextlib.suppress(_NotPlain, TypeError, ValueError, RecursionError):
         text = without_surrogates(_encode_plain(value))
         if type(value) is dict or type(value) is list:

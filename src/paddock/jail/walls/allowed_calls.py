@@ -25,6 +25,7 @@ class Policy:
     sockets: Literal["none", "unix"] = "none"
     confined: bool = False
     """No namespaces around it: refuse calls that reach other processes, or files that Landlock does not guard."""
+    own_pids: bool = True  # it has its own pid namespace, and can name only its own processes
     counted: bool = True  # a memory control group counts what no process maps: memfds, bytes in sockets
     sessions: bool = True
     """setsid works. False outside a CPU control group: each session there gets an equal share of the CPU, so a guest
@@ -47,7 +48,7 @@ ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close dup dup2 dup3
     stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
-    unlink unlinkat umask truncate ftruncate fallocate fsync fdatasync sync_file_range fadvise64 readahead
+    unlink unlinkat umask truncate ftruncate fsync fdatasync sync_file_range fadvise64 readahead
     statfs fstatfs sendfile copy_file_range pipe pipe2
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
@@ -64,7 +65,7 @@ ALWAYS = _names("""
     recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt
 """)
 
-# In a pid namespace, or with a uid of its own, these reach only the guest's own processes and files.
+# In a pid namespace, or with its own uid, these reach only the guest's own processes and files.
 UNLESS_CONFINED = _names("""
     chown fchown lchown fchownat utime utimes utimensat futimesat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
@@ -72,18 +73,20 @@ UNLESS_CONFINED = _names("""
 """)
 
 MEMFDS = _names("memfd_create")
+CLOCKS = _names("clock_gettime clock_getres clock_nanosleep timer_create")
 PROCESSES = _names("fork vfork execve execveat setsid setpgid")
 EXECUTE = _names("execve execveat")
 ADDRESSES = _names("connect bind listen accept accept4")
 
-# Callers fall back to an older call only on ENOSYS. clone3 and openat2 take flags in memory, where no filter looks.
+# Callers fall back to an older call only on ENOSYS. clone3 and openat2 take flags in memory, which filters cannot read.
 UNKNOWN = _names("clone3 openat2 futex_waitv futex_wake futex_wait futex_requeue")
-# shutil.copy2 ignores ENOTSUP, and fails on EPERM.
+# shutil.copy2 ignores ENOTSUP, and fails on EPERM. Programs expect it of fallocate, too.
 UNSUPPORTED = _names("""
+    fallocate
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr getxattrat listxattrat
 """)
-# Guests share the files of their runtime with each other and with the host, and flock needs no right to write.
+# Guests share the files of their runtime with each other and with the host, and flock needs no write permission.
 NO_LOCK = _names("flock")
 
 
@@ -176,6 +179,12 @@ CLOSE_RANGE_UNSHARE = 2
 # Huge pages come from a pool of the machine that neither a memory control group nor the resident size counts.
 MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 4
 
+# The modes that extend a file and punch a hole. RLIMIT_FSIZE does not limit what other modes allocate beyond the end of
+# a file: one call would take the whole disk.
+FALLOCATE = (0, 3)
+
+PROCESS_CLOCK = 0x8000_0000  # a negative clock id means the CPU time of a process, which anybody may read
+
 SETUID_AND_SETGID = 0o6000
 O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
 
@@ -225,7 +234,10 @@ def rules(policy: Policy) -> dict[str, Rule]:
     calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _open_calls() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)
     calls["mmap"] = none_of_bits(3, MAP_HUGETLB)
+    calls["fallocate"] = one_of(1, *FALLOCATE)
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
+    if policy.confined or not policy.own_pids:
+        calls |= dict.fromkeys(CLOCKS, none_of_bits(0, PROCESS_CLOCK))
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
         if not policy.sessions:
@@ -254,7 +266,7 @@ def _changes_owner(user: int, group: int) -> Rule:
 
 
 def _clone(*, processes: bool) -> Rule:
-    """Threads must share the descriptors of their process: the quota looks for nameless files in one thread only."""
+    """Threads must share the descriptors of their process: the quota looks for deleted files in one thread only."""
     known = every(upper_half_zero(0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
     shares_files = any_of_bits(0, CLONE_FILES)
     if not processes:
@@ -282,11 +294,11 @@ def _self_only() -> dict[str, Rule]:
 
 def _options(policy: Policy) -> dict[str, Rule]:
     # A confined guest must not outlive its host, so it may not change its parent-death signal.
-    parental = () if policy.confined else (PR_SET_PDEATHSIG,)
+    pdeathsig = () if policy.confined else (PR_SET_PDEATHSIG,)
     return {
         "fcntl": case(1, dict.fromkeys(FCNTL, allowed) | dict.fromkeys(FCNTL_LOCKS, without_effect)),
         "ioctl": one_of(1, *IOCTL),
-        "prctl": one_of(0, *PRCTL, *parental),
+        "prctl": one_of(0, *PRCTL, *pdeathsig),
         "arch_prctl": one_of(0, *ARCH_PRCTL),
         "personality": one_of(0, 0, 0xFFFF_FFFF),
     }

@@ -2,7 +2,7 @@
 
 Equal subtrees are laid out once, as far as jumps reach, because the kernel compiles the program for each guest, and a
 short program compiles faster. The tree selects the call with operations that the kernel can evaluate in advance: for
-calls that are allowed with any arguments, the kernel then only looks into a bitmap (Linux 5.11).
+calls that are allowed with any arguments, the kernel then only reads a bitmap (Linux 5.11).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A slot is a group that one guest after another is placed in: `take` a slot; `enter` it while the guest waits in the pool
 (or the child enters by itself, see `entry_fds`); `limit` it to the usual numbers, which sets the baseline; `limit` it
-to the run's own numbers when the run comes (25 µs, nothing if they are the same); read `usage` and `was_out_of_memory`
+to the run's own numbers when the run starts (25 µs, nothing if they are the same); read `usage` and `was_out_of_memory`
 after the run; `give_back` the slot. Slots are reused because a removed group stays in the kernel until its last page is
 freed.
 
@@ -37,7 +37,7 @@ __all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep
 NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a-f]{8}")
 
 CPU_WEIGHTS = {"cpu.shares": "512", "cpu.weight": "50"}
-"""The CPU weight of all guests together, on v1 and on v2: half of the default."""
+"""The CPU weight of all guests in total, on v1 and on v2: half of the default."""
 MAX_FREE = 16
 """How many empty slots are kept for later guests. Others are removed."""
 MAX_RECORDED = 8
@@ -48,7 +48,7 @@ Beyond that, a slot keeps only the three files that show how its guest ended, an
 
 
 class Slots:
-    """The slots of this process, in groups named after it. All guests together have half of an ordinary CPU weight.
+    """The slots of this process, in groups named after it. All guests in total have half of an ordinary CPU weight.
 
     Safe to use from several threads. `close()` removes everything; if this process is killed, `Cleanup` does.
     """
@@ -275,7 +275,7 @@ ALLOW = (
 
 @dataclass(frozen=True, slots=True)
 class Controllers:
-    """The groups in which Paddock makes its groups, by controller. On v2 all are the same directory."""
+    """The groups in which Paddock creates its own, by controller. On v2 all are the same directory."""
 
     version: int
     parents: Mapping[str, Path]

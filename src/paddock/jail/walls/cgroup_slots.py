@@ -204,7 +204,7 @@ class Slot(ABC):
     def _oom_kills(self) -> int:
         kills = self._memory.field(self._oom_file, "oom_kill")
         if kills is None:
-            raise OSError(f"{self._oom_file} counts no oom_kill: that needs Linux 4.13 or newer")
+            raise OSError(f"{self._oom_file} has no oom_kill counter: that needs Linux 4.13 or newer")
         return kills
 
     @abstractmethod
@@ -281,7 +281,7 @@ class SlotV1(Slot):
         """Whether a notice is about the slot's own limit, not a parent's: then the peak is within 1 MB of it."""
         if self._limits is None:
             return False
-        # Not memory.failcnt: recent kernels do not count in it.
+        # Not memory.failcnt: recent kernels no longer update it.
         return self._peak() > self._baseline + self._limits[0] - 2**20
 
     def _stop(self) -> None:

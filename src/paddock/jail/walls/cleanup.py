@@ -55,7 +55,7 @@ def members(group: Group) -> set[int]:
 def end_members(group: Group, *, within_seconds: float = PATIENCE_SECONDS) -> bool:
     """Kill the processes of the group until none is left. Returns False if the time is up before that.
 
-    Prevent forks first. A killed process stays in the group until its memory is freed.
+    The caller must prevent forks first. A killed process stays in the group until its memory is freed.
     """
     deadline = time.monotonic() + within_seconds
     # The list is read repeatedly: a process that was forked meanwhile is in the next list.
@@ -197,7 +197,7 @@ class Cleanup:
             import logging
 
             logging.getLogger("paddock.jail").warning(
-                "the cleanup process failed, so control groups and temporary folders stay if this process dies: %s",
+                "no cleanup process was started, so control groups and temporary folders stay if this process dies: %s",
                 problem,
             )
 

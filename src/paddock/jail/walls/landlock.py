@@ -23,7 +23,7 @@ _ABSENT = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
 TRUNCATE_SINCE = 3
 SCOPES_SINCE = 6
-"""The version since which abstract sockets of outside processes, and signals to them, can be refused."""
+"""The first version that can refuse abstract sockets of outside processes, and signals to them."""
 
 _abi: int | None = None
 
@@ -68,7 +68,7 @@ def prepare(
     execute: bool = True,
     programs: Sequence[str] = (),
 ) -> int:
-    """Make a ruleset that many processes can enforce. It applies to the files that the paths name now."""
+    """Create a ruleset that many processes can enforce. It applies to the files that the paths name now."""
     handled = _rights()
     runs = _EXECUTE if execute else 0
     reads = _READ_FILE | _READ_DIR | runs
@@ -85,15 +85,15 @@ def prepare(
 
 
 def enforce(ruleset: int) -> None:
-    """Enforce a prepared ruleset. Close its descriptor before a guest could add rules to it."""
+    """Enforce a prepared ruleset. Close its descriptor before a guest can add rules to it."""
     syscall("landlock_restrict_self", ruleset, 0)
 
 
 def _rights() -> int:
-    known = abi()
+    version = abi()
     rights = _FIRST_RIGHTS
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
-        rights |= right if known >= since else 0
+        rights |= right if version >= since else 0
     return rights
 
 

@@ -20,12 +20,12 @@ DETACH = 2
 AT_RECURSIVE = 0x8000
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
-PRIVATE_PLACES = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths in the new root
+PRIVATE_FOLDERS = ("/tmp", "/files", "/dev/shm")  # noqa: S108  paths in the new root
 KEPT = "/.kept"
-"""Where sources below PRIVATE_PLACES are mounted a second time: see `Root.kept`."""
+"""Where sources below PRIVATE_FOLDERS are mounted a second time: see `Root.kept`."""
 GUEST_MOUNT = "/run"
-"""Where a guest's own file system is mounted. Its private places are bind mounts from there."""
-INNER_PLACES = tuple((path, f"{GUEST_MOUNT}/{number}") for number, path in enumerate(PRIVATE_PLACES))
+"""Where a guest's own file system is mounted. Its private folders are bind mounts from there."""
+INNER_FOLDERS = tuple((path, f"{GUEST_MOUNT}/{number}") for number, path in enumerate(PRIVATE_FOLDERS))
 TEXTS = {
     "/etc/passwd": "root:x:0:0:root:/:/bin/false\nguest:x:1000:1000:guest:/tmp:/bin/sh\n"
     "nobody:x:65534:65534:guest:/tmp:/bin/sh\n",
@@ -65,34 +65,34 @@ class Root:
 
     has_proc: bool
     kept: Mapping[str, str]
-    """Maps the path of each source below a private place to its second mount, which is needed because the guest's own
+    """Maps the path of each source below a private folder to its second mount, which is needed because the guest's own
     file system hides the first."""
 
 
-def build_root(place: str, sources: Iterable[Source]) -> Root:
-    """Make the root at `place` and enter it. The old root is unreachable afterwards.
+def build_root(root: str, sources: Iterable[Source]) -> Root:
+    """Build the new root at `root` and enter it. The old root is unreachable afterwards.
 
-    The caller must be the first process of a pid namespace, in mount and user namespaces of its own.
+    The caller must be the first process of a pid namespace, in its own mount and user namespaces.
     """
     kept: dict[str, str] = {}
     mount("none", "/", None, REC | PRIVATE)
-    mount("paddock", place, "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4m,nr_inodes=4096")
+    mount("paddock", root, "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4m,nr_inodes=4096")
     for source in sorted(sources, key=lambda source: source.path):
         if source.found:
-            _bind(source, place)
-            if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_PLACES)):
+            _bind(source, root)
+            if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_FOLDERS)):
                 kept[source.path] = f"{KEPT}/{len(kept)}"
-                _bind(source, place, at=kept[source.path])
+                _bind(source, root, at=kept[source.path])
     for name in DEVICES:
-        _bind(Source(f"/dev/{name}"), place, devices=True)
+        _bind(Source(f"/dev/{name}"), root, devices=True)
     for path, target in LINKS.items():
-        (Path(place) / path.lstrip("/")).symlink_to(target)
-    for path in (*PRIVATE_PLACES, GUEST_MOUNT, "/proc", "/etc"):
-        (Path(place) / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        (Path(root) / path.lstrip("/")).symlink_to(target)
+    for path in (*PRIVATE_FOLDERS, GUEST_MOUNT, "/proc", "/etc"):
+        (Path(root) / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
     for path, text in TEXTS.items():
-        (Path(place) / path.lstrip("/")).write_text(text)
-    has_proc = _mount_proc(f"{place}/proc")
-    os.chdir(place)
+        (Path(root) / path.lstrip("/")).write_text(text)
+    has_proc = _mount_proc(f"{root}/proc")
+    os.chdir(root)
     syscall("pivot_root", b".", b".")  # the old root is now stacked on the new one
     syscall("umount2", b".", DETACH)
     os.chdir("/")
@@ -100,8 +100,8 @@ def build_root(place: str, sources: Iterable[Source]) -> Root:
     return Root(has_proc, kept)
 
 
-def _bind(source: Source, place: str, *, at: str | None = None, devices: bool = False) -> None:
-    target = Path(place) / (at or source.path).lstrip("/")
+def _bind(source: Source, root: str, *, at: str | None = None, devices: bool = False) -> None:
+    target = Path(root) / (at or source.path).lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.link is not None:
         target.symlink_to(source.link)
@@ -133,13 +133,13 @@ def _mount_proc(target: str) -> bool:
 
 
 def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
-    """Give the calling guest a file system of its own under /tmp, /files and /dev/shm, and its own /proc.
+    """Give the calling guest its own file system under /tmp, /files and /dev/shm, and its own /proc.
 
-    The caller must have mount and pid namespaces of its own, and must give up the right to mount afterwards.
+    The caller must have its own mount and pid namespaces, and must give up the right to mount afterwards.
     """
     options = f"size={size_bytes},nr_inodes={inodes},mode=755,uid={owner},gid={owner}"
     mount("paddock", GUEST_MOUNT, "tmpfs", NO_SUID | NO_DEV, options)
-    for path, inner in INNER_PLACES:
+    for path, inner in INNER_FOLDERS:
         os.mkdir(inner)  # noqa: PTH102  every guest does this
         os.chown(inner, owner, owner)
         mount(inner, path, None, BIND)

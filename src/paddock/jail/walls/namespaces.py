@@ -1,7 +1,7 @@
 """Namespaces decide what a process can see and name.
 
 A warden owns a user namespace and, inside it, pid, mount, network, IPC and UTS namespaces. So nothing in it has
-privileges outside. Each guest gets pid, mount and IPC namespaces of its own. The network namespace, which has no
+privileges outside. Each guest gets its own pid, mount and IPC namespaces. The network namespace, which has no
 interface up, and the UTS namespace, whose name no guest may change, are shared.
 """
 

@@ -125,7 +125,7 @@ def limit(limits: Mapping[str, int]) -> None:
     """
     for name, value in limits.items():
         if name not in LIMITS:
-            raise ValueError(f"rlimit {name!r} is unknown; known are {', '.join(LIMITS)}")
+            raise ValueError(f"rlimit {name!r} is unknown; use one of {', '.join(LIMITS)}")
         if value < 0:
             raise ValueError(f"rlimit {name} is {value}; it must be 0 or more")  # -1 would be "unlimited"
         _, hard = resource.getrlimit(LIMITS[name])

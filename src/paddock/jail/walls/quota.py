@@ -1,6 +1,6 @@
 """A limit on what a guest stores on a disk that it shares with others, checked repeatedly.
 
-It is for profiles in which a guest cannot have a file system of its own. RLIMIT_FSIZE limits each file. Between two
+It is for profiles in which a guest cannot have its own file system. RLIMIT_FSIZE limits each file. Between two
 checks a guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. A deleted
 file that is only mapped counts as `mapped_bytes`, 1 MB by default. A deleted file whose descriptor waits in a socket is
 not seen. Because of such files, a part of the disk must stay free.

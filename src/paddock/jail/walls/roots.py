@@ -24,24 +24,24 @@ FORMAT = "4"
 SLOTS = "slots"
 PARTIAL = "partial"
 WRITABLE = ("tmp", "files", "dev/shm")
+# Not copied from folders of the system: what no script needs, and packages that are not part of the environment.
 LEFT_OUT = frozenset(
     {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 )
 NOT_LOADED = (".a", ".o", ".la", ".h")
-"""Names and suffixes that are not copied from system folders: packages that are not part of the environment, and files
-that no script needs."""
 FICLONE = 0x4004_9409
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9)}
 
 
-def acquire(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tuple[Path, int]:
+def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) -> tuple[Path, int]:
     """Return the root with these files of the host, and a descriptor that keeps others from removing the root.
 
-    The first call builds it, in seconds. Folders in `complete` are copied completely, the others without LEFT_OUT.
+    The first call builds it, in seconds. Folders in `complete` are copied completely, the others without LEFT_OUT and
+    NOT_LOADED.
     """
     reads = sorted(reads)
-    folder = Path(place)
+    folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)  # guests reach its files only from inside a root
     root = folder / _key(reads)
@@ -51,10 +51,10 @@ def acquire(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> t
         os.ftruncate(held, 0)
         os.pwrite(held, json.dumps(reads).encode(), 0)
         if not root.exists():
-            from paddock.jail.walls.cleanup import Cleanup  # rarely needed, and a warden stays small
+            from paddock.jail.walls.cleanup import Cleanup  # rarely needed; without it, wardens take less memory
 
             partial = folder / PARTIAL
-            # The cleanup process holds the lock too, so nobody builds there while it removes.
+            # The cleanup process holds the lock too, so no other process builds there while it removes.
             with Cleanup(folders=[partial], locks=[lock]):
                 _sweep(folder)
                 shutil.rmtree(partial, ignore_errors=True)
@@ -64,7 +64,7 @@ def acquire(place: str, reads: Iterable[str], complete: Iterable[str] = ()) -> t
 
 
 def make_slot(name: str, owner: int) -> None:
-    """Make a guest's own tree. If it exists already, empty its private folders. The caller has entered the root."""
+    """Create a guest's own tree. If it exists already, empty its private folders. The caller has entered the root."""
     tree = Path("/", SLOTS, name)
     if not tree.exists():
         partial = Path("/", SLOTS, f"{name}.partial")
@@ -102,7 +102,7 @@ def _copy_tree(
 ) -> None:
     """Copy a file or a tree with `copy_file`. Symbolic links stay links.
 
-    Leaves out everything that is neither a file nor a folder, or that not everyone can read.
+    Copies only files and folders that everyone can read, and no file that is setuid or setgid.
     """
     mode = os.lstat(source).st_mode
     if stat.S_ISLNK(mode):
@@ -128,7 +128,9 @@ def _copy(source: str, target: str) -> None:
             shutil.copyfileobj(old, new, 1 << 20)
         status = os.fstat(old.fileno())
         os.fchmod(new.fileno(), 0o755 if status.st_mode & 0o111 else 0o644)
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # bytecode is matched to its source by its mtime
+    os.utime(
+        target, ns=(status.st_atime_ns, status.st_mtime_ns)
+    )  # bytecode is only valid for a source with the same mtime
 
 
 def _devices(folder: Path, owner: int) -> None:
@@ -149,7 +151,8 @@ def _devices(folder: Path, owner: int) -> None:
 def empty(folder: str) -> None:
     """Remove everything that a guest left in `folder`, however deep. No link is followed, and few files are open.
 
-    Call this when no process of the guest is left, because a folder without permissions is opened by name.
+    Call this when no process of the guest is left, because a folder without permissions is opened by its
+    name, which a live process could replace.
     """
     top = _open_folder(folder, None)
     try:
@@ -163,7 +166,7 @@ def empty(folder: str) -> None:
                     if stat.S_ISDIR(os.lstat(entry, dir_fd=here).st_mode):
                         # A path may be longer than the kernel accepts, so every folder is moved to the top first.
                         moved += 1
-                        os.close(_open_folder(entry, here))
+                        os.close(_open_folder(entry, here))  # restores the permissions that a rename needs
                         os.rename(entry, f"{prefix}{moved}", src_dir_fd=here, dst_dir_fd=top)
                         waiting.append(f"{prefix}{moved}")
                     else:
@@ -188,12 +191,12 @@ def _open_folder(name: str, above: int | None) -> int:
     return fd
 
 
-def forget(place: str | Path, builds: str | Path) -> None:
+def forget(directory: str | Path, builds: str | Path) -> None:
     """Remove the roots whose builds, in the folder `builds`, no longer exist.
 
-    A root that is in use stays until the next root is made.
+    A root that is in use stays until the next root is built.
     """
-    folder, builds = Path(place), Path(builds)
+    folder, builds = Path(directory), Path(builds)
     if not folder.is_dir():
         return
     with _locked(folder / "lock"):
@@ -201,28 +204,28 @@ def forget(place: str | Path, builds: str | Path) -> None:
             inside = used.with_suffix("") / str(builds.resolve()).lstrip("/")
             made_for = [path.name for path in inside.iterdir()] if inside.is_dir() else []
             if made_for and not any((builds / name).exists() for name in made_for):
-                _remove_unless_used(used)
+                _remove_unless_locked(used)
 
 
 def _sweep(folder: Path) -> None:
-    """Remove roots that nobody uses and whose files on the host have changed since."""
-    for used in folder.glob("*.used"):
-        if not _is_current(used):
-            _remove_unless_used(used)
+    """Remove unused roots whose files on the host have changed since."""
+    for lock_file in folder.glob("*.used"):
+        if not _is_current(lock_file):
+            _remove_unless_locked(lock_file)
 
 
-def _is_current(used: Path) -> bool:
-    """Whether the files of the root are unchanged on the host, so that it can be used again."""
-    root = used.with_suffix("")
+def _is_current(lock_file: Path) -> bool:
+    """Whether the host still has what the root was copied from, as far as `_key` notices."""
+    root = lock_file.with_suffix("")
     # The file may be damaged, or from an earlier version, which did not record the paths.
     with suppress(ValueError, TypeError, OSError, RecursionError):
-        return root.exists() and _key(json.loads(used.read_text())) == root.name
+        return root.exists() and _key(json.loads(lock_file.read_text())) == root.name
     return False
 
 
-def _remove_unless_used(used: Path) -> None:
-    root, partial = used.with_suffix(""), used.with_name(PARTIAL)
-    fd = os.open(used, os.O_RDWR | os.O_CLOEXEC)
+def _remove_unless_locked(lock_file: Path) -> None:
+    root, partial = lock_file.with_suffix(""), lock_file.with_name(PARTIAL)
+    fd = os.open(lock_file, os.O_RDWR | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -232,13 +235,13 @@ def _remove_unless_used(used: Path) -> None:
         if root.exists():
             root.rename(partial)  # atomic, so that no incomplete root is left if we are killed now
         shutil.rmtree(partial, ignore_errors=True)
-        used.unlink()
+        lock_file.unlink()
     finally:
         os.close(fd)
 
 
 def _key(reads: list[str]) -> str:
-    """A name for the content of the root, which changes when the host's files change."""
+    """A name for the content of the root. It changes with the inode or time of one of `reads`."""
     parts = [FORMAT]
     for path in (*reads, "/etc/ld.so.cache"):
         with suppress(FileNotFoundError):

@@ -1,7 +1,7 @@
 """The filter on a guest's system calls: compiled from `allowed_calls`, installed once, never removed.
 
-A call of a foreign architecture (32-bit) kills the process. A refused call gets EPERM. Unknown numbers (x32's among
-them) and clone3 get ENOSYS, so that libc falls back to another call. `program` takes milliseconds, once per policy;
+A call of a foreign architecture (32-bit) kills the process. A refused call gets EPERM. Unknown numbers (also
+x32's) and clone3 get ENOSYS, so that libc falls back to another call. `program` takes milliseconds, once per policy;
 `install` is called in each guest.
 
 With tracing, refused calls are sent to the host, which logs them to `paddock.denied`.
@@ -134,7 +134,7 @@ def denied_calls(listener: int) -> Iterator[Denied]:
 
 _HELLO = b"L"
 """Sent with the listener, before anything else that a guest sends."""
-_PATIENCE_SECONDS = 5.0
+_FINISH_SECONDS = 5.0
 _RIGHTS = socket.CMSG_SPACE(4)
 _CREDENTIALS = socket.CMSG_SPACE(12)
 
@@ -180,7 +180,7 @@ class Trace:
 
     def finish(self) -> None:
         """Wait until all refused calls of a guest that is gone are logged."""
-        self._thread.join(_PATIENCE_SECONDS)
+        self._thread.join(_FINISH_SECONDS)
 
     def _follow(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""System calls: their numbers on both architectures (up to Linux 6.18), and a way to make calls that Python lacks.
+"""System calls: their numbers on both architectures (up to Linux 6.18), and a way to make those that Python lacks.
 
 A call that fails raises an OSError with the name of the call.
 """
@@ -166,7 +166,7 @@ def fork() -> int:
 
 def sleeping_child(stack_top: int, flags: int) -> int:
     """Start a child that shares our memory and descriptors and sleeps until it is killed. `flags` are for clone(2)."""
-    # With a descriptor table of its own it would keep everything open that we have open now.
+    # With its own descriptor table it would keep everything open that we have open now.
     clone_vm, clone_files, sigchld = 0x100, 0x400, 17
     pid: int = _libc.clone(_PAUSE, ctypes.c_void_p(stack_top), flags | clone_vm | clone_files | sigchld, None)
     if pid < 0:

@@ -4,7 +4,7 @@ It counts the anonymous and shared memory that the tree maps and its page tables
 began. For a process with very many mappings, it also counts the kernel's memory for them. A page that was there before
 and is written later is not counted, so a tree can hold as much as its limit plus what it started with. Pages that no
 process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and socket buffers).
-Those need limits of their own. RLIMIT_DATA limits each process between two checks.
+Those need separate limits. RLIMIT_DATA limits each process between two checks.
 
 Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Measured in twenty
 runs, eight processes that filled memory on two overloaded cores were typically stopped 15 MB above a limit of 128 MB
@@ -74,7 +74,7 @@ class Watched:
         self.cpu_seconds = 0.0
 
     def check(self) -> float | None:
-        """Count once, and report if it is too much. Returns when to check again, in seconds; None: never."""
+        """Count once, and report if it is too much. Returns the seconds until the next check; None: never."""
         before = time.monotonic()
         try:
             seen = tree(self._root, *self._others)
@@ -126,7 +126,7 @@ class Watched:
         most = MAPPED_TIMES * self._limit_bytes + self._inherited * len(seen)
         if plain <= self._limit_bytes or plain > most or seen.keys() <= self._first.keys():
             return plain
-        # A change while nothing may be counted must not be forgotten: the tree may do nothing afterwards.
+        # Remember a change that is too early to be counted: the tree may do nothing afterwards.
         self._is_exact = self._is_exact and seen == self._seen
         now = time.monotonic()
         if now >= self._visit_after and not self._is_exact:

@@ -101,9 +101,7 @@ def upgrade() -> None:
         sa.Column("principal", sa.Text, nullable=False),
         sa.Column("created_at", sa.Float, nullable=False),
         sa.Column("seen_at", sa.Float, nullable=False),
-        sa.Column("expires_at", sa.Float),
         sa.Column("state_json", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_sessions"),
     )
     op.create_index("ix_sessions_principal_seen_at", "sessions", ["principal", "seen_at"])
-    op.create_index("ix_sessions_expires_at", "sessions", ["expires_at"])

@@ -1,4 +1,4 @@
-"""Cancellation of a run by another process than the one that runs it."""
+"""Cancellation of a run by a process other than the one that runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to write instead of names, modules and methods that a script lacks, for `hints`."""
+"""Replacements for names, modules and methods that scripts do not have, for `hints`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,29 @@ NETWORK_MODULES = frozenset(
         "boto3",
     )
 )
+LOCAL_MODULES = (
+    "utils",
+    "util",
+    "helpers",
+    "helper",
+    "config",
+    "settings",
+    "models",
+    "app",
+    "src",
+    "lib",
+    "common",
+    "main",
+)
+PLOTTING = ("matplotlib", "seaborn", "plotly", "altair", "bokeh")
 INSTEAD = {
+    "tabulate": "to_string()",
     **dict.fromkeys(("pytz", "tzlocal"), "zoneinfo"),
     **dict.fromkeys(("dateutil", "arrow", "pendulum"), "datetime"),
     **dict.fromkeys(("openpyxl", "xlsxwriter", "xlrd"), "csv"),
     **dict.fromkeys(("simplejson", "ujson", "orjson"), "json"),
-    **dict.fromkeys(("lxml", "xmltodict"), "xml.etree.ElementTree"),
+    **dict.fromkeys(("lxml", "html5lib"), "html.parser"),
+    "xmltodict": "xml.etree.ElementTree",
     "toml": "tomllib",
 }
 
@@ -62,30 +79,30 @@ IMPORTS = {
 NOTEBOOK = "This is not a notebook: return the value, or print it."
 WORDS = {
     PYTHON: {
-        "true": "Python writes `True`.",
-        "false": "Python writes `False`.",
-        **dict.fromkeys(("null", "undefined", "nil", "NULL"), "Python writes `None`."),
-        "NaN": 'Python writes `float("nan")`.',
-        "console": "Python prints with `print(...)`.",
+        "true": "In Python it is `True`.",
+        "false": "In Python it is `False`.",
+        **dict.fromkeys(("null", "undefined", "nil", "NULL"), "In Python it is `None`."),
+        "NaN": 'In Python it is `float("nan")`.',
+        "console": "In Python it is `print(...)`.",
         "callTool": f"In Python it is `{CALL_IN_PYTHON}`.",
         "reportProgress": "In Python it is `await report_progress(done, total, message)`.",
         "codeExec": "In Python it is `await create_artifact(file_name, content)`.",
         **dict.fromkeys(("require", "fetch", "const", "let", "JSON"), "This tool runs Python, and this is JavaScript."),
         **dict.fromkeys(("display", "get_ipython"), NOTEBOOK),
-        "unicode": "Python writes `str`.",
-        "xrange": "Python writes `range`.",
-        "raw_input": "There is nobody to type: assign the value in the script.",
-        "__file__": "A script has no file: use a plain path. /tmp is the working directory.",
+        "unicode": "In Python it is `str`.",
+        "xrange": "In Python it is `range`.",
+        "raw_input": "Scripts have no keyboard input: assign the value in the script.",
+        "__file__": "A script has no file: use a relative path. The working directory is /tmp.",
     },
     JAVASCRIPT: {
-        "True": "JavaScript writes `true`.",
-        "False": "JavaScript writes `false`.",
-        "None": "JavaScript writes `null`.",
-        "print": "JavaScript prints with `console.log(...)`.",
-        "len": "JavaScript has `x.length`.",
-        "str": "JavaScript has `String(x)`.",
-        "int": "JavaScript has `parseInt(x, 10)`.",
-        "range": "JavaScript has `for (let i = 0; i < n; i++)`.",
+        "True": "In JavaScript it is `true`.",
+        "False": "In JavaScript it is `false`.",
+        "None": "In JavaScript it is `null`.",
+        "print": "In JavaScript it is `console.log(...)`.",
+        "len": "In JavaScript it is `x.length`.",
+        "str": "In JavaScript it is `String(x)`.",
+        "int": "In JavaScript it is `parseInt(x, 10)`.",
+        "range": "In JavaScript it is `for (let i = 0; i < n; i++)`.",
         "call_tool": f"In JavaScript it is `{CALL_IN_JAVASCRIPT}`.",
         "report_progress": "In JavaScript it is `reportProgress(done, total, message)`.",
         "create_artifact": "In JavaScript it is `await codeExec.createArtifact(fileName, content, fileType)`.",
@@ -131,7 +148,15 @@ METHODS = {
         "trim": "x.strip()",
         "toFixed": "f'{x:.2f}'",
         "iteritems": "x.items()",
-        "str.read": "open(path)",
+        **dict.fromkeys(("list.add", "list.push_back"), "x.append(item)"),
+        **dict.fromkeys(("str.append", "str.add"), "x + text"),
+        **dict.fromkeys(("tuple.append", "tuple.add", "tuple.extend"), "(*x, item)"),
+        **dict.fromkeys(("dict.append", "dict.add", "dict.push"), "d[key] = value"),
+        "set.append": "x.add(item)",
+        **{f"{owner}.sort": "sorted(x)" for owner in ("str", "tuple", "dict", "set", "dict_keys", "generator")},
+        "avg": "mean",
+        "dict.append": "d[key] = value",
+        "str.read": "json.loads(text)`, or for a path `open(path)",
         "str.strftime": "datetime.fromisoformat(x)",
         "DataFrame.append": "pd.concat([a, b])",
         "Series.append": "pd.concat([a, b])",
@@ -154,6 +179,7 @@ METHODS = {
         "contains": "x.includes(item)",
         "create_artifact": "codeExec.createArtifact(fileName, content, fileType)",
         **dict.fromkeys(("toFixed", "toPrecision"), "Number(x).toFixed(2)"),
+        **{name: f"new Date(x).{name}()" for name in ("getDate", "getMonth", "getFullYear", "getTime", "toISOString")},
     },
 }
 ARRAY_METHODS = ("push", "map", "filter", "reduce", "forEach", "find", "some", "every", "join", "sort", "flatMap")

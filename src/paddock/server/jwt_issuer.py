@@ -1,0 +1,170 @@
+"""Verifies JSON Web Tokens of one issuer with the keys that it publishes.
+
+Only asymmetric signatures are accepted. Keys are fetched on first use, and again when they are old or a token names an
+unknown one. While the issuer cannot be reached, keys that were fetched in the last hours are still used; without keys
+every token is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+
+import httpx2 as httpx
+import jwt
+
+from paddock.server.authentication import Identity, Unauthorized
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paddock.config import AuthConfig
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+DISCOVERY = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
+FETCH_SECONDS = 5.0
+FETCH_BYTES = 1024 * 1024
+FRESH_SECONDS = 300.0
+"""How long fetched keys are used without checking for newer ones."""
+RETRY_SECONDS = 10.0
+"""The shortest time between two attempts to fetch keys, however many tokens name unknown ones."""
+STALE_SECONDS = 4 * 3600.0
+"""How long keys are used while the issuer cannot be reached."""
+LEEWAY_SECONDS = 30.0
+SUBJECT_CHARACTERS = 200
+PRINCIPAL = "jwt:"
+"""How the principals of JWT subjects begin. The principal of a stored token contains no colon."""
+_FAILURES = (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, LookupError, TypeError, RecursionError)
+"""What the answer of an issuer, or the lack of one, may raise. A timeout is an OSError."""
+_log = logging.getLogger(__name__)
+
+
+class JwtIssuer:
+    """The issuer in `[auth]`."""
+
+    def __init__(self, settings: AuthConfig) -> None:
+        self.settings = settings
+        self._keys: dict[str | None, jwt.PyJWK] = {}
+        self._fetched_at = self._tried_at = -STALE_SECONDS
+        self._fetching = asyncio.Lock()
+        self._http = httpx.AsyncClient(timeout=FETCH_SECONDS, follow_redirects=False)
+
+    async def identify(self, token: str) -> Identity:
+        """Return the subject of a valid token. Raises Unauthorized."""
+        try:
+            header = jwt.get_unverified_header(token)
+            if header.get("alg") not in ALGORITHMS:
+                raise Unauthorized("the token is not signed with a private key of its issuer")
+            key = await self._key(header.get("kid"))
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=[header["alg"]],
+                audience=self.settings.audience,
+                issuer=self.settings.issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as problem:
+            raise Unauthorized(f"the token is not valid: {_reason(problem)}") from None
+        subject, scopes = claims["sub"], _scopes(claims)
+        if not 0 < len(subject) <= SUBJECT_CHARACTERS or not subject.isprintable():
+            raise Unauthorized("the token's subject is not usable")
+        missing = [scope for scope in self.settings.scopes if scope not in scopes]
+        if missing:
+            raise Unauthorized(f"the token lacks the scope {' '.join(missing)}", status=403, error="insufficient_scope")
+        is_operator = bool(self.settings.operator_scope) and self.settings.operator_scope in scopes
+        return Identity(f"{PRINCIPAL}{subject}", "operator" if is_operator else "user")
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _key(self, name: object) -> jwt.PyJWK:
+        """Return the key with this id, or the only key for a token that names none. Raises Unauthorized."""
+        now = time.monotonic()
+        if now - self._fetched_at > FRESH_SECONDS or self._named(name) is None:
+            async with self._fetching:
+                if now - self._tried_at > RETRY_SECONDS:
+                    self._tried_at = time.monotonic()
+                    await self._fetch()
+        if time.monotonic() - self._fetched_at > STALE_SECONDS:
+            raise Unauthorized("the keys of the token's issuer cannot be fetched now", status=503, error="")
+        key = self._named(name)
+        if key is None:
+            raise Unauthorized("the token's issuer does not publish the key that it is signed with")
+        return key
+
+    def _named(self, name: object) -> jwt.PyJWK | None:
+        if isinstance(name, str):
+            return self._keys.get(name)
+        return next(iter(self._keys.values())) if name is None and len(self._keys) == 1 else None
+
+    async def _fetch(self) -> None:
+        """Fetch the issuer's keys. If that fails, log it and keep the old ones."""
+        try:
+            published = (await self._get(await self._address()))["keys"]
+            keys = {each.key_id: each for each in map(_public_key, published) if each is not None}
+            if not keys:
+                raise ValueError("it publishes no usable public key")
+        except (*_FAILURES, jwt.PyJWTError) as why:
+            _log.warning("the keys of %s cannot be fetched: %s", self.settings.issuer, _reason(why))
+        else:
+            self._keys, self._fetched_at = keys, time.monotonic()
+
+    async def _address(self) -> str:
+        """Return where the issuer's keys are: `auth.jwks_url`, or what its metadata says."""
+        if self.settings.jwks_url:
+            return self.settings.jwks_url
+        problem: Exception = ValueError("it has no metadata")
+        for path in DISCOVERY:
+            try:
+                metadata = await self._get(self.settings.issuer.rstrip("/") + path)
+                if metadata["issuer"] != self.settings.issuer:
+                    raise ValueError(f"its metadata names another issuer, {str(metadata['issuer'])[:200]!r}")
+                return str(metadata["jwks_uri"])
+            except _FAILURES as why:
+                problem = why
+        raise problem
+
+    async def _get(self, url: str) -> Mapping[str, Any]:
+        async with asyncio.timeout(FETCH_SECONDS), self._http.stream("GET", url) as response:
+            if response.status_code != 200:
+                raise ValueError(f"{url} answered {response.status_code}")
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > FETCH_BYTES:
+                    raise ValueError(f"{url} answered with more than {FETCH_BYTES >> 20} MB")
+        value = json.loads(bytes(body))
+        if not isinstance(value, dict):
+            raise ValueError(f"{url} did not answer with a JSON object")  # noqa: TRY004  handled like other answers
+        return value
+
+
+def _public_key(published: Any) -> jwt.PyJWK | None:
+    """Return a published key, or None if it is not a public key for signatures."""
+    if not isinstance(published, dict) or published.get("kty") not in ("RSA", "EC", "OKP"):
+        return None
+    if published.get("use", "sig") != "sig":
+        return None
+    try:
+        return jwt.PyJWK.from_dict(
+            {name: value for name, value in published.items() if name != "alg" or value in ALGORITHMS}
+        )
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
+    """Return the scopes of a token: the text `scope`, or the list or text `scp`."""
+    value = claims.get("scope", claims.get("scp", ""))
+    names = value.split(" ") if isinstance(value, str) else value if isinstance(value, list) else ()
+    return frozenset(name for name in names if isinstance(name, str))
+
+
+def _reason(problem: BaseException) -> str:
+    text = str(problem) or type(problem).__name__
+    return text[:200]

@@ -1,0 +1,83 @@
+"""Connections that ask for nothing do not stay open, and nobody without a token takes what those with one need."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import httpx2 as httpx
+import pytest
+
+from paddock import Config
+from paddock.config import ServerConfig
+from paddock.server import connections
+from paddock.server.connections import LimitedProtocol
+from paddock.server.http import make_app
+from paddock.server.mcp import make_server
+from tests.server.conftest import at_a_port
+from tests.server.shared_services import open_services
+from tests.server.test_access import bearer
+from tests.server.test_processes import ACCEPT, HELLO
+
+REQUIRED = replace(Config(), server=ServerConfig(require_token=True))
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LARGE = 20 * 1024 * 1024
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection to a server that requires tokens."""
+    async with (
+        open_services(REQUIRED) as services,
+        at_a_port(make_app(make_server(services), services), http=LimitedProtocol) as address,
+        asyncio.timeout(20),
+    ):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rsplit(":")[-1].removesuffix("/mcp")))
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer", "more"),
+    [
+        (b"", b"", b"GET /healthz HTTP/1.1\r\n"),
+        (HEALTH, b"HTTP/1.1 200", b"GET /healthz HTTP/1.1\r\n"),
+        (b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", b"HTTP/1.1 401", b"half a body"),
+    ],
+    ids=["first request", "second request", "body after the answer"],
+)
+async def test_a_connection_without_a_whole_request_is_closed(
+    sent: bytes, answer: bytes, more: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SILENT_SECONDS", 0.3)
+    async with connected() as (reader, writer):
+        writer.write(sent)
+        if answer:
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(answer)
+        writer.write(more)
+        await reader.read()  # until the server closes the connection
+        assert reader.at_eof()
+
+
+async def test_a_body_without_a_token_is_not_read() -> None:
+    async with connected() as (reader, writer):
+        writer.write(b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n[" % LARGE)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 405")
+
+
+async def test_one_principal_cannot_open_all_sessions() -> None:
+    async with open_services(REQUIRED) as services:
+        ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
+        server = make_server(services)
+        app = make_app(server, services)
+        server.session_manager.max_sessions = 8
+        async with at_a_port(app) as address, httpx.AsyncClient() as http:
+            begun = [await http.post(address, json=HELLO, headers=ACCEPT | who) for who in [*[ann] * 7, bob]]
+            session = {"mcp-session-id": begun[0].headers["mcp-session-id"]}
+            assert (await http.delete(address, headers=session | ann)).status_code == 200
+            again = await http.post(address, json=HELLO, headers=ACCEPT | ann)
+    assert [each.status_code for each in (*begun, again)] == [200] * 6 + [503, 200, 200]
