@@ -171,13 +171,22 @@ done
 def test_a_call_that_failed_in_a_task_group_is_told_as_such(run: Run) -> None:
     code = """
 import asyncio
+failed = 0
+async def work():  # a group cancels its other tasks at the first failure: both have failed before either says so
+    global failed
+    try:
+        await fail({})
+    finally:
+        failed += 1
+        while failed < 2:
+            await asyncio.sleep(0)
 async with asyncio.TaskGroup() as group:
-    group.create_task(fail({}))
-    group.create_task(fail({}))
+    group.create_task(work())
+    group.create_task(work())
 """
     ran = run(code, **OPTIONS)
     assert (ran.raised[0], json.loads(ran.raised[1])) == ("RuntimeError", FAILURE)
-    assert (ran.header["line"], "ExceptionGroup: unhandled errors" in ran.header["traceback"]) == (3, True)
+    assert (ran.header["line"], "ExceptionGroup: unhandled errors" in ran.header["traceback"]) == (7, True)
     assert ran.header["warnings"] == ["2 tasks of a TaskGroup failed; this is the error of one of them."]
 
 
