@@ -1,4 +1,4 @@
-"""Figures that are counted: memory, compilations, what runs leave behind, search, the size of tools/list."""
+"""Figures other than a comparison of times: answers, memory, what runs leave behind, search, the size of tools/list."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.programs import VERBS, VOCABULARY, javascript_program, pandas_program, program
+from bench.programs import VERBS, VOCABULARY, pandas_program, program
 from bench.runner import Figure
 from bench.servers import command, connect
+from bench.soak import descendants
 from paddock import Config, Paddock
 from tests.models.answers import answer, open_server, problems
 from tests.models.cases import CASES
@@ -68,7 +69,7 @@ async def _memory() -> list[Figure]:
 
 def _server_memory() -> tuple[int, int]:
     """Megabytes of all processes below this one, and their number. Processes that share one memory count once."""
-    pids = list(_descendants(os.getpid()))
+    pids = list(descendants(os.getpid()))
     own = [pid for at, pid in enumerate(pids) if not any(_shares_memory(pid, other) for other in pids[:at])]
     return round(sum(map(_pss, own)) / MB), len(pids)
 
@@ -85,14 +86,6 @@ def _pss(pid: int) -> int:
     return 0
 
 
-def _descendants(pid: int) -> Iterator[int]:
-    with suppress(FileNotFoundError, ProcessLookupError):  # a process may end meanwhile
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                yield int(child)
-                yield from _descendants(int(child))
-
-
 async def _settled(look: Callable[[], Any]) -> Any:
     """What `look` returns once it returns the same three times in a row, half a second apart."""
     seen: list[Any] = []
@@ -100,46 +93,6 @@ async def _settled(look: Callable[[], Any]) -> Any:
         seen.append(look())
         await asyncio.sleep(0.5)
     return seen[-1]
-
-
-def compilations() -> list[Figure]:
-    """How often this process compiles a caller's source, by an audit hook; guests are other processes."""
-    return asyncio.run(_compilations())
-
-
-async def _compilations() -> list[Figure]:
-    import mcp
-
-    from paddock.config import ArtifactsConfig, StoreConfig
-    from paddock.server.mcp import make_server
-    from paddock.server.services import Services
-
-    marks = [f"# Program {number}\n" for number in range(5)]
-    codes = [program(number).code for number in range(4)]
-    seen: list[str] = []
-
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "compile":
-            source = arguments[0]
-            text = source.decode(errors="replace") if isinstance(source, bytes) else str(source)
-            # A compiled syntax tree has no text: then it could be the caller's.
-            seen.extend([text] if source is None or any(mark in text for mark in marks) else [])
-
-    with TemporaryDirectory() as folder:
-        store, artifacts = StoreConfig(path=f"{folder}/paddock.db"), ArtifactsConfig(url=f"file://{folder}/objects")
-        async with Services(Config(store=store, artifacts=artifacts)) as services:
-            paddock, server = services.paddock, make_server(services)
-            async with mcp.Client(server) as client:
-                await paddock.run("1")
-                sys.addaudithook(hook)
-                assert (await paddock.run(codes[0])).verdict == "ok"
-                assert (await paddock.run(codes[1], type_check=True)).verdict == "ok"
-                assert await paddock.check(codes[2]) is None
-                assert (await paddock.run(f"{marks[4]}def broken(:")).verdict == "rejected"
-                assert (await paddock.run(javascript_program(0), language="javascript")).verdict == "ok"
-                answer = await client.call_tool("run_code", {"code": codes[3]})
-                assert answer.structured_content["verdict"] == "ok", answer
-    return [Figure("compilations", "compilations of a caller's source in the host, 6 runs", len(seen), 0)]
 
 
 def growth() -> list[Figure]:
@@ -176,7 +129,7 @@ def _resources() -> dict[str, int]:
     return {
         "descriptors": sum(not _is_of_a_control_group(fd) for fd in Path("/proc/self/fd").iterdir()),
         "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
-        "processes": len(list(_descendants(os.getpid()))),
+        "processes": len(list(descendants(os.getpid()))),
         "MB": int(Path("/proc/self/statm").read_text().split()[1]) * 4096 // MB,
     }
 
@@ -238,7 +191,6 @@ async def _listed(count: int) -> Figure:
 FIGURES: dict[str, Callable[[], list[Figure]]] = {
     "answers": answers,
     "memory": memory,
-    "compilations": compilations,
     "growth": growth,
     "search": search,
     "tools-list": tools_list,

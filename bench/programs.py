@@ -313,9 +313,9 @@ def pandas_program(number: int) -> str:
     return f"# Program {number}" + PANDAS.format(**_names(chance, number), **values)
 
 
-def calling_program(number: int, calls: int, tool: str = "add") -> Program:
-    """A script that calls a tool so many times, one call after another."""
-    loop = f"for n in range({calls}):\n    answer = await call_tool({tool!r}, {{'a': n, 'b': {number % 7}}})"
+def calling_program(number: int, calls: int) -> Program:
+    """A script that calls the tool `add` so many times, one call after another."""
+    loop = f"for n in range({calls}):\n    answer = await call_tool('add', {{'a': n, 'b': {number % 7}}})"
     code = f"# Program {number}\ntotal = {number}\n{loop}\n    total += answer['sum']\nreturn total"
     return Program(code, number + sum(n + number % 7 for n in range(calls)))
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -27,8 +27,6 @@ PYTHON_REFILL_SECONDS, NODE_REFILL_SECONDS = 0.03, 0.3
 PYTHON_I, CODE_MODE, NO_OP, LIBRARY = "python -I", "FastMCP CodeMode 4.1.2", "a no-op tool", "the library"
 CALLS, RUNS, NODE_RUNS = 100, 40, 20
 NODE_RUNS_A_SECOND = 54
-TEN_MB = [{"id": n, "name": f"customer {n}", "tags": ["a", "b"], "total": n / 7} for n in range(133_000)]
-LARGE = {"output_bytes": 16 << 20, "memory_bytes": 2 << 30}
 FIRST_RUN = """
 import asyncio, sys, time
 from paddock import Paddock
@@ -130,32 +128,7 @@ async def _execute() -> AsyncIterator[Sides]:
 @asynccontextmanager
 async def _execute_calls() -> AsyncIterator[Sides]:
     async with connect(*command("paddock")) as ours, connect(*code_mode.command()) as theirs:
-        call = execute(ours)
-
-        async def write(script: Program) -> None:
-            await call(Program(script.code.replace("'add'", "'store'"), script.answer))
-
-        yield {"execute": call, CODE_MODE: execute(theirs), "execute, a tool that writes": write}
-
-
-@asynccontextmanager
-async def _calls() -> AsyncIterator[Sides]:
-    from bench.servers import add
-
-    async with Paddock(tools=[add]) as paddock:
-        act = run(paddock)
-
-        async def one_by_one(number: int) -> None:
-            await act(calling_program(number, CALLS).code)
-
-        async def at_once(number: int) -> None:
-            calls = f"[call_tool('add', {{'a': n, 'b': {number}}}) for n in range({CALLS})]"
-            await act(f"import asyncio\nlen(await asyncio.gather(*{calls}))")
-
-        async def without(number: int) -> None:
-            await act(f"import asyncio\nawait asyncio.sleep(0, {number})")
-
-        yield {"one by one": one_by_one, "at once": at_once, "a run without calls": without}
+        yield {"execute": execute(ours), CODE_MODE: execute(theirs)}
 
 
 @asynccontextmanager
@@ -198,10 +171,10 @@ async def _pandas() -> AsyncIterator[Sides]:
 
 
 @asynccontextmanager
-async def _javascript(engine: str) -> AsyncIterator[Sides]:
+async def _node() -> AsyncIterator[Sides]:
     async with Paddock() as paddock:
-        ours = run(paddock, language="javascript", engine=engine)
-        yield {engine: ours, "plain node": process(lambda code: [node(), "-e", code])}
+        ours = run(paddock, language="javascript", engine="node")
+        yield {"node": ours, "plain node": process(lambda code: [node(), "-e", code])}
 
 
 @asynccontextmanager
@@ -213,28 +186,11 @@ async def _sustained_node() -> AsyncIterator[Sides]:
 
 @asynccontextmanager
 async def _first_run() -> AsyncIterator[Sides]:
-    def first(make: Callable[[int], str]) -> Act:
-        async def act(number: int) -> float:
-            started = [sys.executable, "-c", FIRST_RUN]
-            return float(subprocess.run(started, input=make(number), check=True, capture_output=True, text=True).stdout)
+    async def act(script: Program) -> float:
+        command = [sys.executable, "-c", FIRST_RUN]
+        return float(subprocess.run(command, input=script.code, check=True, capture_output=True, text=True).stdout)
 
-        return act
-
-    yield {"a plain script": first(lambda number: program(number).code), "a pandas script": first(pandas_program)}
-
-
-@asynccontextmanager
-async def _ten_megabytes() -> AsyncIterator[Sides]:
-    async with Paddock() as paddock:
-
-        async def ours(number: int) -> None:
-            code = f"# Program {number}\nvalue"
-            assert (await paddock.run(code, inputs={"value": TEN_MB}, limits=LARGE)).output == TEN_MB
-
-        async def theirs(number: int) -> None:
-            assert json.loads(json.dumps(TEN_MB)) == TEN_MB
-
-        yield {"inputs and result": ours, "json.dumps and json.loads": theirs}
+    yield {"a plain script": act}
 
 
 @asynccontextmanager
@@ -261,9 +217,6 @@ async def _start() -> AsyncIterator[Sides]:
         yield {
             "paddock mcp, first answer": first_answer(sys.executable, "-m", "paddock", "mcp"),
             "a server of the SDK": first_answer(*command("no-op")),
-            "paddock --help": process(lambda number: [sys.executable, "-m", "paddock", "--help"], environ),
-            "import paddock": process(lambda number: [sys.executable, "-c", "from paddock import Paddock"], environ),
-            "import asyncio": process(lambda number: [sys.executable, "-c", "import asyncio"], environ),
         }
 
 
@@ -305,7 +258,7 @@ ROWS = (
     Row(
         "node",
         "new scripts on node, a guest waiting",
-        lambda: _javascript("node"),
+        _node,
         rounds=40,
         script=javascript_program,
         pause_seconds=NODE_REFILL_SECONDS,
@@ -320,18 +273,11 @@ ROWS = (
         target=Target.within(1000 * NODE_RUNS / NODE_RUNS_A_SECOND, f"at least {NODE_RUNS_A_SECOND} runs a second"),
     ),
     Row(
-        "quickjs",
-        "new scripts on quickjs, a guest waiting",
-        lambda: _javascript("quickjs"),
-        rounds=40,
-        script=javascript_program,
-        pause_seconds=PYTHON_REFILL_SECONDS,
-    ),
-    Row(
         "first-run",
         "the first run in a fresh process that has imported paddock, environments built",
         _first_run,
         rounds=10,
+        script=program,
         target=Target.within(250),
     ),
     Row(
@@ -344,7 +290,6 @@ ROWS = (
         pause_seconds=PYTHON_REFILL_SECONDS,
         target=Target.share("a fresh interpreter", 1 / 60),
     ),
-    Row("calls", f"{CALLS} calls of a function on cpython, a new script each time", _calls, rounds=20),
     Row(
         "upstream",
         f"{CALLS} calls of an MCP server over stdio, a new script each time",
@@ -352,10 +297,9 @@ ROWS = (
         rounds=15,
         target=Target.share("mcp.Client", 2),
     ),
-    Row("ten-megabytes", "10 MB in and out, the same value each time", _ten_megabytes, rounds=5),
     Row(
         "start",
-        "programs from their start, bytecode written",
+        "servers from their start to their first answer, bytecode written",
         _start,
         rounds=10,
         target=Target.share("a server of the SDK", 1.5),

@@ -52,23 +52,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
-    """The milliseconds that one side took."""
-
-    p50: float
-    minimum: float
-    p99: float
-    ratio: float
-    """Our median as a multiple of this one."""
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
-    """A row with its times."""
+    """A row with the median of each side in milliseconds."""
 
     name: str
     what: str
-    sides: dict[str, Times]
+    sides: dict[str, float]
     target: str | None
     limit: float | None
     met: bool
@@ -78,10 +67,10 @@ class Measured:
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.what}"]
-        for side, times in self.sides.items():
-            figures = f"p50 {times.p50:9.2f} ms  min {times.minimum:9.2f}  p99 {times.p99:9.2f}"
-            ratio = "" if times.ratio == 1 else f"  ratio {_ratio(times.ratio)}"
-            lines.append(f"    {side:40} {figures}{ratio}")
+        ours = next(iter(self.sides.values()))
+        for side, p50 in self.sides.items():
+            ratio = "" if p50 == ours else f"  ratio {ours / p50:.2f}" if ours > p50 else f"  ratio 1/{p50 / ours:.2f}"
+            lines.append(f"    {side:40} p50 {p50:9.2f} ms{ratio}")
         if self.target is not None:
             lines.append(f"    target: {self.target} ({self.limit:.2f} ms): {'met' if self.met else 'MISSED'}")
         return "\n".join(lines)
@@ -123,18 +112,18 @@ async def measure(row: Row) -> Measured:
     return Measured(
         name=row.name,
         what=row.what,
-        sides={side: _summary(times, ours) for side, times in taken.items()},
+        sides=p50,
         target=row.target.text if row.target else None,
         limit=limit,
         met=limit is None or ours <= limit,
     )
 
 
-def process(argv: Callable[[Any], Sequence[str]], environ: Mapping[str, str] | None = None) -> Act:
+def process(argv: Callable[[Any], Sequence[str]]) -> Act:
     """Start a program and wait for its end."""
 
     async def act(script: Any) -> None:
-        subprocess.run(argv(script), check=True, capture_output=True, env=environ)
+        subprocess.run(argv(script), check=True, capture_output=True)
 
     return act
 
@@ -169,12 +158,3 @@ async def _timed(act: Act, script: Any, pause_seconds: float) -> float:
     started = time.perf_counter()
     own_time = await act(script)
     return (time.perf_counter() - started) * 1000 if own_time is None else own_time
-
-
-def _summary(times: list[float], ours: float) -> Times:
-    p50 = statistics.median(times)
-    return Times(p50, min(times), sorted(times)[int(len(times) * 0.99)], ours / p50)
-
-
-def _ratio(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio >= 1 else f"1/{1 / ratio:.2f}"

@@ -1,6 +1,6 @@
 """`python -m bench.servers paddock|no-op|many N`: MCP servers over stdio to measure with, and clients for them.
 
-`paddock` has `execute`, with two tools for scripts to call; `no-op` has an `execute` that only answers; `many` has N
+`paddock` has `execute`, with a tool for scripts to call; `no-op` has an `execute` that only answers; `many` has N
 tools.
 """
 
@@ -21,11 +21,6 @@ ROOT = Path(__file__).parents[1]
 
 async def add(a: int, b: int) -> dict[str, int]:
     """Add two numbers."""
-    return {"sum": a + b}
-
-
-async def store(a: int, b: int) -> dict[str, int]:
-    """Store the sum of two numbers: a tool that writes, whose calls are journalled on disk."""
     return {"sum": a + b}
 
 
@@ -64,7 +59,7 @@ async def _serve_paddock() -> None:
     add.hints = Hints(read_only=True)  # type: ignore[attr-defined]
     execute = shipped("execute")
     execute = replace(execute, limits={**execute.limits, "calls": 100})
-    async with Services(Config.load(), tools=[add, store]) as services, stdio_server() as (read, write):
+    async with Services(Config.load(), tools=[add]) as services, stdio_server() as (read, write):
         server = make_server(services, [execute])
         await server.run(read, write, server.create_initialization_options())
 
