@@ -8,41 +8,51 @@ from __future__ import annotations
 TYPE_CHECKING = False  # importing `typing` takes 9 ms, during which Ctrl-C would show a traceback
 
 if TYPE_CHECKING:
-    from paddock.config import Config
-    from paddock.definitions.prompt import code_execution_prompt
-    from paddock.errors import (
-        BadArtifact,
-        BadDefinition,
-        BadFile,
-        BadInput,
-        BadLimit,
-        CodeTooLarge,
-        ConfigError,
-        EngineCrashed,
-        EngineUnavailable,
-        EnvironmentFailed,
-        HostError,
-        JailUnavailable,
-        LimitTooHigh,
-        LintUnavailable,
-        Overloaded,
-        PaddockError,
-        RequestError,
-        StoreError,
-        UnknownEngine,
-        UnknownEnvironment,
-        UnknownLanguage,
-        UnknownTool,
-    )
-    from paddock.linter import Finding, lint
-    from paddock.model.artifacts import Artifact, Artifacts
-    from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall
-    from paddock.model.files import File
-    from paddock.model.limits import Limits
-    from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
-    from paddock.model.tools import Hints, Tool
-    from paddock.run import Paddock
-    from paddock.tools.upstream import Health
+    from paddock.config import Config as Config
+    from paddock.definitions.prompt import code_execution_prompt as code_execution_prompt
+    from paddock.errors import BadArtifact as BadArtifact
+    from paddock.errors import BadDefinition as BadDefinition
+    from paddock.errors import BadFile as BadFile
+    from paddock.errors import BadInput as BadInput
+    from paddock.errors import BadLimit as BadLimit
+    from paddock.errors import CodeTooLarge as CodeTooLarge
+    from paddock.errors import ConfigError as ConfigError
+    from paddock.errors import EngineCrashed as EngineCrashed
+    from paddock.errors import EngineUnavailable as EngineUnavailable
+    from paddock.errors import EnvironmentFailed as EnvironmentFailed
+    from paddock.errors import HostError as HostError
+    from paddock.errors import JailUnavailable as JailUnavailable
+    from paddock.errors import LimitTooHigh as LimitTooHigh
+    from paddock.errors import LintUnavailable as LintUnavailable
+    from paddock.errors import Overloaded as Overloaded
+    from paddock.errors import PaddockError as PaddockError
+    from paddock.errors import RequestError as RequestError
+    from paddock.errors import StoreError as StoreError
+    from paddock.errors import UnknownEngine as UnknownEngine
+    from paddock.errors import UnknownEnvironment as UnknownEnvironment
+    from paddock.errors import UnknownLanguage as UnknownLanguage
+    from paddock.errors import UnknownTool as UnknownTool
+    from paddock.linter import Finding as Finding
+    from paddock.linter import lint as lint
+    from paddock.model.artifacts import Artifact as Artifact
+    from paddock.model.artifacts import Artifacts as Artifacts
+    from paddock.model.events import Answer as Answer
+    from paddock.model.events import Done as Done
+    from paddock.model.events import Event as Event
+    from paddock.model.events import Output as Output
+    from paddock.model.events import Progress as Progress
+    from paddock.model.events import ToolCall as ToolCall
+    from paddock.model.files import File as File
+    from paddock.model.limits import Limits as Limits
+    from paddock.model.result import Call as Call
+    from paddock.model.result import RunError as RunError
+    from paddock.model.result import RunResult as RunResult
+    from paddock.model.result import Usage as Usage
+    from paddock.model.result import Verdict as Verdict
+    from paddock.model.tools import Hints as Hints
+    from paddock.model.tools import Tool as Tool
+    from paddock.run import Paddock as Paddock
+    from paddock.tools.upstream import Health as Health
 
 _NAMES = {
     "config": "Config",
@@ -62,53 +72,7 @@ _NAMES = {
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "Answer",
-    "Artifact",
-    "Artifacts",
-    "BadArtifact",
-    "BadDefinition",
-    "BadFile",
-    "BadInput",
-    "BadLimit",
-    "Call",
-    "CodeTooLarge",
-    "Config",
-    "ConfigError",
-    "Done",
-    "EngineCrashed",
-    "EngineUnavailable",
-    "EnvironmentFailed",
-    "Event",
-    "File",
-    "Finding",
-    "Health",
-    "Hints",
-    "HostError",
-    "JailUnavailable",
-    "LimitTooHigh",
-    "Limits",
-    "LintUnavailable",
-    "Output",
-    "Overloaded",
-    "Paddock",
-    "PaddockError",
-    "Progress",
-    "RequestError",
-    "RunError",
-    "RunResult",
-    "StoreError",
-    "Tool",
-    "ToolCall",
-    "UnknownEngine",
-    "UnknownEnvironment",
-    "UnknownLanguage",
-    "UnknownTool",
-    "Usage",
-    "Verdict",
-    "code_execution_prompt",
-    "lint",
-]
+__all__ = list(_MODULE_OF)
 
 __version__ = "0.1.0"
 

@@ -26,15 +26,20 @@ PaddockError
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 
 class PaddockError(Exception):
     """The base of every error that Paddock raises on purpose."""
 
+    mcp_code = -32603
+    """How the error is reported over MCP, as a JSON-RPC code."""
+    exit_code = 3
+    """The exit status of a command that ends with the error."""
+
 
 class RequestError(PaddockError):
     """The request cannot be run as it is. Change it: sending it again does not help."""
+
+    mcp_code, exit_code = -32602, 2
 
 
 class UnknownLanguage(RequestError): ...
@@ -73,6 +78,8 @@ class CodeTooLarge(RequestError): ...
 class ConfigError(PaddockError):
     """The configuration file or environment cannot be used; the message names the key."""
 
+    exit_code = 2
+
 
 class HostError(PaddockError):
     """Paddock, or something that it depends on, failed. The request may be fine."""
@@ -102,28 +109,3 @@ class Overloaded(HostError):
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         super().__init__(f"{message}; try again in {retry_after_seconds:g} s")
         self.retry_after_seconds = retry_after_seconds
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorCodes:
-    """How an error is reported over MCP (JSON-RPC) and as the command's exit code."""
-
-    mcp_code: int
-    exit_code: int
-
-
-_USAGE = ErrorCodes(-32602, 2)
-_FAULT = ErrorCodes(-32603, 3)
-
-ERROR_CODES: dict[type[PaddockError], ErrorCodes] = {
-    **dict.fromkeys((RequestError, UnknownLanguage, UnknownEngine, UnknownTool, UnknownEnvironment), _USAGE),
-    **dict.fromkeys((BadInput, BadFile, BadArtifact, BadDefinition, BadLimit, LimitTooHigh, CodeTooLarge), _USAGE),
-    ConfigError: ErrorCodes(-32603, 2),
-    **dict.fromkeys((HostError, EngineUnavailable, JailUnavailable, EngineCrashed, LintUnavailable), _FAULT),
-    **dict.fromkeys((EnvironmentFailed, Overloaded, StoreError), _FAULT),
-}
-
-
-def error_codes(error: PaddockError) -> ErrorCodes:
-    """How `error` is reported outside this process."""
-    return ERROR_CODES[type(error)]

@@ -56,7 +56,7 @@ def status_of(work: Callable[[], int]) -> int:
 
     import typer
 
-    from paddock.errors import EngineUnavailable, PaddockError, error_codes
+    from paddock.errors import EngineUnavailable, PaddockError
 
     try:
         return work()
@@ -70,7 +70,7 @@ def status_of(work: Callable[[], int]) -> int:
     except PaddockError as error:
         hint = ["`paddock doctor` shows what works on this machine."] if isinstance(error, EngineUnavailable) else []
         _print_error("red", f"Error: {error}", *hint)
-        return error_codes(error).exit_code
+        return error.exit_code
     except Interrupted as stopped:
         restore_defaults()
         _print_error("yellow", "cancelled")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
-from typing import Any
 
 from paddock.errors import BadLimit, LimitTooHigh
 from paddock.model.spelling import did_you_mean
@@ -72,16 +70,7 @@ def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, ca
         raise BadLimit(
             f"limits must be a Limits or a mapping such as {{'wall_seconds': 5}}, not {_short_repr(requested)}"
         )
-    items = tuple((name, value, type(value)) for name, value in requested.items())  # with types, because True == 1
-    try:
-        return _merge(items, default, caps)  # cached: most runs have the same limits
-    except TypeError:  # an unhashable value cannot be cached
-        return _merge.__wrapped__(items, default, caps)
-
-
-@lru_cache(maxsize=256)
-def _merge(requested: tuple[tuple[Any, Any, type], ...], default: Limits, caps: Limits) -> Limits:
-    return replace(default, **{name: _check(name, value, caps) for name, value, _ in requested})  # type: ignore[arg-type]
+    return replace(default, **{name: _check(name, value, caps) for name, value in requested.items()})  # type: ignore[arg-type]
 
 
 def _check(name: object, value: object, caps: Limits) -> float | int:

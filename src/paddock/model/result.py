@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -102,41 +102,24 @@ class RunResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, with the keys of its JSON form."""
-        return {**self._without_output(), "output": self.output}
+        values: dict[str, Any] = json.loads(self.to_json())
+        return values
 
     def to_json(self) -> str:
         """The result as JSON text. The script's value is inserted without decoding it."""
         import msgspec
 
         raw = msgspec.Raw((self.output_json or "null").encode())
+        values = {name: raw if name == "output" else getattr(self, name) for name in _KEYS}
         try:
-            return msgspec.json.encode({**self._without_output(), "output": raw}).decode()
+            return msgspec.json.encode(values).decode()
         except UnicodeEncodeError:  # a lone surrogate in an argument or a message
-            return json.dumps(self.to_dict())
+            return json.dumps(msgspec.to_builtins({**values, "output": self.output}))
 
-    def _without_output(self) -> dict[str, Any]:
-        """Every key of the JSON form in its order; the value of `output` is not filled in."""
-        return {
-            "run_id": self.run_id,
-            "verdict": str(self.verdict),
-            "output": None,
-            "stdout": self.stdout,
-            "stderr": self.stderr,
-            "truncated": list(self.truncated),
-            "logs": [dict(log) for log in self.logs],
-            "outputs": [dict(item) for item in self.outputs],
-            "error": None if self.error is None else asdict(self.error),
-            "warnings": list(self.warnings),
-            "exit_code": self.exit_code,
-            "signal": self.signal,
-            "language": self.language,
-            "engine": self.engine,
-            "engine_reason": self.engine_reason,
-            "calls": [{**asdict(call), "warnings": list(call.warnings)} for call in self.calls],
-            "artifacts": [asdict(artifact) for artifact in self.artifacts],
-            "network": [dict(item) for item in self.network],
-            "available_functions": list(self.available_functions),
-            "definition": self.definition,
-            "session": self.session,
-            "usage": asdict(self.usage),
-        }
+
+_KEYS = (
+    *("run_id", "verdict", "output", "stdout", "stderr", "truncated", "logs", "outputs", "error", "warnings"),
+    *("exit_code", "signal", "language", "engine", "engine_reason", "calls", "artifacts", "network"),
+    *("available_functions", "definition", "session", "usage"),
+)
+"""The keys of the JSON form, in their order."""

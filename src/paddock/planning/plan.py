@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
@@ -167,9 +166,7 @@ def _refuse_engine(plan: Plan, message: str) -> Plan:
 def _check_code(request: Request, config: Config) -> None:
     if not isinstance(request.code, str):
         raise RequestError(f"code must be text, not {type(request.code).__name__}")
-    # n characters take between n and 4n bytes, so most texts are known to fit without encoding them.
-    size, limit = len(request.code), config.code_bytes
-    if size > limit or (size * 4 > limit and len(request.code.encode(errors="replace")) > limit):
+    if len(request.code.encode(errors="replace")) > config.code_bytes:
         raise CodeTooLarge(
             f"the code is larger than {limits_model.format_bytes(config.code_bytes)}; pass data through inputs or files"
         )
@@ -211,7 +208,7 @@ def _refused_modules(request: Request) -> tuple[str, ...]:
         raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
     values = tuple(request.refused_modules)
     for name in values:
-        if not isinstance(name, str) or not _is_module_name(name):
+        if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
             raise RequestError(f"refused_modules contains {name!r}, which is not a module name")
     if values and request.language != "python":
         raise RequestError(f"refused_modules works for python only; leave it out for {request.language}")
@@ -223,11 +220,6 @@ def _globals(request: Request) -> str:
     if _check_known("globals", request.globals, GLOBALS) == "closed" and is_unsupported:
         raise RequestError("globals='closed' works for expressions in javascript and typescript only; leave it out")
     return request.globals
-
-
-@lru_cache(maxsize=1024)
-def _is_module_name(name: str) -> bool:
-    return all(part.isidentifier() for part in name.split("."))
 
 
 def _is_encodable(text: str) -> bool:

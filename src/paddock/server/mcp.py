@@ -40,7 +40,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
-from paddock.errors import PaddockError, RequestError, error_codes
+from paddock.errors import PaddockError, RequestError
 from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.model.spelling import nearest
@@ -323,7 +323,7 @@ def _protocol_errors(services: Services) -> Iterator[None]:
     try:
         yield
     except PaddockError as problem:
-        raise MCPError(error_codes(problem).mcp_code, services.without_host_paths(str(problem))) from None
+        raise MCPError(problem.mcp_code, services.without_host_paths(str(problem))) from None
 
 
 def _instructions(services: Services, code_tools: Sequence[str]) -> str:
