@@ -10,7 +10,6 @@ import pytest
 HEAVY = {
     "asyncio",
     "msgspec",
-    "pydantic",
     "pydantic_monty",
     "rich",
     "typer",
@@ -36,7 +35,7 @@ def test_importing_paddock_loads_no_engine_and_nothing_of_the_command_line() -> 
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["tools", "call", "--help"]])
-def test_help_loads_no_engine_no_event_loop_no_rich_and_no_pydantic(arguments: list[str]) -> None:
+def test_help_loads_no_engine_no_event_loop_and_no_rich(arguments: list[str]) -> None:
     statements = (
         f"import sys, io, contextlib\nsys.argv = ['paddock', *{arguments}]\nfrom paddock.cli.main import entry\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n    entry()"

@@ -43,7 +43,7 @@ def test_a_token_is_created_listed_and_revoked(tokens: Callable[..., Ended]) -> 
     ("arguments", "problem"),
     [
         (("add", "a b"), "the name 'a b' is not usable"),
-        (("add", "ann", "--role", "root"), "a role is one of user, operator"),
+        (("add", "ann", "--role", "root"), "'root' is not one of 'user', 'operator'"),
         (("add", "ann", "--expires", "soon"), "write a time from now such as 30m, 12h or 90d"),
         (("add", "ann", "--expires", "99999d"), "at most 3650d"),
         (("revoke", "nobody"), "no valid token has the id or name 'nobody'"),

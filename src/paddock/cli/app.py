@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from paddock import __version__
 from paddock.cli import definitions, demo, doctor, env, lint, run, runs, serve, tokens, tools
-
-HELP = ("-h", "--help")
 
 app = typer.Typer(
     name="paddock",
@@ -21,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     no_args_is_help=True,
-    context_settings={"help_option_names": list(HELP), "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command("run")(run.run)
 app.command("lint")(lint.lint)
@@ -57,23 +55,5 @@ def command() -> int:
     """Run the command that `sys.argv` names and return its exit status."""
     # Typer's own main() would turn a closed pipe into status 1.
     group = typer.main.get_command(app)
-    arguments = sys.argv[1:]
-    if len(arguments) > 1 and arguments[-1] in HELP and _show_help(group, arguments[:-1]):
-        return 0
-    with group.make_context("paddock", arguments) as context:
+    with group.make_context("paddock", sys.argv[1:]) as context:
         return int(group.invoke(context))
-
-
-def _show_help(command: Any, names: list[str]) -> bool:
-    """Show the help of the command with these names. Returns False if there is no such command.
-
-    Typer would parse the command line first, which loads Pydantic and takes twice as long.
-    """
-    context = command.context_class(command, info_name="paddock", **command.context_settings)
-    for name in names:
-        command = getattr(command, "commands", {}).get(name)
-        if command is None:
-            return False
-        context = command.context_class(command, info_name=name, parent=context, **command.context_settings)
-    typer.echo(command.get_help(context))
-    return True

@@ -97,8 +97,8 @@ async def _demo(page: _Page) -> int:
     started, examples = time.perf_counter(), load()
     async with Paddock(Config(upstreams={"shop": shop()}), tools=[weather]) as paddock:
         ready = {name for name in ENGINES if await _start(page, paddock, name)}
-        await _connect(page, paddock)
         scripts, tools = ([each for each in kind if each.get("needs") in {None, *ready}] for kind in examples.values())
+        await paddock.tools()  # starts the shop server, whose start is not part of any example's time
         for example in scripts:
             await _run(page, paddock, example)
     await _lint(page)
@@ -123,22 +123,12 @@ async def _start(page: _Page, paddock: Paddock, engine: str) -> bool:
     except HostError as problem:
         page.line(f"{ENGINES[engine]} does not run here: {problem}", "yellow")
         return False
-    page.line(f"{ENGINES[engine]} was ready in {_milliseconds(time.perf_counter() - started)}.")
+    page.line(f"{ENGINES[engine]} was ready in {_since(started)}.")
     return True
 
 
-async def _connect(page: _Page, paddock: Paddock) -> None:
-    """Start the shop server, so that its start is not part of any example's time."""
-    started = time.perf_counter()
-    result = await paddock.run('(await call_tool("shop.orders", {"limit": 1}))["matching"]')
-    if result.error is not None:
-        page.line(f"The shop server did not start: {result.error.message}", "red")
-        return
-    took = _milliseconds(time.perf_counter() - started)
-    page.line(f"The shop, an MCP server with {result.output} orders, was ready in {took}.")
-
-
 async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
+    """Run an example through the library."""
     from paddock.model.files import File
 
     code, expected = read(example["file"]), example["expect"]
@@ -152,8 +142,8 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
         limits=example.get("limits", {}),
         type_check=example.get("type_check", False),
     )
-    seconds = time.perf_counter() - started
-    page.begin(example["title"], code, example.get("note"))
+    took = _since(started)
+    page.begin(example["title"], code, example.get("note", ""))
     page.part("prints", result.stdout + expected.get("stderr", ""))
     if result.error is None:
         page.part("result", value_text(result), "green")
@@ -161,9 +151,7 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
         page.part("error", "\n".join(error_lines(result, code)), "yellow")
     engine = f"on {result.engine}" if result.engine else "nothing ran"
     calls = f", {len(result.calls)} calls" if result.calls else ""
-    if len(result.calls) > 1:
-        calls += f" that took {_milliseconds(sum(call.milliseconds for call in result.calls) / 1000)} in total"
-    page.end(f"{result.verdict}, {engine}, {_milliseconds(seconds)}{calls}", mismatch(expected, result))
+    page.end(f"{result.verdict}, {engine}, {took}{calls}", mismatch(expected, result))
 
 
 async def _lint(page: _Page) -> None:
@@ -171,14 +159,12 @@ async def _lint(page: _Page) -> None:
 
     code, started = read("mistakes.py"), time.perf_counter()
     findings = await alint(code)
-    seconds = time.perf_counter() - started
+    took, codes = _since(started), [each.code for each in findings]
     page.begin("Lint: likely mistakes, found without running the script", code)
-    page.part(
-        "finds", "\n".join(f"{each.line}:{each.column} {each.code} {each.message}" for each in findings), "yellow"
-    )
-    codes = [each.code for each in findings]
+    lines = [f"{each.line}:{each.column} {each.code} {each.message}" for each in findings]
+    page.part("finds", "\n".join(lines), "yellow")
     problem = None if codes == LINT_CODES else f"expected {LINT_CODES}, got {codes}"
-    page.end(f"{len(findings)} findings, {_milliseconds(seconds)}", problem)
+    page.end(f"{len(findings)} findings, {took}", problem)
 
 
 async def _serve(page: _Page, examples: list[Example]) -> None:
@@ -186,14 +172,12 @@ async def _serve(page: _Page, examples: list[Example]) -> None:
     started = time.perf_counter()
     async with _start_server() as client:
         tools = len((await client.list_tools()).tools)
-        took = _milliseconds(time.perf_counter() - started)
         page.line("")
-        page.line(f"`paddock mcp --definitions all` started and listed {tools} tools in {took}.")
-        await client.call_tool("execute", {"code": "await call_tool('shop.orders', {'limit': 1})"})
+        page.line(f"`paddock mcp --definitions all` started and listed {tools} tools in {_since(started)}.")
         for example in examples:  # so that the start of an engine is not part of any example's time
             code = "true" if example["file"].endswith(".js") else "True"
             await client.call_tool(example["name"], {"code": code, **example.get("arguments", {})})
-        page.line(f"Every engine that the examples need was ready in {_milliseconds(time.perf_counter() - started)}.")
+        page.line(f"Every engine that the examples need was ready in {_since(started)}.")
         for example in examples:
             await _call(page, client, example)
 
@@ -219,26 +203,29 @@ async def _start_server() -> AsyncIterator[Any]:
 
 
 async def _call(page: _Page, client: Any, example: Example) -> None:
+    """Call a tool of the server, with the calls before and after it that the example lists."""
     problems: list[str | None] = []
+
+    async def call(step: Example, **arguments: str) -> Any:
+        answer = await client.call_tool(step["name"], {**arguments, **step.get("arguments", {})})
+        problems.append(_difference(step, answer))
+        return answer
+
     if step := example.get("before"):
-        content = {"content": read(step["arguments"]["file_name"])}
-        problems.append(_difference(step, await client.call_tool(step["name"], {**step["arguments"], **content})))
+        await call(step, content=read(step["arguments"]["file_name"]))
     code, started = read(example["file"]), time.perf_counter()
-    answer = await client.call_tool(example["name"], {"code": code, **example.get("arguments", {})})
-    seconds = time.perf_counter() - started
-    problems.append(_difference(example, answer))
-    page.begin(example["title"], code, example.get("note"))
+    answer = await call(example, code=code)
+    took = _since(started)
+    page.begin(example["title"], code, example.get("note", ""))
     text = answer.content[0].text if answer.content else ""
     page.part("answers", text if len(text) <= ANSWER_CHARACTERS else f"{text[:ANSWER_CHARACTERS]}…", "green")
     if step := example.get("after"):
-        answer = await client.call_tool(step["name"], step["arguments"])
-        problems.append(_difference(step, answer))
-        page.part(
-            "then", f"{step['name']}({', '.join(f'{key}={value!r}' for key, value in step['arguments'].items())})"
-        )
+        answer = await call(step)
+        arguments = ", ".join(f"{name}={value!r}" for name, value in step["arguments"].items())
+        page.part("then", f"{step['name']}({arguments})")
         page.part("answers", json.dumps((answer.structured_content or {}).get("matches")), "green")
     problem = next((each for each in problems if each is not None), None)
-    page.end(f"{example['name']}, {_milliseconds(seconds)} through the server", problem)
+    page.end(f"{example['name']}, {took} through the server", problem)
 
 
 def _difference(step: Example, answer: Any) -> str | None:
@@ -263,26 +250,23 @@ class _Page:
     def line(self, text: str, colour: str = "") -> None:
         self._spans((text, colour))
 
-    def begin(self, title: str, code: str, note: str | None = None) -> None:
+    def begin(self, title: str, code: str, note: str = "") -> None:
         """Start the next example."""
         self.count += 1
         self.line("")
         self.line(f"{self.count}. {title}", "bold")
         for line in code.rstrip("\n").split("\n"):
             self.line(f"    {line}".rstrip())
-        self.part("with", note or "", "dim")
+        self.part("with", note, "dim")
 
     def part(self, name: str, text: str, colour: str = "") -> None:
         """Show one part of the outcome, wrapped. An empty part is not shown."""
         from textwrap import wrap
 
-        lines = [
-            part
-            for line in text.rstrip("\n").split("\n")
-            for part in wrap(line, WIDTH - 10, replace_whitespace=False, drop_whitespace=False) or [""]
-        ]
-        for number, line in enumerate(lines if text else ()):
-            self._spans((f"{name if number == 0 else '':>8}  ", "cyan"), (line.rstrip(), colour))
+        for line in text.rstrip("\n").split("\n") if text else ():
+            for part in wrap(line, WIDTH - 10, replace_whitespace=False, drop_whitespace=False) or [""]:
+                self._spans((f"{name:>8}  ", "cyan"), (part.rstrip(), colour))
+                name = ""
 
     def end(self, summary: str, problem: str | None) -> None:
         """Finish the example; a problem counts as a failure."""
@@ -295,7 +279,7 @@ class _Page:
             self._out.spans(*parts)
 
 
-def _milliseconds(seconds: float) -> str:
-    if seconds >= 9.95:
-        return f"{seconds:.0f} s"
-    return f"{seconds * 1000:.1f} ms" if seconds < 0.0995 else f"{seconds * 1000:.0f} ms"
+def _since(started: float) -> str:
+    """The time since `started`, with its unit."""
+    seconds = time.perf_counter() - started
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms"

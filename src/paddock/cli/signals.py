@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SPARE_FILES = 20  # descriptors that must be free: for the event loop, the worker pool and the pipes to two workers
-TOO_FEW_FILES = "this process cannot open enough files; raise the limit, for example with `ulimit -n 256`"
 
 
 class Interrupted(BaseException):
@@ -84,7 +82,6 @@ class Interrupts:
         import asyncio
 
         try:
-            _check_spare_files()
             value = asyncio.run(self._guard(work))
         except asyncio.CancelledError:
             if self._received is None:
@@ -129,18 +126,3 @@ class Interrupts:
             raise CancelledError
         if self._loop is not None and self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
-
-
-def _check_spare_files() -> None:
-    # With too few free descriptors, Monty's runtime would panic and print to stderr.
-    from paddock.errors import HostError
-
-    opened: list[int] = []
-    try:
-        for _ in range(SPARE_FILES // 2):
-            opened.extend(os.pipe())
-    except OSError:
-        raise HostError(TOO_FEW_FILES) from None
-    finally:
-        for number in opened:
-            os.close(number)

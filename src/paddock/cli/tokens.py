@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -29,9 +29,7 @@ _MAX_DAYS = 3650
 @app.command()
 def add(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Whom the token is for.")],
-    role: Annotated[
-        str, typer.Option(metavar="ROLE", help="`user`, or `operator`, who may also manage the server.")
-    ] = "user",
+    role: Annotated[Literal["user", "operator"], typer.Option(help="An operator may also manage the server.")] = "user",
     expires: Annotated[
         str | None, typer.Option(metavar="TIME", help="When it expires: 30m, 12h or 90d from now. Default: never.")
     ] = None,
@@ -42,16 +40,12 @@ def add(
     Tokens of one NAME share their runs, artifacts and sessions. Other names see none of them.
     """
     from paddock.store.database import Store, store_path
-    from paddock.store.tokens import ROLES
 
-    chosen = next((each for each in ROLES if each == role), None)
-    if chosen is None:
-        raise RequestError(f"--role {role!r}: a role is one of {', '.join(ROLES)}")
     settings, expires_at = load_config(config), None if expires is None else time.time() + _seconds(expires)
 
     async def create() -> tuple[str, str]:
         async with Store(store_path(settings), settings.store) as store:
-            return await store.tokens.add(name, chosen, expires_at=expires_at)
+            return await store.tokens.add(name, role, expires_at=expires_at)
 
     token_id, text = Interrupts().run(create())
     until = "" if expires_at is None else f", valid until {local_time(expires_at)}"

@@ -8,7 +8,7 @@ import re
 import secrets
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from paddock.errors import RequestError
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
 
 Role = Literal["user", "operator"]
-ROLES: tuple[Role, ...] = get_args(Role)
 PREFIX = "pdk_"
 """How every token begins, so that tools that look for leaked secrets can recognise one."""
 UNVERIFIED = "token-"
