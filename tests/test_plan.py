@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, Unpack
 
 import pytest
@@ -179,11 +178,6 @@ def test_an_unavailable_engine_is_named_with_the_available_ones() -> None:
 def test_a_language_without_an_engine_is_refused_as_data(language: str) -> None:
     message = f"no engine for {language} is available here"
     assert plan("1", language=language).refusal == RunError("EngineUnavailable", message)
-
-
-def test_plans_are_equal_by_value() -> None:
-    inputs: Mapping[str, object] = {"x": [1]}
-    assert plan(inputs=inputs) == plan(inputs={"x": [1]})
 
 
 @pytest.mark.parametrize("inputs", [None, {}])

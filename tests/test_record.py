@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from paddock.model.events import Finished, Log, Output, Progress
 from paddock.model.limits import Limits
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
 from paddock.planning.plan import Plan
-from paddock.record import LOG_LINES, RunRecord, new_run_id
+from paddock.record import LOG_LINES, RunRecord
 
 
 def plan(**changes: Any) -> Plan:
@@ -53,21 +52,6 @@ def test_a_successful_run_is_recorded_completely() -> None:
 
 def test_every_run_has_an_id_of_its_own() -> None:
     assert len({record().result().run_id for _ in range(1000)}) == 1000
-
-
-def test_a_forked_process_and_its_parent_make_different_ids() -> None:
-    new_run_id()  # so that random bytes may be buffered before the fork
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.write(writing, "\n".join(new_run_id() for _ in range(300)).encode())
-        os._exit(0)
-    os.close(writing)
-    os.waitpid(child, 0)
-    with os.fdopen(reading) as given:
-        theirs = given.read().split("\n")
-    assert len(theirs) == 300
-    assert not {new_run_id() for _ in range(300)} & set(theirs)
 
 
 def test_short_lines_take_no_more_memory_than_their_bytes_allow() -> None:

@@ -4,28 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from paddock.model.artifacts import Artifact
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
-
-KEYS_OF_THE_DESIGN = {
-    *(
-        "run_id",
-        "verdict",
-        "output",
-        "stdout",
-        "stderr",
-        "truncated",
-        "logs",
-        "outputs",
-        "error",
-        "warnings",
-        "exit_code",
-    ),
-    *("signal", "language", "engine", "engine_reason", "calls", "artifacts", "network", "available_functions"),
-    *("definition", "session", "usage"),
-}
 
 
 def result(output_json: str | None = None) -> RunResult:
@@ -107,16 +87,6 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
         "session": "s",
         "usage": {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 7, "output_bytes": 5},
     }
-    assert FULL.to_dict().keys() == KEYS_OF_THE_DESIGN
-
-
-@pytest.mark.parametrize("one", [FULL, result(), result("null"), result("[1]")])
-def test_the_json_text_is_the_plain_values(one: RunResult) -> None:
-    assert json.loads(one.to_json()) == one.to_dict()
-
-
-def test_the_keys_come_in_one_order_in_both() -> None:
-    assert list(json.loads(FULL.to_json())) == list(FULL.to_dict())
 
 
 def test_without_a_value_the_output_is_none() -> None:
@@ -135,7 +105,8 @@ def test_a_large_whole_number_survives_as_text() -> None:
 def test_a_lone_surrogate_crosses_as_an_escape() -> None:
     call = Call(1, "x", {"a": "\ud800"}, "ok", 1.0)
     one = RunResult("r_1", Verdict.OK, "python", "monty", None, Usage(0.5), "[1]", "\udfff", calls=(call,))
-    assert json.loads(one.to_json()) == one.to_dict()
+    values = json.loads(one.to_json())
+    assert (values["output"], values["stdout"], values["calls"][0]["arguments"]) == ([1], "\udfff", {"a": "\ud800"})
 
 
 def test_verdicts_are_the_closed_list_of_the_design() -> None:
