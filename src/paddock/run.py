@@ -2,18 +2,17 @@
 
     request -> plan -> execution <-> calls -> result
 
-Start at `Paddock.run` and read on. `_run` makes the plan, and starts the run again if the host lost it. `_plan` decides
-which engine runs the script and what the script may call. `_execute` is one attempt: `_listen` records what the guest
-does, while `CallTasks` answers its calls. `_prepare` connects the tools that the script names and checks its types,
-before the first line runs. The engine decides the verdict (`engines/jailed.py`); `record.py` makes the result,
-with a hint for the model (`hints.py`).
+Start at `Paddock.run`. `_run` makes the plan, and starts the run again if the host lost it. `_plan` decides which
+engine runs the script and what the script may call. `_execute` is one attempt: it records what the guest does, while
+`CallTasks` answers the guest's calls. `_prepare` connects the tools that the script names and checks its types, before
+the first line runs. The engine decides the verdict (`engines/jailed.py`); `record.py` makes the result, with a hint for
+the model (`hints.py`).
 
-Where to look next: `jail/__init__.py` explains the sandbox. `guest/` has what runs inside it: `guest/python`,
-`guest/node`, and `guest/javascript` for QuickJS, parts of which Node uses too. `tools/` connects to MCP servers, called
-upstreams; `tools/answers.py` turns their answers into values. Every default is in `config.py`, except those of each
-upstream, which are in `tools/mcp_config.py`. `server/` is Paddock's own MCP server. It offers code tools such as
-`execute`: `definitions/execute.toml` has the tool's description and names its face, a module of
-`definitions/faces/` that reads the arguments and writes the results of such tools.
+Where to look next: `jail/__init__.py` explains the sandbox, and `guest/` is what runs inside it. `tools/` connects to
+MCP servers, called upstreams. Every default is in `config.py`, except those of each upstream, which are in
+`tools/mcp_config.py`. `server/` is Paddock's own MCP server. It offers code tools such as `execute`, each with a
+definition (`definitions/execute.toml`) and a face, a module of `definitions/faces/` that reads the arguments and writes
+the results.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from paddock.tools.toolbox import Scope, make_toolbox
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from paddock.engines.base import Engine, Execution
+    from paddock.engines.base import Engine
     from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
@@ -109,15 +108,16 @@ class Paddock:
         context: RunContext | None = None,
         **options: Unpack[RunOptions],
     ) -> RunResult:
-        """Run `code` like `run`, and call `watch` with each event as it happens. `watch` must not block."""
+        """Run `code` like `run`, and call `watch` with each event as it happens. `watch` must not block.
+
+        `context` is what a server adds to the run.
+        """
         return await self._run(make_request(code, options), watch, context)
 
-    async def stream(
-        self, code: str, *, context: RunContext | None = None, **options: Unpack[RunOptions]
-    ) -> AsyncIterator[Event]:
+    async def stream(self, code: str, **options: Unpack[RunOptions]) -> AsyncIterator[Event]:
         """Run `code` and yield events as they happen; the last one is `Done`. Closing the iterator ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        task = asyncio.create_task(self._run(make_request(code, options), events.put_nowait, context))
+        task = asyncio.create_task(self.follow(code, events.put_nowait, **options))
         task.add_done_callback(lambda task: events.put_nowait(_END))
         try:
             while (event := await events.get()) is not _END:
@@ -198,9 +198,9 @@ class Paddock:
         record = RunRecord(plan, context, scope.functions, self._packages)
         if engine is None:
             return record
-        # With an outline, preparation waits until the guest has sent it (`_listen`).
+        # With an outline, preparation waits until the guest has sent it.
         if not plan.sends_outline and _needs_preparation(plan, scope):
-            if (problem := await self._prepare(plan, scope, None)) is not None:
+            if (problem := await self._prepare(plan, scope)) is not None:
                 record.add(problem)
                 return record
             plan = replace(plan, tools=tuple(scope.links))
@@ -211,8 +211,17 @@ class Paddock:
             record.start()
             calls = CallTasks(execution, broker, artifacts, events.publish)
             try:
-                async with asyncio.timeout(seconds) as clock:
-                    await self._listen(execution, plan, scope, calls, record, events, clock)
+                async with asyncio.timeout(seconds) as clock, aclosing(execution.events(calls.start)) as guest_events:
+                    async for event in guest_events:
+                        if (shown := record.add(event)) is not None:
+                            events.publish(shown)
+                        if isinstance(event, Outline):
+                            if (problem := await self._prepare(plan, scope, event, clock)) is not None:
+                                record.add(problem)
+                            else:
+                                execution.go(tuple(scope.links))
+                        if record.verdict is not None:
+                            break
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
@@ -222,32 +231,8 @@ class Paddock:
         record.is_denial, record.warnings = broker.is_denial, broker.warnings()
         return record
 
-    async def _listen(
-        self,
-        execution: Execution,
-        plan: Plan,
-        scope: Scope,
-        calls: CallTasks,
-        record: RunRecord,
-        events: _Events,
-        clock: asyncio.Timeout,
-    ) -> None:
-        """Record and publish what the guest does until the run has a verdict. Prepares the script after its outline."""
-        async with aclosing(execution.events(calls.start)) as guest_events:
-            async for event in guest_events:
-                shown = record.add(event)
-                if shown is not None:
-                    events.publish(shown)
-                if isinstance(event, Outline):
-                    if (problem := await self._prepare(plan, scope, event, clock)) is not None:
-                        record.add(problem)
-                    else:
-                        execution.go(tuple(scope.links))
-                if record.verdict is not None:
-                    return
-
     async def _prepare(
-        self, plan: Plan, scope: Scope, outline: Outline | None, clock: asyncio.Timeout | None = None
+        self, plan: Plan, scope: Scope, outline: Outline | None = None, clock: asyncio.Timeout | None = None
     ) -> Finished | None:
         """Link the tools that the script names, then check its types. Returns a rejection if the script must not run.
 
