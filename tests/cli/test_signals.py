@@ -19,15 +19,10 @@ BOTH = pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (sig
 SPIN = "print('started')\nwhile True:\n    pass"
 
 
-def children(pid: int) -> list[int]:
-    """The processes that `pid` started, as the kernel lists them."""
-    return processes.children(pid)
-
-
 def descendants(pid: int) -> list[int]:
     """The descendants of the process `pid`."""
     with suppress(FileNotFoundError, ProcessLookupError):  # one that has just ended
-        return [each for child in children(pid) for each in (child, *descendants(child))]
+        return [each for child in processes.children(pid) for each in (child, *descendants(child))]
     return []
 
 
@@ -35,13 +30,6 @@ def cmdline(pid: int) -> bytes:
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     return b""
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.fixture(params=["monty", "cpython"])
@@ -215,7 +203,7 @@ def test_a_signal_ends_lint_and_its_linter(number: int, status: int) -> None:
     linting = None
     while linting is None:  # caught before it has become Ruff, which ends quickly
         assert process.poll() is None
-        linting = next((pid for pid in children(process.pid) if b"exec_jailed" in cmdline(pid)), None)
+        linting = next((pid for pid in processes.children(process.pid) if b"exec_jailed" in cmdline(pid)), None)
     os.kill(linting, signal.SIGSTOP)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)

@@ -11,6 +11,7 @@ from paddock.cli.options import (
     ConfigOption,
     JsonOption,
     McpConfigOption,
+    command_group,
     load_config,
     read_bytes,
     reason,
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
     from paddock.definitions.definition import Definition
     from paddock.store.definitions import StoredDefinition
 
-app = typer.Typer(
-    help="Code tools that the server offers: list, show, apply, remove.", rich_markup_mode=None, no_args_is_help=True
-)
+app = command_group("Code tools that the server offers: list, show, apply, remove.")
 FILE_BYTES = 1024 * 1024
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="The definition's name.")]
 _FACTS = ("title", "face", "language", "engine", "mode", "tools", "includes_files", "is_fixed", "type_check")

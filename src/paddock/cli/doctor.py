@@ -41,14 +41,6 @@ class EngineReport:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LintReport:
-    """Whether Ruff works."""
-
-    available: bool
-    detail: str
-
-
 def doctor(as_json: JsonOption = False) -> int:
     """Show what works on this machine, by trying it.
 
@@ -58,7 +50,7 @@ def doctor(as_json: JsonOption = False) -> int:
     with raise_interrupted():
         lint = _try_lint()
     if as_json:
-        found = {"engines": [asdict(engine) for engine in engines], "lint": asdict(lint), "missing": _missing()}
+        found = {"engines": [asdict(engine) for engine in engines], "lint": lint, "missing": _missing()}
         stdout().document(to_json({**_machine(), **found}))
     else:
         _show(stdout(), engines, lint)
@@ -177,27 +169,26 @@ async def _measure(name: str, language: str, config: Config) -> tuple[float, flo
     return times[0], median(times[1:])
 
 
-def _try_lint() -> LintReport:
+def _try_lint() -> dict[str, Any]:
     from paddock.linter import lint, ruff_binary
 
     try:
         lint("1 + 1")
-        return LintReport(available=True, detail=f"ruff at {ruff_binary()}")
+        return {"available": True, "detail": f"ruff at {ruff_binary()}"}
     except LintUnavailable as problem:
-        return LintReport(available=False, detail=str(problem))
+        return {"available": False, "detail": str(problem)}
 
 
-def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
+def _show(out: Screen, engines: list[EngineReport], lint: dict[str, Any]) -> None:
     for name, value in _machine().items():
         out.spans((f"{name:<10}", "bold"), (value, ""))
     out.line("")
 
-    def check(name: str, report: EngineReport | LintReport) -> None:
-        mark = ("yes ", "green") if report.available else ("no  ", "red")
-        out.spans((f"{name:<10}", "bold"), mark, (report.detail, ""))
+    def check(name: str, detail: str, *, available: bool) -> None:
+        out.spans((f"{name:<10}", "bold"), ("yes ", "green") if available else ("no  ", "red"), (detail, ""))
 
     for engine in engines:
-        check(engine.name, engine)
+        check(engine.name, engine.detail, available=engine.available)
         for line in _facts(engine):
             out.line(f"{'':<14}{line}")
         for each in engine.guarantees:
@@ -205,7 +196,7 @@ def _show(out: Screen, engines: list[EngineReport], lint: LintReport) -> None:
                 out.spans((f"{'':<14}best effort: ", "yellow"), (f"{each['name']}: {each['best_effort']}", ""))
         for missing in engine.missing:
             out.spans((f"{'':<14}missing: ", "yellow"), (missing, ""))
-    check("lint", lint)
+    check("lint", **lint)
     for missing in _missing():
         out.spans(("missing   ", "yellow"), (missing, ""))
 

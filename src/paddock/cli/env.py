@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, load_config
+from paddock.cli.options import ConfigOption, JsonOption, command_group, load_config
 from paddock.cli.render import progress, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import EnvironmentFailed, RequestError
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from paddock.config import Config
     from paddock.jail.environments import Environment
 
-app = typer.Typer(
-    help="Package environments of the engines: list, build, remove.",
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+app = command_group("Package environments of the engines: list, build, remove.")
 _STATES = {
     "built": ("built", "green"),
     "changed": ("changed since it was built; the earlier build stays in use until the new one is ready", "yellow"),

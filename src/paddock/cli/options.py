@@ -44,6 +44,11 @@ McpConfigOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
+def command_group(text: str) -> typer.Typer:
+    """A group of commands, such as `paddock tools`, with its help text."""
+    return typer.Typer(help=text, rich_markup_mode=None, no_args_is_help=True)
+
+
 def load_config(file: str | None = None) -> Config:
     """Return the configuration: the file of `--config`, else the default file, overridden by environment variables."""
     from paddock.config import Config

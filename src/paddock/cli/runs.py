@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, load_config, unknown
+from paddock.cli.options import ConfigOption, JsonOption, command_group, load_config, unknown
 from paddock.cli.render import WIDTH, Screen, local_time, short_json, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paddock.store.runs import RunSummary, StoredRun
 
 T = TypeVar("T")
-app = typer.Typer(help="Runs that servers have stored: list, show.", rich_markup_mode=None, no_args_is_help=True)
+app = command_group("Runs that servers have stored: list, show.")
 NO_RUNS = "No runs are stored yet. `paddock mcp` and `paddock serve` store theirs; `paddock run` stores nothing."
 _COLOURS = {"ok": "green", "running": "yellow"}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, load_config
+from paddock.cli.options import ConfigOption, JsonOption, command_group, load_config
 from paddock.cli.render import local_time, stderr, stdout, to_json
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
@@ -17,11 +17,7 @@ from paddock.errors import RequestError
 if TYPE_CHECKING:
     from paddock.store.tokens import StoredToken
 
-app = typer.Typer(
-    help="Tokens with which clients use `paddock serve`: add, list, revoke.",
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+app = command_group("Tokens with which clients use `paddock serve`: add, list, revoke.")
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _MAX_DAYS = 3650
 

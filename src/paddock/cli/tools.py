@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, McpConfigOption, load_config, read_inputs, refuse_empty
+from paddock.cli.options import (
+    ConfigOption,
+    JsonOption,
+    McpConfigOption,
+    command_group,
+    load_config,
+    read_inputs,
+    refuse_empty,
+)
 from paddock.cli.render import Screen, progress, progress_text, short_json, stderr, stdout, to_json
 from paddock.cli.signals import Interrupts
 from paddock.errors import ConfigError, RequestError, UnknownTool
@@ -19,6 +27,7 @@ from paddock.tools.sanitize import first_sentence, lines, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from paddock.model.events import Answer
     from paddock.model.tools import Tool
     from paddock.run import Paddock
     from paddock.tools.policy import Decision
@@ -41,11 +50,7 @@ _ACTIONS = {
     "deny": ("scripts may not call it", "red"),
 }
 
-app = typer.Typer(
-    help="Tools that scripts may call: list, search, show, stubs, call.",
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+app = command_group("Tools that scripts may call: list, search, show, stubs, call.")
 ServerOption = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Connect to this server only. Repeatable."),
@@ -202,9 +207,12 @@ def call(
     """
     session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
-    answer = session.run(
-        lambda paddock, show: paddock.call_tool(tool, arguments, progress=lambda event: show(progress_text(event)))
-    )
+
+    async def call_it(paddock: Paddock, show: Callable[[str], None]) -> Answer:
+        show(f"calling {tool}")
+        return await paddock.call_tool(tool, arguments, progress=lambda event: show(progress_text(event)))
+
+    answer = session.run(call_it)
     if as_json:
         stdout().document(to_json(answer.value))
     elif answer.failed:
@@ -224,15 +232,10 @@ class _Session:
         self._mcp_config = mcp_config
 
     def run(self, work: Work[T]) -> T:
-        """Do `work` with the servers, then stop them.
-
-        On a terminal, show which servers are still connecting, and whatever `work` passes to its second argument.
-        """
+        """Do `work` with the servers, then stop them. A terminal shows what `work` passes to its second argument."""
         return Interrupts().run(self._run(work))
 
     async def _run(self, work: Work[T]) -> T:
-        import asyncio
-
         from paddock.run import Paddock
 
         async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
@@ -243,20 +246,8 @@ class _Session:
                     "name your MCP client's file with --mcp-config FILE, "
                     "or add [upstreams.NAME] tables to paddock.toml"
                 )
-            with progress() as show_line:
-                show = show_line if stderr().is_styled else lambda line: None
-                task = asyncio.create_task(work(paddock, show))
-                try:
-                    while not task.done():
-                        await asyncio.wait({task}, timeout=0.2)
-                        states = {name: health.state for name, health in paddock.upstreams().items()}
-                        connecting = [name for name, state in states.items() if state == "connecting"]
-                        if connecting and not task.done():
-                            show(f"connecting to {', '.join(connecting)}")
-                    return await task
-                finally:
-                    task.cancel()
-                    await asyncio.wait({task})
+            with progress() as show:
+                return await work(paddock, show if stderr().is_styled else lambda line: None)
 
     def list_tools(self, servers: Iterable[str] = (), *, names: Iterable[str] = ()) -> tuple[tuple[Tool, ...], Servers]:
         """Return the tools and states of `servers` and of the servers that tool `names` begin with, or else of all."""
@@ -264,6 +255,7 @@ class _Session:
 
         async def find(paddock: Paddock, show: Callable[[str], None]) -> tuple[tuple[Tool, ...], Servers]:
             wanted = list(dict.fromkeys([*servers, *servers_of(names, paddock.upstreams())]))
+            show(f"connecting to {', '.join(wanted or paddock.upstreams())}")
             tools = await paddock.tools(servers=wanted)
             return tools, {name: paddock.upstreams()[name] for name in wanted or paddock.upstreams()}
 
