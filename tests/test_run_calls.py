@@ -37,14 +37,14 @@ async def test_ids_cannot_be_guessed() -> None:
 
 async def test_the_artifacts_of_a_run_are_limited() -> None:
     kept = RunArtifacts(MemoryArtifacts())
-    answers = [(await kept.answer(create(number, content=b"")))[0] for number in range(artifacts.RUN_COUNT + 1)]
+    answers = [await kept.answer(create(number, content=b"")) for number in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
     assert len(kept.created()) == artifacts.RUN_COUNT
 
 
 async def test_the_artifacts_of_a_run_are_limited_whatever_ids_its_calls_have() -> None:
     kept = RunArtifacts(MemoryArtifacts())
-    answers = [(await kept.answer(create(7, content=b"")))[0] for _ in range(artifacts.RUN_COUNT + 1)]
+    answers = [await kept.answer(create(7, content=b"")) for _ in range(artifacts.RUN_COUNT + 1)]
     assert [answer.values["success"] for answer in answers] == [True] * artifacts.RUN_COUNT + [False]
     assert len(kept.created()) == artifacts.RUN_COUNT
 
@@ -53,7 +53,7 @@ async def test_the_bytes_that_a_run_reads_are_limited() -> None:
     store = MemoryArtifacts()
     await store.create("a.txt", "text/plain", bytes(artifacts.ARTIFACT_BYTES))
     kept, most = RunArtifacts(store), artifacts.READ_BYTES // artifacts.ARTIFACT_BYTES
-    answers = [(await kept.answer(ArtifactCall(number, "read", "a.txt")))[0] for number in range(most + 1)]
+    answers = [await kept.answer(ArtifactCall(number, "read", "a.txt")) for number in range(most + 1)]
     assert [answer.content is not None for answer in answers] == [True] * most + [False]
     assert answers[-1] == ArtifactAnswer(
         {"success": False, "error": "one run may read 256 MB of artifacts; keep what was read in a variable"}

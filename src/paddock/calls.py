@@ -69,18 +69,14 @@ class CallTasks:
             self._execution.answer(call.id, await self._broker.answer(call))
             await self._broker.conclude(call.id)
             return
-        answer, artifact = await self._artifacts.answer(call)
-        if artifact is not None:
-            self._publish(artifact)
-        self._execution.answer_artifact(call.id, answer)
+        self._execution.answer_artifact(call.id, await self._artifacts.answer(call))
 
 
 class RunArtifacts:
     """Creates and reads artifacts for one run, within the limits of a run. A failure is an answer, not an exception."""
 
     def __init__(self, store: Artifacts, publish: Callable[[Artifact], None] = lambda artifact: None) -> None:
-        self._store = store
-        self._publish = publish  # for artifacts that tools return; `CallTasks` publishes the script's own
+        self._store, self._publish = store, publish
         self._created: dict[tuple[int, int], Artifact | None] = {}  # by call id and count; None while pending
         self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
 
@@ -89,13 +85,13 @@ class RunArtifacts:
         artifacts = (self._created[key] for key in sorted(self._created))
         return tuple(artifact for artifact in artifacts if artifact is not None)
 
-    async def answer(self, call: ArtifactCall) -> tuple[ArtifactAnswer, Artifact | None]:
-        """The answer to `call`, and the artifact if the call created one."""
+    async def answer(self, call: ArtifactCall) -> ArtifactAnswer:
+        """The answer to `call`. Publishes the artifact that the call created."""
         if call.action == "read":
-            return await self._read(call.name), None
+            return await self._read(call.name)
         problem = self._problem(call)
         if problem is not None:
-            return _failed(problem), None
+            return _failed(problem)
         key = call.id, len(self._created)  # a hostile guest may use the same id twice
         self._created[key] = None
         self._bytes_left -= len(call.content)
@@ -103,17 +99,14 @@ class RunArtifacts:
         try:
             artifact = self._created[key] = await self._store.create(call.name, kind, call.content)
         except PaddockError as fault:
-            return _failed(_explain(fault, "stored")), None
-        shown = {"id": artifact.id, "url": artifact.url, **_metadata(artifact)}
-        return ArtifactAnswer({"success": True, **shown}), artifact
+            return _failed(_explain(fault, "stored"))
+        self._publish(artifact)
+        return ArtifactAnswer({"success": True, "id": artifact.id, "url": artifact.url, **_metadata(artifact)})
 
     async def create(self, filename: str, content: bytes, file_type: str) -> Mapping[str, Any]:
         """Store content that a tool returned. Returns what `create_artifact` would return in the script."""
         call = ArtifactCall(AFTER_SCRIPT + len(self._created), "create", filename, file_type, content)
-        answer, artifact = await self.answer(call)
-        if artifact is not None:
-            self._publish(artifact)
-        return answer.values
+        return (await self.answer(call)).values
 
     async def _read(self, ref: str) -> ArtifactAnswer:
         try:

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar, cast
 
 import msgspec
 
@@ -79,7 +80,7 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
         return [Finding(INVALID, "the source could not be checked: it is too large or nested too deeply", 1, 1)]
     last = _last_line(code)
     reports = [_decode(line, _Report) for line in lines]
-    findings = [_finding(report) for report in reports if is_program or not _is_value(report, last)]
+    findings = [report.finding() for report in reports if is_program or not report.is_value(last)]
     if not any(finding.code == INVALID for finding in findings):
         findings += _syntax_error(code, mode)
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
@@ -130,6 +131,16 @@ class _Report(msgspec.Struct):
     location: _Position
     end_location: _Position
 
+    def finding(self) -> Finding:
+        return Finding(self.code or INVALID, self.message, self.location.row, self.location.column)
+
+    def is_value(self, last: tuple[int, str]) -> bool:
+        """Whether this is a "useless expression" that is the script's value: nothing but comments follows it."""
+        if self.code not in _VALUE_RULES or self.location.column != 1:
+            return False
+        row, column = self.end_location.row, self.end_location.column
+        return row > last[0] or (row == last[0] and _is_blank(last[1][column - 1 :].lstrip("; \t")))
+
 
 class _CompilerReport(msgspec.Struct):
     """What the compiler reports: a syntax error, or nothing."""
@@ -150,10 +161,6 @@ def _decode(report: bytes, kind: type[_Kind]) -> _Kind:
         raise LintUnavailable("the process that checked the code reported something unreadable") from None
 
 
-def _finding(report: _Report) -> Finding:
-    return Finding(report.code or INVALID, report.message, report.location.row, report.location.column)
-
-
 def _last_line(code: str) -> tuple[int, str]:
     """The number and text of the last line that is neither blank nor a comment."""
     lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -163,14 +170,6 @@ def _last_line(code: str) -> tuple[int, str]:
 
 def _is_blank(text: str) -> bool:
     return not text.strip() or text.lstrip().startswith("#")
-
-
-def _is_value(report: _Report, last: tuple[int, str]) -> bool:
-    """Whether this is a "useless expression" that is the script's value: nothing but comments follows it."""
-    if report.code not in _VALUE_RULES or report.location.column != 1:
-        return False
-    row, column = report.end_location.row, report.end_location.column
-    return row > last[0] or (row == last[0] and _is_blank(last[1][column - 1 :].lstrip("; \t")))
 
 
 def _rule_options(names: Collection[str], *, is_program: bool) -> list[str]:
@@ -211,13 +210,22 @@ def _syntax_error(code: str, mode: str) -> list[Finding]:
 
 
 def _run_jailed(arguments: list[str], code: str) -> tuple[int, bytes]:
-    """Exit status and output of a jailed process that reads untrusted source, killed after `LINT_SECONDS`."""
+    """Exit status and output of a jailed process that reads untrusted source, killed after `LINT_SECONDS`.
+
+    At most one byte more than `REPORT_BYTES` of its output is read.
+    """
     process = _start(arguments)
     timer = threading.Timer(LINT_SECONDS, process.kill)
     timer.daemon = True  # so that an interrupted process does not wait for the timer
     try:
         timer.start()
-        output = _exchange(process, code.encode())
+        # Ruff and the compiler read all of their input before they write, so there is no deadlock.
+        with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as source:
+            source.write(code.encode())  # a broken pipe means that the process ended early; its output says why
+        with cast(IO[bytes], process.stdout) as report:
+            output = report.read(REPORT_BYTES + 1)
+        if len(output) > REPORT_BYTES:
+            process.kill()
         return process.wait(), output
     finally:
         timer.cancel()
@@ -240,22 +248,6 @@ def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
         raise LintUnavailable(
             f"a process for lint could not be started ({problem}): this machine or this process has reached a limit"
         ) from None
-
-
-def _exchange(process: subprocess.Popen[bytes], source: bytes) -> bytes:
-    # Ruff and the compiler read all of their input before they write, so there is no deadlock.
-    if process.stdin is None or process.stdout is None:
-        raise LintUnavailable("a process for lint was started without pipes")
-    with process.stdout as report:
-        try:
-            with process.stdin as target:
-                target.write(source)
-        except BrokenPipeError:
-            pass  # the process ended early; its output says why
-        data = report.read(REPORT_BYTES + 1)
-    if len(data) > REPORT_BYTES:
-        process.kill()
-    return data
 
 
 def _failure(status: int, output: str) -> str:

@@ -137,7 +137,7 @@ class Paddock:
         scope, plan, engine = await self._plan(request, None)
         if plan.engine == "monty":
             return None
-        record = await self._execute(replace(plan, check_only=True), scope, engine, _Events(None))
+        record = await self._execute(replace(plan, check_only=True), scope, engine, lambda event: None)
         return record.result().error
 
     async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
@@ -166,13 +166,20 @@ class Paddock:
         self, request: Request, watch: Callable[[Event], None] | None, context: RunContext | None = None
     ) -> RunResult:
         scope, plan, engine = await self._plan(request, context)
-        events = _Events(watch)
+        has_published = False
+
+        def publish(event: Event) -> None:
+            nonlocal has_published
+            if watch is not None:
+                has_published = True
+                watch(event)
+
         for _ in range(ATTEMPTS):
-            record = await self._execute(plan, scope, engine, events, context)
-            if record.verdict is not Verdict.LOST or events.published or record.has_side_effects:
+            record = await self._execute(plan, scope, engine, publish, context)
+            if record.verdict is not Verdict.LOST or has_published or record.has_side_effects:
                 break
         result = record.result()
-        events.publish(Done(result))
+        publish(Done(result))
         return result
 
     async def _plan(self, request: Request, context: RunContext | None) -> tuple[Scope, Plan, Engine | None]:
@@ -192,7 +199,12 @@ class Paddock:
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
 
     async def _execute(
-        self, plan: Plan, scope: Scope, engine: Engine | None, events: _Events, context: RunContext | None = None
+        self,
+        plan: Plan,
+        scope: Scope,
+        engine: Engine | None,
+        publish: Callable[[Event], None],
+        context: RunContext | None = None,
     ) -> RunRecord:
         """Make one attempt at the run and return its record."""
         record = RunRecord(plan, context, scope.functions, self._packages)
@@ -205,16 +217,16 @@ class Paddock:
                 return record
             plan = replace(plan, tools=tuple(scope.links))
         seconds = plan.limits.wall_seconds + engine.grace_seconds
-        artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, events.publish)
-        broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, events.publish, seconds)
+        artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, publish)
+        broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, publish, seconds)
         async with engine.open(plan) as execution:
             record.start()
-            calls = CallTasks(execution, broker, artifacts, events.publish)
+            calls = CallTasks(execution, broker, artifacts, publish)
             try:
                 async with asyncio.timeout(seconds) as clock, aclosing(execution.events(calls.start)) as guest_events:
                     async for event in guest_events:
                         if (shown := record.add(event)) is not None:
-                            events.publish(shown)
+                            publish(shown)
                         if isinstance(event, Outline):
                             if (problem := await self._prepare(plan, scope, event, clock)) is not None:
                                 record.add(problem)
@@ -379,19 +391,6 @@ class Paddock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Events:
-    """Passes events to the watcher of a run, if it has one."""
-
-    def __init__(self, watch: Callable[[Event], None] | None) -> None:
-        self._watch = watch
-        self.published = False
-
-    def publish(self, event: Event) -> None:
-        if self._watch is not None:
-            self.published = True
-            self._watch(event)
 
 
 @contextmanager

@@ -305,8 +305,8 @@ def lint_report(data: bytes) -> object:
     """What Ruff and the compiler report about a script, from processes that have read it."""
     error = linter._decode(data, linter._CompilerReport)
     report = linter._decode(data, linter._Report)
-    linter._is_value(report, linter._last_line(CODE))
-    str(terminal.render_findings([linter._finding(report)]).text).encode()
+    report.is_value(linter._last_line(CODE))
+    str(terminal.render_findings([report.finding()]).text).encode()
     return report.code, error.line
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from paddock.cli.doctor import EngineReport, LintReport, _show
+from paddock.cli.doctor import EngineReport, _show
 from paddock.cli.render import Screen
 from paddock.jail.limits import BEST_EFFORT, REQUIRED
 from paddock.jail.walls import landlock
@@ -223,7 +223,7 @@ class Doctor:
             self.built.add(self._home)
         document = json.loads(self._paddock(status, "doctor", "--json"))
         self._engines = [EngineReport(**each) for each in document["engines"]]
-        self._lint = LintReport(**document["lint"])
+        self._lint = document["lint"]
         self.report = next(each for each in document["engines"] if each["name"] == "cpython")
 
     @property

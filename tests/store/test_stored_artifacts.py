@@ -348,12 +348,11 @@ async def test_an_invalid_cursor_is_refused(place: Place, cursor: str) -> None:
 
 async def test_a_run_stores_its_artifacts_here(place: Place) -> None:
     artifacts_of_run = RunArtifacts(place.of(ANN, "r_1"))
-    _, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
-    answer, _ = await artifacts_of_run.answer(ArtifactCall(2, "read", "a.txt"))
-    assert made is not None
+    made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
+    answer = await artifacts_of_run.answer(ArtifactCall(2, "read", "a.txt"))
     values = {"success": True, "filename": "a.txt", "mimeType": "text/plain", "size": 3}
     assert answer == ArtifactAnswer(values, b"abc", is_text=True)
-    kept = await place.of(ANN).find(made.id)
+    kept = await place.of(ANN).find(made.values["id"])
     assert kept is not None
     assert (kept.run_id, kept.session) == ("r_1", "s1")
 
@@ -361,18 +360,14 @@ async def test_a_run_stores_its_artifacts_here(place: Place) -> None:
 async def test_a_run_over_its_quota_gets_an_error(tmp_path: Path) -> None:
     async with opened(tmp_path, quota=Quota(0, 2, 0)) as place:
         artifacts_of_run = RunArtifacts(place.of())
-        answer, made = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
+        answer = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
         said = "you have 0 bytes of artifacts, and the limit is 2 bytes: 3 bytes more do not fit; remove some"
-        assert (answer, made, artifacts_of_run.created()) == (
-            ArtifactAnswer({"success": False, "error": said}),
-            None,
-            (),
-        )
+        assert (answer, artifacts_of_run.created()) == (ArtifactAnswer({"success": False, "error": said}), ())
 
 
 async def test_a_run_that_reads_too_large_an_artifact_gets_an_error(place: Place) -> None:
     await place.of().create("large", "text/plain", chunks(bytes(ARTIFACT_BYTES), b"x"))
-    answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "large"))
+    answer = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "large"))
     assert answer.values["success"] is False
     assert "a script reads at most 16 MB at once" in answer.values["error"]
 
@@ -382,7 +377,7 @@ async def test_a_run_learns_that_the_store_failed_but_not_its_path(tmp_path: Pat
         await place.of().create("a", "text/plain", b"x")
         for file in place.files():
             file.unlink()
-        answer, _ = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "a"))
+        answer = await RunArtifacts(place.of()).answer(ArtifactCall(1, "read", "a"))
     said = "the artifact could not be read because of a fault on the host; the host's log has the details"
     assert answer.values == {"success": False, "error": said}
 

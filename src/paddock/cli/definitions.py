@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +13,6 @@ from paddock.cli.options import (
     command_group,
     load_config,
     read_bytes,
-    reason,
     refuse_empty,
     unknown,
 )
@@ -22,7 +20,7 @@ from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
 from paddock.errors import BadDefinition, RequestError, StoreError
-from paddock.model.limits import format_bytes, format_limit
+from paddock.model.limits import format_limit
 from paddock.model.request import LOCAL
 
 if TYPE_CHECKING:
@@ -151,17 +149,11 @@ async def _apply(
 def _read_toml(file: str) -> dict[str, Any]:
     import tomllib
 
-    origin = "standard input" if file == "-" else file
-    try:
-        data = sys.stdin.buffer.read(FILE_BYTES + 1) if file == "-" else read_bytes(file, FILE_BYTES)
-    except (OSError, ValueError) as problem:
-        raise BadDefinition(f"cannot read {file!r}: {reason(problem)}") from None
-    if len(data) > FILE_BYTES:
-        raise BadDefinition(f"{origin} is larger than {format_bytes(FILE_BYTES)}, the maximum for a definition")
+    data = read_bytes(0 if file == "-" else file, FILE_BYTES, f"cannot read {file!r}", BadDefinition)
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
-        raise BadDefinition(f"{origin} is not TOML: {problem}") from None
+        raise BadDefinition(f"{'standard input' if file == '-' else file} is not TOML: {problem}") from None
 
 
 def _definition(stored: StoredDefinition) -> Definition:

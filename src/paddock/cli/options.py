@@ -78,10 +78,11 @@ def read_code(file: str | None, code: str | None, limit_bytes: int) -> str:
             )
         return _decode(sys.stdin.buffer.read(limit_bytes + 1), "standard input", limit_bytes)
     try:
-        data = read_bytes(file, limit_bytes)
+        with Path(file).open("rb") as opened:
+            data = opened.read(limit_bytes + 1)
     except (OSError, ValueError) as problem:  # ValueError: a NUL character in the name
         hint = "" if isinstance(problem, IsADirectoryError) else "; to pass code itself, use -c"
-        raise RequestError(f"cannot read {file!r}: {reason(problem)}{hint}") from None
+        raise RequestError(f"cannot read {file!r}: {_reason(problem)}{hint}") from None
     return _decode(data, file, limit_bytes)
 
 
@@ -99,17 +100,24 @@ def read_file(path: str) -> File:
     """Read a file to attach; it keeps its base name."""
     from mimetypes import guess_type
 
-    try:
-        content = read_bytes(path, FILE_BYTES)
-    except OSError as problem:
-        raise BadFile(f"--file {path}: {reason(problem)}") from None
-    if len(content) > FILE_BYTES:
-        raise BadFile(f"--file {path}: larger than {FILE_BYTES // 2**20} MB, the maximum for attached files")
+    content = read_bytes(path, FILE_BYTES, f"--file {path}", BadFile)
     return File(Path(path).name, content, guess_type(path)[0] or "application/octet-stream")
 
 
-def reason(problem: OSError | ValueError) -> str:
-    """The reason why a file could not be read or written."""
+def read_bytes(path: str | int, limit_bytes: int, where: str, error: type[RequestError]) -> bytes:
+    """Read a file, by its path or as a descriptor. A failure raises `error`, with `where` before the reason."""
+    try:
+        with open(path, "rb", closefd=isinstance(path, str)) as opened:
+            data = opened.read(limit_bytes + 1)
+    except (OSError, ValueError) as problem:
+        raise error(f"{where}: {_reason(problem)}") from None
+    if len(data) > limit_bytes:
+        raise error(f"{where}: larger than {format_bytes(limit_bytes)}, the maximum")
+    return data
+
+
+def _reason(problem: OSError | ValueError) -> str:
+    """The reason why a file could not be read."""
     if isinstance(problem, FileNotFoundError):
         return "there is no such file"
     if isinstance(problem, IsADirectoryError):
@@ -122,12 +130,6 @@ def unknown(what: str, name: str, known: Iterable[str]) -> RequestError:
     from paddock.model.spelling import did_you_mean
 
     return RequestError(f"there is no {what} {name!r}; {did_you_mean(name, known)}")
-
-
-def read_bytes(path: str, limit_bytes: int) -> bytes:
-    """Return the file's content, at most one byte more than the limit. Raises OSError, or ValueError for a bad name."""
-    with Path(path).open("rb") as opened:
-        return opened.read(limit_bytes + 1)
 
 
 def _decode(data: bytes, origin: str, limit_bytes: int) -> str:
@@ -153,13 +155,9 @@ def _pair(text: str) -> tuple[str, Any]:
 
 
 def _inputs_file(file: str) -> dict[str, Any]:
+    data = read_bytes(file, FILE_BYTES, f"--inputs {file}", BadInput)
     try:
-        data = read_bytes(file, FILE_BYTES)
-        if len(data) > FILE_BYTES:
-            raise BadInput(f"--inputs {file}: larger than {FILE_BYTES // 2**20} MB")
         value = _parse_json(data.decode("utf-8-sig"))
-    except OSError as problem:
-        raise BadInput(f"--inputs {file}: {reason(problem)}") from None
     except (ValueError, RecursionError) as problem:
         raise BadInput(f"--inputs {file}: not JSON: {problem}") from None
     if not isinstance(value, dict):
