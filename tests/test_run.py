@@ -170,7 +170,7 @@ async def test_leaving_a_stream_ends_its_guest() -> None:
     stream = paddock.stream("1", engine="monty")
     assert await anext(aiter(stream)) == Output("stdout", "a")
     assert engine.running == 1
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     assert engine.running == 0
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -114,7 +114,7 @@ class Paddock:
         """
         return await self._run(make_request(code, options), watch, context)
 
-    async def stream(self, code: str, **options: Unpack[RunOptions]) -> AsyncIterator[Event]:
+    async def stream(self, code: str, **options: Unpack[RunOptions]) -> AsyncGenerator[Event, None]:
         """Run `code` and yield events as they happen; the last one is `Done`. Closing the iterator ends the run."""
         events: asyncio.Queue[Event] = asyncio.Queue()
         task = asyncio.create_task(self.follow(code, events.put_nowait, **options))

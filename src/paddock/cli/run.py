@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from paddock.model.events import Event
     from paddock.model.request import RunOptions
     from paddock.model.result import RunResult
-    from paddock.run import Paddock
 
 
 def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
@@ -144,22 +143,23 @@ async def _run(
 
     A signal or a closed pipe ends the run.
     """
-    from contextlib import AsyncExitStack, aclosing
+    from contextlib import aclosing
 
     from paddock.model.events import Done
     from paddock.run import Paddock
 
-    async with AsyncExitStack() as stack:
-        end_progress = stack.enter_context(build_progress())
-        paddock: Paddock = await stack.enter_async_context(Paddock(config, mcp_config=mcp_config))
-        events = await stack.enter_async_context(aclosing(paddock.stream(code, **options)))  # type: ignore[type-var]
-        async for event in events:
-            end_progress()
-            if isinstance(event, Done):
-                artifacts = event.result.artifacts
-                return event.result, [(each, await paddock.read_artifact(each.id)) for each in artifacts]
-            if show is not None:
-                show(event)
+    with build_progress() as end_progress:
+        async with (
+            Paddock(config, mcp_config=mcp_config) as paddock,
+            aclosing(paddock.stream(code, **options)) as events,
+        ):
+            async for event in events:
+                end_progress()
+                if isinstance(event, Done):
+                    artifacts = event.result.artifacts
+                    return event.result, [(each, await paddock.read_artifact(each.id)) for each in artifacts]
+                if show is not None:
+                    show(event)
     raise AssertionError("a stream of events ended without Done")
 
 
@@ -199,20 +199,18 @@ def _tracing(config: Config, engine: str | None) -> tuple[Config, str]:
 
 
 def _limits(timeout: float | None, memory: float | None, config: Config) -> dict[str, object]:
-    """Return the limits of --timeout and --memory. An error names the flag and its unit."""
+    """Return the limits of --timeout and --memory."""
     from paddock.model.limits import MB
 
     limits: dict[str, object] = {}
-    for flag, value, name, size, unit in (
-        ("--timeout", timeout, "wall_seconds", 1, "seconds"),
-        ("--memory", memory, "memory_bytes", MB, "MB"),
-    ):
-        if value is None:
-            continue
-        cap = getattr(config.caps, name)
-        if not 0 < value * size <= cap:  # NaN is refused too
-            raise RequestError(
-                f"{flag} {value:g} cannot be used: it must be above 0 and at most {cap / size:g} {unit} here"
-            )
-        limits[name] = value if size == 1 else max(1, round(value * size))
+    if timeout is not None:
+        limits["wall_seconds"] = _within("--timeout", timeout, config.caps.wall_seconds, "seconds")
+    if memory is not None:
+        limits["memory_bytes"] = max(1, round(_within("--memory", memory, config.caps.memory_bytes / MB, "MB") * MB))
     return limits
+
+
+def _within(flag: str, value: float, cap: float, unit: str) -> float:
+    if not 0 < value <= cap:  # NaN is refused too
+        raise RequestError(f"{flag} {value:g} cannot be used: it must be above 0 and at most {cap:g} {unit} here")
+    return value
