@@ -77,10 +77,11 @@ def test_a_usage_error_keeps_its_exit_status_if_stderr_cannot_be_written(redirec
     assert in_a_shell(":", "run", "-c", "1", "--engine", "zzz", redirect=redirect) == Ended(2, "", "")
 
 
+@pytest.mark.parametrize("files", [6, 12, 20])
 @pytest.mark.parametrize("arguments", [["run", "-c", "1"], ["doctor"], ["demo"]], ids=" ".join)
-def test_too_few_file_descriptors_are_a_host_error(arguments: list[str]) -> None:
+def test_too_few_file_descriptors_are_a_host_error(arguments: list[str], files: int) -> None:
     message = "Error: this process cannot open enough files; raise the limit, for example with `ulimit -n 256`\n"
-    assert in_a_shell("ulimit -n 6", *arguments) == Ended(3, "", message)
+    assert in_a_shell(f"ulimit -n {files}", *arguments) == Ended(3, "", message)
 
 
 def test_too_few_file_descriptors_are_not_reported_as_a_failure_of_ruff() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from paddock.cli.signals import Interrupted, restore_defaults, watch
+from paddock.cli.signals import TOO_FEW_FILES, Interrupted, restore_defaults, watch
 
 TYPE_CHECKING = False  # importing `typing` itself would take too long here
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 FAULT = 3
-TOO_FEW_FILES = "this process cannot open enough files; raise the limit, for example with `ulimit -n 256`"
 
 
 def entry() -> NoReturn:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+MIN_FILES = 24
+"""How many files a process that runs a script must be able to open. With fewer, Monty's runtime panics."""
+TOO_FEW_FILES = "this process cannot open enough files; raise the limit, for example with `ulimit -n 256`"
 
 
 class Interrupted(BaseException):
@@ -81,7 +84,12 @@ class Interrupts:
         """Run `work` to its end. After a signal, let it clean up, then raise `Interrupted`."""
         import asyncio
 
+        from paddock.descriptors import limit
+        from paddock.errors import HostError
+
         try:
+            if 0 <= limit() < MIN_FILES:  # -1: no limit
+                raise HostError(TOO_FEW_FILES)
             value = asyncio.run(self._guard(work))
         except asyncio.CancelledError:
             if self._received is None:
