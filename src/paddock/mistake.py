@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 from paddock import replacements
 from paddock.model.events import Finished
@@ -50,10 +49,8 @@ class Mistake:
     @cached_property
     def source_line(self) -> str:
         """The line of the script that the error is about; empty if it is not known."""
-        number = self.finished.line
-        if number is None or self.plan.code.count("\n") + 1 < number:
-            return ""
-        return next(islice(self.plan.code.splitlines(), number - 1, None), "")[:SEARCHED_CHARACTERS]
+        lines, number = self.plan.code.splitlines(), self.finished.line or 0  # a guest can report any number
+        return lines[number - 1][:SEARCHED_CHARACTERS] if 0 < number <= len(lines) else ""
 
     @property
     def language(self) -> str:
