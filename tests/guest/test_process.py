@@ -174,10 +174,9 @@ def test_what_libraries_import_for_themselves_is_there(run: Run) -> None:
     assert run(code, start={"absent_modules": ["subprocess", "xml.etree"]}).value == 0
 
 
-def test_random_numbers_are_new_in_each_run_or_as_the_seed_says(run: Run) -> None:
+def test_random_numbers_are_new_in_each_run(run: Run) -> None:
     code = "import random\nrandom.random()"
     assert run(code).value != run(code).value
-    assert run(code, start={"seed": 5}).value == run(code, start={"seed": 5}).value
 
 
 def test_a_hard_exit_sends_no_result(run: Run) -> None:

@@ -68,7 +68,7 @@ def _serve(control: socket.socket, is_urgent: bool) -> NoReturn:
     if _names is None:
         _prepare()
     names = _names or {}
-    namespace.seed(None)
+    namespace.reseed()
     pid = _getpid()
     if not is_urgent:
         rehearsal.rehearse(_channel, _calls)
@@ -111,8 +111,6 @@ def _warn(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: st
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
     """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
     start = received.start
-    if start.get("seed") is not None:
-        namespace.seed(start["seed"])
     limits.apply(received.limits, data_bytes)
     try:
         ready = script.compile_script(
