@@ -171,13 +171,13 @@ async def test_the_kernel_limits_the_memory_of_a_worker() -> None:
 
 
 async def test_a_closed_engine_starts_again() -> None:
-    engine = MontyEngine(Config())
+    engine, before = MontyEngine(Config()), set(children())
     async with Paddock(engines={"monty": lambda config: engine}) as paddock:
         for _ in range(2):
             assert (await paddock.run("1", engine="monty")).output == 1
-            assert engine.is_started
+            assert set(children()) - before
             await engine.close()
-            assert not engine.is_started
+            assert not set(children()) - before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

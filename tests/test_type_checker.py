@@ -74,7 +74,7 @@ async def test_a_script_is_checked_alike_with_and_without_an_outline(
     "returns", [[(99, 0, True)], [(0, 0, True)], [(1, 2**31 - 1, True)], [(1, 1, True)], [(1, 0, True)] * 1000]
 )
 async def test_a_false_outline_does_no_harm(checker: TypeChecker, returns: list[tuple[int, int, bool]]) -> None:
-    outline = Outline(returns=returns, spread_lines=[(5, 1)], unawaited=[(1, 1, "nothing")])
+    outline = Outline(returns=returns, spread_lines=[5], unawaited=[(1, 1, "nothing")])
     assert told(await checker.check(plan_of("count + 'ä'"), outline, None)) == (1, 1)
 
 
@@ -171,23 +171,9 @@ async def test_many_returns_on_one_line_take_linear_time() -> None:
     assert time.thread_time() - begun < 3  # quadratic code took 18 s
 
 
-async def test_many_findings_with_many_spread_dicts_take_linear_time() -> None:
-    spreads = [(2 * line, 2 * line) for line in range(1, 50_000)]
-    outline = Outline(spread_lines=spreads, stored_keys=[f"k{number}" for number in range(50_000)])
-    begun = time.thread_time()
-    changes = type_checker._Changes.of(outline)
-    typed_dicts = type_checker._TypedDicts.of("")
-    lines = range(90_000, 94_000)
-    found = [type_checker.Finding(line, 1, "missing-typed-dict-key", "") for line in lines]
-    assert [type_checker._is_certain(each, typed_dicts, changes) for each in found] == [
-        bool(line % 2) for line in lines
-    ]
-    assert time.thread_time() - begun < 2
-
-
-async def test_a_spread_dict_inside_a_longer_one_does_not_hide_it() -> None:
-    changes = type_checker._Changes.of(Outline(spread_lines=[(3, 3), (2, 9), (20, 20)]))
-    assert [line for line in range(25) if changes.spread_at(line)] == [*range(2, 10), 20]
+@pytest.mark.parametrize("code", ["x = {\n    **{},\n    'a': {**{}},\n}\n1", "1\nx = {**{}}"])
+async def test_lines_of_dicts_that_unpack_others_are_in_the_outline(code: str) -> None:
+    assert outline_of(code).spread_lines == ([1, 2, 3, 4] if code.startswith("x") else [2])
 
 
 @pytest.mark.parametrize("place", ["9" * 5000 + ":1", "1:" + "9" * 5000, "-1:1", ":1", "1"])

@@ -1,185 +1,162 @@
-"""Replacements for names, modules and methods that scripts do not have, for `hints`."""
+"""What to use instead of names, modules and methods that scripts do not have, for `mistake`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 PYTHON, JAVASCRIPT = "python", "javascript"
-CALL_IN_PYTHON = 'await call_tool("server.tool", {...})'
-CALL_IN_JAVASCRIPT = 'await callTool("server", "tool", {...})'
-NETWORK_MODULES = frozenset(
-    (
-        "socket",
-        "ssl",
-        "http",
-        "urllib",
-        "requests",
-        "httpx",
-        "aiohttp",
-        "ftplib",
-        "smtplib",
-        "websockets",
-        "openai",
-        "boto3",
-    )
-)
-LOCAL_MODULES = (
-    "utils",
-    "util",
-    "helpers",
-    "helper",
-    "config",
-    "settings",
-    "models",
-    "app",
-    "src",
-    "lib",
-    "common",
-    "main",
-)
-PLOTTING = ("matplotlib", "seaborn", "plotly", "altair", "bokeh")
-INSTEAD = {
-    "tabulate": "to_string()",
-    **dict.fromkeys(("pytz", "tzlocal"), "zoneinfo"),
-    **dict.fromkeys(("dateutil", "arrow", "pendulum"), "datetime"),
-    **dict.fromkeys(("openpyxl", "xlsxwriter", "xlrd"), "csv"),
-    **dict.fromkeys(("simplejson", "ujson", "orjson"), "json"),
-    **dict.fromkeys(("lxml", "html5lib"), "html.parser"),
-    "xmltodict": "xml.etree.ElementTree",
-    "toml": "tomllib",
-}
+CALL = {PYTHON: 'await call_tool("server.tool", {...})', JAVASCRIPT: 'await callTool("server", "tool", {...})'}
 
-IMPORTS = {
-    "np": "import numpy as np",
-    "pd": "import pandas as pd",
-    "pl": "import polars as pl",
-    "plt": "import matplotlib.pyplot as plt",
-    "sns": "import seaborn as sns",
-    "dt": "import datetime as dt",
-    **dict.fromkeys(("sqrt", "floor", "ceil", "log", "exp", "pi"), "from math import {}"),
-    **dict.fromkeys(("mean", "median", "stdev"), "from statistics import {}"),
-    **dict.fromkeys(("defaultdict", "Counter", "deque", "OrderedDict", "namedtuple"), "from collections import {}"),
-    **dict.fromkeys(("date", "timedelta", "timezone", "UTC"), "from datetime import {}"),
-    **dict.fromkeys(("partial", "reduce", "lru_cache", "cache"), "from functools import {}"),
-    **dict.fromkeys(("chain", "combinations", "permutations", "product", "groupby"), "from itertools import {}"),
-    **dict.fromkeys(("Any", "Optional", "Union", "List", "Dict", "Tuple", "Callable"), "from typing import {}"),
-    **dict.fromkeys(("dataclass", "field", "asdict"), "from dataclasses import {}"),
-    **dict.fromkeys(("StringIO", "BytesIO"), "from io import {}"),
-    "Path": "from pathlib import {}",
-    "Decimal": "from decimal import {}",
-    "Fraction": "from fractions import {}",
-    "Enum": "from enum import {}",
-    "ZoneInfo": "from zoneinfo import {}",
-    "ThreadPoolExecutor": "from concurrent.futures import {}",
-    "sleep": "from time import {}",
-    "uuid4": "from uuid import {}",
-    "BeautifulSoup": "from bs4 import {}",
-    "pprint": "from pprint import {}",
-    "deepcopy": "from copy import {}",
-}
 
-NOTEBOOK = "This is not a notebook: return the value, or print it."
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _by_name(texts: Mapping[str, str]) -> dict[str, str]:
+    """A dict with an entry for each word of a key. In its text, `<name>` is the word without what is before its dot."""
+    return {
+        word: text.replace("<name>", word.rpartition(".")[2]) for words, text in texts.items() for word in words.split()
+    }
+
+
+NETWORK_MODULES = _words("socket ssl http urllib requests httpx aiohttp ftplib smtplib websockets openai boto3")
+LOCAL_MODULES = _words("utils util helpers helper config settings models app src lib common main")
+PLOTTING = _words("matplotlib seaborn plotly altair bokeh")
+INSTEAD = _by_name(
+    {
+        "tabulate": "to_string()",
+        "pytz tzlocal": "zoneinfo",
+        "dateutil arrow pendulum": "datetime",
+        "openpyxl xlsxwriter xlrd": "csv",
+        "simplejson ujson orjson": "json",
+        "lxml html5lib": "html.parser",
+        "xmltodict": "xml.etree.ElementTree",
+        "toml": "tomllib",
+    }
+)
+IMPORTS = _by_name(
+    {
+        "np": "import numpy as np",
+        "pd": "import pandas as pd",
+        "pl": "import polars as pl",
+        "plt": "import matplotlib.pyplot as plt",
+        "sns": "import seaborn as sns",
+        "dt": "import datetime as dt",
+        "sqrt floor ceil log exp pi": "from math import <name>",
+        "mean median stdev": "from statistics import <name>",
+        "defaultdict Counter deque OrderedDict namedtuple": "from collections import <name>",
+        "date timedelta timezone UTC": "from datetime import <name>",
+        "partial reduce lru_cache cache": "from functools import <name>",
+        "chain combinations permutations product groupby": "from itertools import <name>",
+        "Any Optional Union List Dict Tuple Callable": "from typing import <name>",
+        "dataclass field asdict": "from dataclasses import <name>",
+        "StringIO BytesIO": "from io import <name>",
+        "Path": "from pathlib import <name>",
+        "Decimal": "from decimal import <name>",
+        "Fraction": "from fractions import <name>",
+        "Enum": "from enum import <name>",
+        "ZoneInfo": "from zoneinfo import <name>",
+        "ThreadPoolExecutor": "from concurrent.futures import <name>",
+        "sleep": "from time import <name>",
+        "uuid4": "from uuid import <name>",
+        "BeautifulSoup": "from bs4 import <name>",
+        "pprint": "from pprint import <name>",
+        "deepcopy": "from copy import <name>",
+    }
+)
+_PYTHON_WORDS = {
+    "true": "`True`",
+    "false": "`False`",
+    "null undefined nil NULL": "`None`",
+    "NaN": '`float("nan")`',
+    "console": "`print(...)`",
+    "callTool": f"`{CALL[PYTHON]}`",
+    "reportProgress": "`await report_progress(done, total, message)`",
+    "codeExec": "`await create_artifact(file_name, content)`",
+    "unicode": "`str`",
+    "xrange": "`range`",
+}
+_JAVASCRIPT_WORDS = {
+    "True": "`true`",
+    "False": "`false`",
+    "None": "`null`",
+    "print": "`console.log(...)`",
+    "len": "`x.length`",
+    "str": "`String(x)`",
+    "int": "`parseInt(x, 10)`",
+    "range": "`for (let i = 0; i < n; i++)`",
+    "call_tool": f"`{CALL[JAVASCRIPT]}`",
+    "report_progress": "`reportProgress(done, total, message)`",
+    "create_artifact": "`await codeExec.createArtifact(fileName, content, fileType)`",
+}
+_NO_NODE = "Node's modules are not available in this tool. Use the language itself, tools and artifacts."
 WORDS = {
-    PYTHON: {
-        "true": "In Python it is `True`.",
-        "false": "In Python it is `False`.",
-        **dict.fromkeys(("null", "undefined", "nil", "NULL"), "In Python it is `None`."),
-        "NaN": 'In Python it is `float("nan")`.',
-        "console": "In Python it is `print(...)`.",
-        "callTool": f"In Python it is `{CALL_IN_PYTHON}`.",
-        "reportProgress": "In Python it is `await report_progress(done, total, message)`.",
-        "codeExec": "In Python it is `await create_artifact(file_name, content)`.",
-        **dict.fromkeys(("require", "fetch", "const", "let", "JSON"), "This tool runs Python, and this is JavaScript."),
-        **dict.fromkeys(("display", "get_ipython"), NOTEBOOK),
-        "unicode": "In Python it is `str`.",
-        "xrange": "In Python it is `range`.",
-        "raw_input": "Scripts have no keyboard input: assign the value in the script.",
-        "__file__": "A script has no file: use a relative path. The working directory is /tmp.",
-    },
-    JAVASCRIPT: {
-        "True": "In JavaScript it is `true`.",
-        "False": "In JavaScript it is `false`.",
-        "None": "In JavaScript it is `null`.",
-        "print": "In JavaScript it is `console.log(...)`.",
-        "len": "In JavaScript it is `x.length`.",
-        "str": "In JavaScript it is `String(x)`.",
-        "int": "In JavaScript it is `parseInt(x, 10)`.",
-        "range": "In JavaScript it is `for (let i = 0; i < n; i++)`.",
-        "call_tool": f"In JavaScript it is `{CALL_IN_JAVASCRIPT}`.",
-        "report_progress": "In JavaScript it is `reportProgress(done, total, message)`.",
-        "create_artifact": "In JavaScript it is `await codeExec.createArtifact(fileName, content, fileType)`.",
-        **dict.fromkeys(
-            ("window", "document", "localStorage", "alert"), "There is no browser here, only the JavaScript language."
-        ),
-        **dict.fromkeys(
-            (
-                "require",
-                "process",
-                "fs",
-                "Buffer",
-                "module",
-                "exports",
-                "global",
-                "path",
-                "crypto",
-                "os",
-                "util",
-                "__dirname",
-            ),
-            "Node's modules are not available in this tool. Use the language itself, tools and artifacts.",
-        ),
-        **dict.fromkeys(
-            ("fetch", "XMLHttpRequest", "WebSocket", "axios"),
-            "Scripts have no network: call a tool, or pass the data in.",
-        ),
-    },
+    PYTHON: _by_name(
+        {
+            **{words: f"In Python it is {better}." for words, better in _PYTHON_WORDS.items()},
+            "require fetch const let JSON": "This tool runs Python, and this is JavaScript.",
+            "display get_ipython": "This is not a notebook: return the value, or print it.",
+            "raw_input": "Scripts have no keyboard input: assign the value in the script.",
+            "__file__": "A script has no file: use a relative path. The working directory is /tmp.",
+        }
+    ),
+    JAVASCRIPT: _by_name(
+        {
+            **{words: f"In JavaScript it is {better}." for words, better in _JAVASCRIPT_WORDS.items()},
+            "window document localStorage alert": "There is no browser here, only the JavaScript language.",
+            "require process fs Buffer module exports global path crypto os util __dirname": _NO_NODE,
+            "fetch XMLHttpRequest WebSocket axios": "Scripts have no network: call a tool, or pass the data in.",
+        }
+    ),
 }
-
+_FROM_DATETIME = "from datetime import <name>"
 METHODS = {
-    PYTHON: {
-        **dict.fromkeys(("length", "size"), "len(x)"),
-        "push": "x.append(item)",
-        "forEach": "for item in x:",
-        **dict.fromkeys(("map", "filter"), "[f(item) for item in x]"),
-        **dict.fromkeys(("includes", "contains"), "item in x"),
-        **dict.fromkeys(("has_key", "hasOwnProperty"), "key in d"),
-        "indexOf": "x.index(item)",
-        "toString": "str(x)",
-        "toUpperCase": "x.upper()",
-        "toLowerCase": "x.lower()",
-        "trim": "x.strip()",
-        "toFixed": "f'{x:.2f}'",
-        "iteritems": "x.items()",
-        **dict.fromkeys(("list.add", "list.push_back"), "x.append(item)"),
-        **dict.fromkeys(("str.append", "str.add"), "x + text"),
-        **dict.fromkeys(("tuple.append", "tuple.add", "tuple.extend"), "(*x, item)"),
-        **dict.fromkeys(("dict.append", "dict.add", "dict.push"), "d[key] = value"),
-        "set.append": "x.add(item)",
-        **{f"{owner}.sort": "sorted(x)" for owner in ("str", "tuple", "dict", "set", "dict_keys", "generator")},
-        "avg": "mean",
-        "dict.append": "d[key] = value",
-        "str.read": "json.loads(text)`, or for a path `open(path)",
-        "str.strftime": "datetime.fromisoformat(x)",
-        "DataFrame.append": "pd.concat([a, b])",
-        "Series.append": "pd.concat([a, b])",
-        "DataFrame.sort": "df.sort_values(column)",
-        "DataFrame.ix": "df.loc[...]",
-        "ndarray.append": "np.append(a, item)",
-        **{f"numpy.{name}": name for name in ("float", "int", "bool", "object", "str")},
-        **{f"datetime.{name}": f"datetime.datetime.{name}" for name in ("now", "today", "strptime", "fromisoformat")},
-        **{f"datetime.datetime.{name}": f"from datetime import {name}" for name in ("timedelta", "timezone", "date")},
-        "datetime.datetime.datetime": "datetime",
-    },
-    JAVASCRIPT: {
-        "append": "x.push(item)",
-        "strip": "x.trim()",
-        "get": "x[key]",
-        "sum": "x.reduce((a, b) => a + b, 0)",
-        **dict.fromkeys(("upper", "toUppercase"), "x.toUpperCase()"),
-        **dict.fromkeys(("lower", "toLowercase"), "x.toLowerCase()"),
-        "items": "Object.entries(x)",
-        "contains": "x.includes(item)",
-        "create_artifact": "codeExec.createArtifact(fileName, content, fileType)",
-        **dict.fromkeys(("toFixed", "toPrecision"), "Number(x).toFixed(2)"),
-        **{name: f"new Date(x).{name}()" for name in ("getDate", "getMonth", "getFullYear", "getTime", "toISOString")},
-    },
+    PYTHON: _by_name(
+        {
+            "length size": "len(x)",
+            "push list.add list.push_back": "x.append(item)",
+            "forEach": "for item in x:",
+            "map filter": "[f(item) for item in x]",
+            "includes contains": "item in x",
+            "has_key hasOwnProperty": "key in d",
+            "indexOf": "x.index(item)",
+            "toString": "str(x)",
+            "toUpperCase": "x.upper()",
+            "toLowerCase": "x.lower()",
+            "trim": "x.strip()",
+            "toFixed": "f'{x:.2f}'",
+            "iteritems": "x.items()",
+            "str.append str.add": "x + text",
+            "tuple.append tuple.add tuple.extend": "(*x, item)",
+            "dict.append dict.add dict.push": "d[key] = value",
+            "set.append": "x.add(item)",
+            "str.sort tuple.sort dict.sort set.sort dict_keys.sort generator.sort": "sorted(x)",
+            "avg": "mean",
+            "str.read": "json.loads(text)`, or for a path `open(path)",
+            "str.strftime": "datetime.fromisoformat(x)",
+            "DataFrame.append Series.append": "pd.concat([a, b])",
+            "DataFrame.sort": "df.sort_values(column)",
+            "DataFrame.ix": "df.loc[...]",
+            "ndarray.append": "np.append(a, item)",
+            "numpy.float numpy.int numpy.bool numpy.object numpy.str": "<name>",
+            "datetime.now datetime.today datetime.strptime datetime.fromisoformat": "datetime.datetime.<name>",
+            "datetime.datetime.timedelta datetime.datetime.timezone datetime.datetime.date": _FROM_DATETIME,
+            "datetime.datetime.datetime": "datetime",
+        }
+    ),
+    JAVASCRIPT: _by_name(
+        {
+            "append": "x.push(item)",
+            "strip": "x.trim()",
+            "get": "x[key]",
+            "sum": "x.reduce((a, b) => a + b, 0)",
+            "upper toUppercase": "x.toUpperCase()",
+            "lower toLowercase": "x.toLowerCase()",
+            "items": "Object.entries(x)",
+            "contains": "x.includes(item)",
+            "create_artifact": "codeExec.createArtifact(fileName, content, fileType)",
+            "toFixed toPrecision": "Number(x).toFixed(2)",
+            "getDate getMonth getFullYear getTime toISOString": "new Date(x).<name>()",
+        }
+    ),
 }
-ARRAY_METHODS = ("push", "map", "filter", "reduce", "forEach", "find", "some", "every", "join", "sort", "flatMap")

@@ -58,7 +58,7 @@ async def nothing_is_left(rig: Rig, light: MontyEngine | None) -> AsyncIterator[
     before = await traces.settled(rig.paddock)
     yield
     assert (await rig.run("1 + 1")).output == 2
-    if light.is_started:
+    if light._workers._pool is not None:
         await use_and_close(light, rig)
     await traces.same_as(before, rig.paddock)
 

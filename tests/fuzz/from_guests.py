@@ -242,7 +242,7 @@ DECLARATIONS = "class Order(TypedDict, extra_items=Any):\n    a: int\nRow = Type
 
 @target(
     {"returns": [[2, 0, True]], "bound": ["rows"], "unbound": ["lookup"], "unawaited": [[1, 8, "lookup"]]},
-    {"stored_keys": ["a", "b"], "spread_lines": [[1, 4], [2, 3]], "unbound": None},
+    {"stored_keys": ["a", "b"], "spread_lines": [1, 4, 2, 3], "unbound": None},
     raises=(msgspec.ValidationError, msgspec.DecodeError),
     tokens=["lookup", "orders", "rows"],
 )
@@ -253,8 +253,6 @@ def outline(data: bytes) -> object:
     except (UnicodeDecodeError, ValueError, RecursionError):
         return None  # `frames` sees to it
     assert len(type_checker._checkable(CODE, told)) == len(CODE)
-    changes = type_checker._Changes.of(told)
-    changes.spread_at(3)
     findings = type_checker._unawaited(told, PLAN.tools)
     record = RunRecord(PLAN)
     record.add(type_checker._reject(findings, type_checker._TypedDicts.of("")) if findings else Finished(Verdict.OK))
@@ -279,8 +277,7 @@ def type_report(data: bytes) -> object:
     """The report of the type checker, which runs in a process that read the script."""
     findings = type_checker._findings(data.decode(errors="replace"))
     known = type_checker._TypedDicts.of(DECLARATIONS)
-    changes = type_checker._Changes.of(Outline(stored_keys=["b"], spread_lines=[(1, 3)]))
-    kept = [each for each in findings if type_checker._is_certain(each, known, changes)]
+    kept = [each for each in findings if type_checker._is_certain(each, known, frozenset("b"), frozenset([1, 2]))]
     kept = [each for each in kept if type_checker._is_about_tools(each, PLAN.tools, known)]
     record = RunRecord(PLAN)
     record.add(type_checker._reject(kept, known) if kept else Finished(Verdict.OK))

@@ -7,29 +7,14 @@ import json
 import pytest
 
 from tests.guest.conftest import Run
-from tests.guest.harness import tools
 
 
 @pytest.mark.parametrize(
     ("code", "line", "column"),
     [
-        ("1 / 0", 1, 1),
-        ("x = 1\ny = x / 0", 2, 5),
-        ("x = [1,\n     2,\n     1 / 0,\n     3]\nx", 3, 6),
-        ("(1 +\n   2 / 0)", 2, 4),
-        ("s = 'äöü😀'; 1 / 0", 1, 13),
-        ("'äöü😀' + str(1 / 0)", 1, 14),
-        ("return 1 / 0", 1, 8),
-        ("if True:\n    return [1, 2 / 0]", 2, 16),
         ("for x in [1, 0]:\n    for y in [1]:\n        return 1 / (x - 1)", 3, 16),
-        ("a = 1\r\nb = 2\r\na / 0", 3, 1),
-        ("a = 1\rb = 2\ra / 0", 3, 1),
-        ("a = 1\x0c\nb = '\u2028'; 1 / 0", 2, 10),
-        ("def f(x):\n    return 1 / x\n\nf(0)", 2, 12),
-        ("async def f(x):\n    return 1 / x\nawait f(0)", 2, 12),
         ("import asyncio\nasync def f(x):\n    return 1 / x\nawait asyncio.gather(f(1), f(0))", 3, 12),
         ("import asyncio\nasync def f(x):\n    return 1 / x\nasyncio.run(f(0))", 3, 12),
-        ("[1 / x for x in [1, 0]]", 1, 2),
         ("class A:\n    def __repr__(self):\n        return 1 / 0\nA()", 3, 16),
     ],
 )
@@ -37,20 +22,6 @@ def test_an_error_is_placed_where_the_script_has_it(run: Run, code: str, line: i
     ran = run(code)
     assert ran.raised == ("ZeroDivisionError", "division by zero")
     assert (ran.header["line"], ran.header["column"]) == (line, column)
-
-
-def test_a_traceback_shows_the_lines_of_the_script_and_no_others(run: Run) -> None:
-    code = "def f(x):\n    return g(x)\n\ndef g(x):\n    return 1 / x\n\nf(0)"
-    assert run(code).header["traceback"] == (
-        "Traceback (most recent call last):\n"
-        '  File "main.py", line 7, in <module>\n'
-        "    f(0)\n"
-        '  File "main.py", line 2, in f\n'
-        "    return g(x)\n"
-        '  File "main.py", line 5, in g\n'
-        "    return 1 / x\n"
-        "ZeroDivisionError: division by zero"
-    )
 
 
 def test_a_file_of_a_library_is_named_from_where_modules_are_looked_for(run: Run) -> None:
@@ -99,12 +70,7 @@ except ValueError as error:
 @pytest.mark.parametrize(
     ("code", "kind", "message"),
     [
-        ("{}['x']", "KeyError", "'x'"),
-        ("raise ValueError", "ValueError", ""),
-        ("raise ValueError('größe\\n2')", "ValueError", "größe\n2"),
         ("raise ValueError('\\ud800')", "ValueError", "\ufffd"),
-        ("missing", "NameError", "name 'missing' is not defined"),
-        ("import no_such_module", "ModuleNotFoundError", "No module named 'no_such_module'"),
         ("import json\njson.loads('x')", "JSONDecodeError", "Expecting value: line 1 column 1 (char 0)"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
         ("raise MemoryError", "MemoryError", ""),
@@ -143,19 +109,6 @@ def test_a_message_beyond_use_is_cut(run: Run) -> None:
     assert message == "ü" * 65536 + "… (10000000 characters)"
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "def f(n):\n    return f(n + 1)\nf(0)",
-        "def f(n):\n    return g(n + 1)\ndef g(n):\n    return f(n + 1)\nf(0)",
-    ],
-)
-def test_endless_recursion_is_an_exception_with_a_short_traceback(run: Run, code: str) -> None:
-    ran = run(code)
-    assert ran.raised[0] == "RecursionError"
-    assert len(ran.header["traceback"].splitlines()) < 100
-
-
 @pytest.mark.parametrize("start", ["", "import asyncio\nawait asyncio.sleep(0)\n"])
 @pytest.mark.parametrize("limit", [50, 500])
 def test_recursion_is_counted_from_the_scripts_own_frame(run: Run, limit: int, start: str) -> None:
@@ -168,21 +121,6 @@ def depth(n):
 depth(1)
 """
     assert limit - 10 <= run(start + code, start={"limits": {"recursion": limit}}).value <= limit
-
-
-def test_a_failing_tool_shows_the_line_of_the_script_alone(run: Run) -> None:
-    def fail(arguments: object) -> None:
-        raise ValueError("no")
-
-    ran = run("x = 1\nawait fail({})", start={"tools": ["fail"]}, answer=tools(fail=fail))
-    assert (ran.header["line"], ran.header["column"]) == (2, 1)
-    kind, message = ran.raised
-    assert (kind, json.loads(message)["summary"]) == ("RuntimeError", "no")
-    assert ran.header["traceback"].splitlines()[:-1] == [
-        "Traceback (most recent call last):",
-        '  File "main.py", line 2, in <module>',
-        "    await fail({})",
-    ]
 
 
 @pytest.mark.parametrize(

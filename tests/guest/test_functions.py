@@ -53,17 +53,6 @@ def test_a_tool_is_called_by_name_or_by_its_function(run: Run, call: str, frame:
     assert ran.calls[0] == ("add", {"a": 1, "b": 2})
 
 
-@pytest.mark.parametrize("call", ["call_tool('same')", "same()", "same({})", "call_tool('same', None)", "same(None)"])
-def test_a_tool_may_be_called_without_arguments(run: Run, call: str) -> None:
-    assert run(f"await {call}", **SAME).value == {}
-
-
-def test_arguments_and_answers_cross_unchanged(run: Run) -> None:
-    value = {"a": [1, 2.5, None, True, "ä\u2028😀", {"": []}], "big": 2**70, "text": "x" * 2_000_000}
-    ran = run("(await same(value)) == value", inputs={"value": value}, **SAME)
-    assert (ran.value, ran.calls) == (True, [("same", value)])
-
-
 def reversed_answers(count: int) -> Answer:
     """Answers when `count` calls have come, the last one first."""
     held: list[bytes] = []
@@ -87,27 +76,6 @@ def test_gathered_calls_overlap_and_are_numbered_in_program_order(run: Run) -> N
 def test_large_calls_and_large_answers_at_once_do_not_wait_for_each_other_for_ever(run: Run) -> None:
     code = "import asyncio\nx = 'x' * 1_000_000\nlen(await asyncio.gather(*[same({'x': x}) for n in range(20)]))"
     assert run(code, **SAME).value == 20
-
-
-def test_thousands_of_calls_one_after_the_other_are_answered(run: Run) -> None:
-    code = "n = 0\nfor i in range(2000):\n    n += (await add({'a': 0}))['result']\nn"
-    assert run(code, **ADD).value == 2000
-
-
-def test_a_failure_can_be_caught_and_the_next_call_works(run: Run) -> None:
-    def fail(arguments: Any) -> Any:
-        raise ValueError("no")
-
-    code = """
-import json
-try:
-    await fail()
-except RuntimeError as e:
-    kind = json.loads(str(e))['error_kind']
-[kind, (await add({'a': 1}))['result']]
-"""
-    ran = run(code, start={"tools": ["fail", "add"]}, answer=tools(fail=fail, add=add))
-    assert ran.value == ["internal_error", 2]
 
 
 def test_the_answer_to_a_call_that_was_cancelled_is_dropped(run: Run) -> None:
@@ -161,10 +129,6 @@ def test_a_name_that_no_tool_can_have_is_cut(run: Run) -> None:
 
 def test_a_lone_surrogate_in_an_argument_is_replaced(run: Run) -> None:
     assert run("await same({'a': '\\ud800'})", **SAME).calls == [("same", {"a": "\ufffd"})]
-
-
-def test_a_script_may_define_the_name_of_a_tool_itself(run: Run) -> None:
-    assert run("def add(x):\n    return x + 1\nadd(1)", **ADD).value == 2
 
 
 def test_progress_is_sent_and_waits_for_nothing(run: Run) -> None:

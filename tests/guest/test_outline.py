@@ -30,7 +30,7 @@ def test_the_host_can_decode_an_outline() -> None:
         unbound=["fetch"],
         unawaited=[(5, 16, "fetch")],
         stored_keys=["key"],
-        spread_lines=[(2, 2)],
+        spread_lines=[2],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddock.guest.python.source import repaired
+from paddock.guest.python.script import repaired
 from tests.guest.conftest import Run
 
 

@@ -19,9 +19,9 @@ class Case(NamedTuple):
 
     tool: str
     code: str
-    line: int | None
-    cause: str | None
-    fix: str
+    line: int | None = None
+    cause: str | None = None
+    fix: str = ""
     more: Mapping[str, Any] = MappingProxyType({})  # other arguments
     repaired: str | None = None
     """The script after the hint was followed; None if no such test is made."""

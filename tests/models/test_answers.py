@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from paddock.hints import HINTS, Hint
+from paddock.mistake import Mistake
 from paddock.server.services import Services
 from tests.models.answers import answer, hint_of, open_server, problems
 from tests.models.cases import CASES, Case
+from tests.models.scripts import SCRIPTS
 from tests.server.conftest import _stored_apart
 
 __all__ = ["_stored_apart"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+ROWS = list(dict.fromkeys(row for rows in HINTS.values() for row in rows))
 REPAIRS = {name: case for name, case in CASES.items() if case.repaired is not None}
 
 
@@ -37,6 +42,29 @@ async def test_a_script_works_after_just_what_its_hint_says(server: Services, ca
     assert repaired == case.repaired, text
     succeeded, text = await answer(server, case, repaired)
     assert succeeded, text
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chosen(server: Services) -> set[Hint]:
+    """The rows of the table that give a hint to some script."""
+    found: set[Hint] = set()
+
+    def text_for(row: Hint, mistake: Mistake, original: Any = Hint.text_for) -> str | None:
+        text: str | None = original(row, mistake)
+        if text:
+            found.add(row)
+        return text
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Hint, "text_for", text_for)
+        for case in (*CASES.values(), *SCRIPTS):
+            await answer(server, case)
+    return found
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.types} {row.message[:30]}")
+async def test_a_row_of_the_table_gives_a_hint_to_some_script(chosen: set[Hint], row: Hint) -> None:
+    assert row in chosen, "add a script for it to tests/models/scripts.py"
 
 
 def apply(hint: str, case: Case) -> str:

@@ -54,7 +54,7 @@ from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
 if TYPE_CHECKING:
-    from paddock.config import Config, GuestsConfig
+    from paddock.config import Config
 
 PROGRESS_EVENTS = 10_000
 """How many progress reports of one run are passed on; later ones are dropped."""
@@ -78,40 +78,34 @@ _TAMPERED = "the script tampered with the runtime that it runs in"
 
 
 class JailedEngine:
-    """A pool of guests that run `runtime`, started on first use."""
+    """Runs scripts in the guests of a jail, which starts on first use."""
 
     grace_seconds = 0.0
 
-    def __init__(
-        self,
-        config: Config,
-        settings: GuestsConfig,
-        runtime: str,
-        program: tuple[str, ...] = (),
-        *,
-        processes: bool = True,
-        two_templates: bool = False,
-    ) -> None:
-        self._jail = Jail(config, settings, runtime, program, processes=processes, two_templates=two_templates)
+    def __init__(self, jail: Jail) -> None:
+        self._jail = jail
 
     async def start(self) -> None:
         await self._jail.start()
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        async with self._guest(self._jail) as guest:
+        # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
+        is_warm = any(module in plan.code for module in await self._jail.warm_modules())
+        async with take_guest(self._jail, "warm" if is_warm else "bare") as guest:
             yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
-
-    @asynccontextmanager
-    async def _guest(self, jail: Jail, template: Template = "bare") -> AsyncIterator[Guest]:
-        guest = await jail.take(template)
-        try:
-            yield guest
-        finally:
-            jail.give_back(guest)
 
     async def close(self) -> None:
         await self._jail.close()
+
+
+@asynccontextmanager
+async def take_guest(jail: Jail, template: Template = "bare") -> AsyncIterator[Guest]:
+    guest = await jail.take(template)
+    try:
+        yield guest
+    finally:
+        jail.give_back(guest)
 
 
 class CPythonEngine(JailedEngine):
@@ -124,14 +118,7 @@ class CPythonEngine(JailedEngine):
         # If no run may have a second process, the seccomp filter forbids guests to start one.
         processes = config.caps.processes > 1
         runtime = "paddock.guest.python.main:serve"
-        super().__init__(config, config.cpython, runtime, processes=processes, two_templates=True)
-
-    @asynccontextmanager
-    async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
-        is_warm = any(module in plan.code for module in await self._jail.warm_modules())
-        async with self._guest(self._jail, "warm" if is_warm else "bare") as guest:
-            yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
+        super().__init__(Jail(config, config.cpython, runtime, processes=processes, two_templates=True))
 
 
 class QuickJSEngine(JailedEngine):
@@ -139,7 +126,7 @@ class QuickJSEngine(JailedEngine):
 
     def __init__(self, config: Config) -> None:
         # JavaScript alone cannot start a process: a script that does has broken out of the interpreter.
-        super().__init__(config, config.quickjs, "paddock.guest.javascript.main:serve", processes=False)
+        super().__init__(Jail(config, config.quickjs, "paddock.guest.javascript.main:serve", processes=False))
 
 
 class JailedExecution:
@@ -150,7 +137,7 @@ class JailedExecution:
         self._plan = plan
         self._may_fork = may_fork
         self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
-        self._text_decoders: dict[Stream, codecs.IncrementalDecoder] = {}
+        self._text_decoders = {stream: _DECODER("replace") for stream in STREAMS}
         self._calls_made = 0
         self._calls: dict[int, int] = {}  # unanswered calls: the guest's id by the host's id
         self._artifacts = 0  # unanswered artifact requests
@@ -265,13 +252,8 @@ class JailedExecution:
                 data = self._guest.read(stream)
                 if not data:
                     break
-                if text := self._decode(stream, data):
+                if text := self._text_decoders[stream].decode(data):
                     yield Output(stream, text)
-
-    def _decode(self, stream: Stream, data: bytes) -> str:
-        if stream not in self._text_decoders:
-            self._text_decoders[stream] = _DECODER("replace")
-        return self._text_decoders[stream].decode(data)
 
     def _flush_decoders(self) -> Iterator[Output]:
         """The incomplete character that a stream ended with, if any, as a replacement character."""
@@ -307,7 +289,7 @@ class JailedExecution:
         if isinstance(message, LogFrame):
             return Log(message.level, message.text)
         if isinstance(message, OutputFrame):
-            text = self._decode(message.stream, message.data)
+            text = self._text_decoders[message.stream].decode(message.data)
             return Output(message.stream, text) if text else None
         if isinstance(message, OutlineFrame):
             if self._has_outlined or self._has_started:

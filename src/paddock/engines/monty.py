@@ -83,11 +83,6 @@ class MontyEngine:
         self._workers = self._new_workers()
         self._open: set[MontyExecution] = set()
 
-    @property
-    def is_started(self) -> bool:
-        """Whether the workers were started."""
-        return self._workers.is_started
-
     async def start(self) -> None:
         """Do nothing: workers start with the first run."""
 

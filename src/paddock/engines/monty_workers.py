@@ -45,10 +45,6 @@ class WorkerPool:
         self._leases: set[_Lease] = set()
         self._is_closed = False
 
-    @property
-    def is_started(self) -> bool:
-        return self._pool is not None
-
     @asynccontextmanager
     async def session(self, **options: Any) -> AsyncIterator[AsyncMontySession]:
         """A session with exclusive use of a worker. Waits while all workers are busy."""

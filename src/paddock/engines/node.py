@@ -9,7 +9,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paddock.engines.jailed import JailedEngine, JailedExecution
+from paddock.engines.jailed import JailedEngine, JailedExecution, take_guest
 from paddock.errors import JailUnavailable
 from paddock.jail.jail import Jail
 from paddock.jail.limits import socket_bytes
@@ -56,7 +56,7 @@ class NodeEngine(JailedEngine):
         self._default_bytes = config.limits.memory_bytes
         self._tmp_bytes = config.jail.tmp_bytes
         program = node_program(self._default_bytes)
-        super().__init__(config, config.node, RUNTIME, program)
+        super().__init__(Jail(config, config.node, RUNTIME, program))
         one = min(1, config.node.max_waiting)
         # Only guests that the pool creates ahead of demand have stripped types once, so at least one must wait.
         self._typescript = Jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
@@ -66,7 +66,7 @@ class NodeEngine(JailedEngine):
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         jail = self._jail_for(plan)
-        async with self._guest(jail) as guest:
+        async with take_guest(jail) as guest:
             yield NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
 
     def _jail_for(self, plan: Plan) -> Jail:

@@ -11,11 +11,9 @@ import asyncio
 import builtins
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from operator import itemgetter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_monty import (
@@ -75,21 +73,16 @@ class TypeChecker:
             # The run itself reports a script that cannot be parsed. A script can also make the checker crash.
             cause = error.exception() if isinstance(error, MontyRuntimeError | MontySyntaxError) else error
             is_limit = isinstance(cause, TimeoutError | MemoryError | MontyCrashedError)
-            return (
-                _reject([Finding(None, None, "", _TOO_LONG)], typed_dicts)
-                if is_limit and plan.type_check is True
-                else None
-            )
+            must_check = plan.type_check is True
+            return _reject([Finding(None, None, "", _TOO_LONG)], typed_dicts) if is_limit and must_check else None
         except MontyError as error:
             raise EngineCrashed(f"the type checker's worker died: {error}") from None
         findings = [finding for finding in _findings(report) if stubs or finding.rule != NOT_AWAITED]
         if is_compiled and any(finding.rule == INVALID for finding in findings):
-            return (
-                None  # the guest has compiled it: it ignores markdown fences, for example, which the checker does not
-            )
+            return None  # the guest has compiled it: it ignores markdown fences, for example
         if stubs is not None:
-            changes = _Changes.of(outline)
-            findings = [finding for finding in findings if _is_certain(finding, typed_dicts, changes)]
+            stored, spread = frozenset(outline.stored_keys), frozenset(outline.spread_lines)
+            findings = [finding for finding in findings if _is_certain(finding, typed_dicts, stored, spread)]
             findings += _unawaited(outline, plan.tools)
             if plan.type_check == "tools":
                 findings = [finding for finding in findings if _is_about_tools(finding, plan.tools, typed_dicts)]
@@ -196,8 +189,8 @@ def _guess_outline(code: str) -> Outline:
     bound |= {word for word, after in pairwise(words) if after == "="}
     subscripts = pairwise(code.split("]"))
     stored = {part.rpartition("[")[2].strip("\"'") for part, rest in subscripts if rest.lstrip().startswith("=")}
-    spread = [(1, 2**31 - 1)] if "**" in code else []
-    return Outline(bound=list(bound), stored_keys=list(stored), spread_lines=spread)
+    spread = range(1, code.count("\n") + 2) if "**" in code else ()
+    return Outline(bound=list(bound), stored_keys=list(stored), spread_lines=list(spread))
 
 
 _BINDING_WORDS = frozenset(("for", "as", "def", "class", "import", "global", "lambda"))
@@ -287,36 +280,17 @@ class _TypedDicts:
         return cls(frozenset(lines), open_names, keys)
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    """The keys that a script stores into dicts, and the lines on which it unpacks dicts into others."""
-
-    stored_keys: frozenset[str]
-    spreads: list[tuple[int, int]]
-    """First line of each such dict, in order, and the greatest last line so far: for a binary search."""
-
-    @classmethod
-    def of(cls, outline: Outline) -> _Changes:
-        spreads = sorted(outline.spread_lines)
-        lasts = accumulate((last for _, last in spreads), max)
-        return cls(
-            frozenset(outline.stored_keys), [(first, last) for (first, _), last in zip(spreads, lasts, strict=True)]
-        )
-
-    def spread_at(self, line: int) -> bool:
-        index = bisect_right(self.spreads, line, key=itemgetter(0))
-        return index > 0 and self.spreads[index - 1][1] >= line
-
-
-def _is_certain(finding: Finding, typed_dicts: _TypedDicts, changes: _Changes) -> bool:
+def _is_certain(
+    finding: Finding, typed_dicts: _TypedDicts, stored_keys: frozenset[str], spread_lines: frozenset[int]
+) -> bool:
     """Whether a finding is an error whatever the tools return."""
     if finding.rule == "missing-typed-dict-key":
-        return not changes.spread_at(finding.line or 0)
+        return finding.line not in spread_lines
     text = finding.text
     if text.startswith("Unknown key") and (inner := _between(text, 'Unknown key "', '" for TypedDict `')) is not None:
         record, _, rest = text.partition('" for TypedDict `')[2].partition("`")
         # Not certain if the object has several possible types, allows extra keys, or the script stored the key itself.
-        return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in changes.stored_keys)
+        return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in stored_keys)
     if text.startswith("Invalid argument to key "):
         declared = _between(text, " with declared type `", "` on ") or ""
         actual = text.rpartition(" type `")[2].removesuffix("`")

@@ -81,8 +81,8 @@ class Outline:
     """Top-level `return f(…)` without `await`: line, column counted from 1, and the function's name."""
     stored_keys: list[str] = field(default_factory=list)
     """Constant keys that it stores into some dict."""
-    spread_lines: list[tuple[int, int]] = field(default_factory=list)
-    """First and last line of each dict literal that unpacks another dict."""
+    spread_lines: list[int] = field(default_factory=list)
+    """Lines of dict literals that unpack another dict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -27,16 +26,15 @@ _class_name = type.__dict__["__name__"].__get__  # a metaclass may define its ow
 _lines: list[str] = []  # of the script
 
 
-def describe(error: BaseException, *, carets: bool = False) -> dict[str, Any]:
+def describe(error: BaseException) -> dict[str, Any]:
     """The RESULT fields for an uncaught exception."""
-    frames = script_frames(error.__traceback__)
-    line, column = _position(frames)
+    line, column = _position(error.__traceback__)
     return {
-        "type": type_name(error),
+        "type": name_of(type(error)),
         "message": cut(_message(error)),
         "line": line,
         "column": column,
-        "traceback": cut(text_of(error, carets=carets)),
+        "traceback": cut(text_of(error, carets=False)),
     }
 
 
@@ -45,10 +43,9 @@ def describe_rejected(error: SyntaxError) -> dict[str, Any]:
     if error.text is None and error.lineno:
         error.text = source_line(error.lineno)  # the compiler would read it from a file
     error.__context__ = error.__traceback__ = None
-    message = error.msg or "invalid syntax"
     return {
-        "type": type_name(error),
-        "message": cut(message),
+        "type": name_of(type(error)),
+        "message": cut(error.msg or "invalid syntax"),
         "line": error.lineno,
         "column": error.offset,
         "traceback": cut(_as_cpython_prints(error).rstrip("\n")),
@@ -65,10 +62,6 @@ def _as_cpython_prints(error: BaseException) -> str:
         sys.stderr = before
 
 
-def type_name(error: BaseException) -> str:
-    return name_of(type(error))
-
-
 def name_of(kind: type) -> str:
     """The name of a class, shortened."""
     name: str = _class_name(kind)
@@ -80,7 +73,7 @@ def _message(error: BaseException) -> str:
         text = str(error)
         return _hide_folders(text if type(text) is str else str.__str__(text))
     except BaseException:  # noqa: BLE001 (whatever the script's own __str__ does)
-        return f"<unprintable {type_name(error)}>"
+        return f"<unprintable {name_of(type(error))}>"
 
 
 def _hide_folders(text: str) -> str:
@@ -146,27 +139,30 @@ def first_of(group: BaseExceptionGroup[BaseException]) -> tuple[BaseException, i
     return found[0], len(found)
 
 
+def innermost(trace: TracebackType | None) -> TracebackType | None:
+    """The last entry of a traceback that is in the script itself."""
+    found = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILE_NAME:
+            found = trace
+        trace = trace.tb_next
+    return found
+
+
 def _position(trace: TracebackType | None) -> tuple[int | None, int | None]:
     """Line and column of the innermost frame of the script itself."""
-    line = column = None
-    for entry in _entries(trace):
-        if entry.tb_frame.f_code.co_filename == FILE_NAME:
-            line, column = entry.tb_lineno, _column(entry)
-    return line, column
+    entry = innermost(trace)
+    if entry is None:
+        return None, None
+    line, _, offset, _ = span(entry)
+    column = None if line is None or offset is None else character(source_line(line), offset)
+    return entry.tb_lineno, column
 
 
-def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
-
-
-def _column(entry: TracebackType) -> int | None:
+def span(entry: TracebackType) -> tuple[int | None, int | None, int | None, int | None]:
+    """First line, last line, start and end of the code that failed, as far as they are known."""
     positions = entry.tb_frame.f_code.co_positions()
-    line, _, offset, _ = next(islice(positions, entry.tb_lasti // 2, None), (None, None, None, None))
-    if line is None or offset is None:
-        return None
-    return character(source_line(line), offset)
+    return next(islice(positions, entry.tb_lasti // 2, None), (None, None, None, None))
 
 
 def text_of(error: BaseException, *, carets: bool) -> str:
@@ -178,8 +174,8 @@ def text_of(error: BaseException, *, carets: bool) -> str:
         _clean(report, set(), carets=carets)
         return _hide_folders("".join(report.format()).rstrip("\n"))
     except BaseException:  # noqa: BLE001 (formatting runs code of the script's exception)
-        message = _message(error)
-        return f"{type_name(error)}: {message}" if message else type_name(error)
+        name, message = name_of(type(error)), _message(error)
+        return f"{name}: {message}" if message else name
 
 
 def _add_suggestions(report: traceback.TracebackException, error: BaseException, depth: int = 5) -> None:

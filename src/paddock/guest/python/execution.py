@@ -15,7 +15,7 @@ from os import _exit
 from types import TracebackType
 from typing import Any, NoReturn
 
-from paddock.guest.python import awaiting, errors, facts, limits, notices, streams, values
+from paddock.guest.python import errors, facts, limits, notices, streams, tasks, values
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.returns import NAME
 from paddock.guest.python.script import Script
@@ -64,7 +64,7 @@ def run(
             limits.allow_recursion(depth + EXEC_DEPTH)
             _exec(*(script.code, names))  # a plain call takes one frame more or less, depending on specialisation
             if not is_script:
-                awaiting.settle_loops(channel)
+                tasks.settle_loops(channel)
             text = "null" if is_script else _value(script, names, depth)
     except SystemExit as error:
         return _describe_exit(error)
@@ -72,7 +72,7 @@ def run(
         reserve.close()
         if not is_script:
             with contextlib.suppress(Exception):  # there may be no memory left
-                awaiting.note(names)
+                tasks.note_coroutines(names)
         return _describe_raised(error, refused, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.DEFAULT_RECURSION))
@@ -84,13 +84,13 @@ async def _run_async(script: Script, names: dict[str, Any], depth: int, channel:
     coroutine = _eval(script.code, names)
     if coroutine is not None:
         await coroutine
-    await awaiting.settle(channel)
+    await tasks.settle(channel)
     return _value(script, names, depth)
 
 
 def _value(script: Script, names: dict[str, Any], depth: int) -> str:
     """The JSON of the script's value. Raises the exception of a task that failed unnoticed."""
-    awaiting.check(names)
+    tasks.check(names)
     return values.text_of(script.result.value, max(depth, limits.DEFAULT_RECURSION))
 
 
@@ -111,7 +111,7 @@ def _describe_raised(error: BaseException, refused: Sequence[str], *, is_script:
         if count > 1:
             notices.warn(f"{count} tasks of a TaskGroup failed; this is the error of one of them.")
         error = first
-    if (line := awaiting.line_of(error)) is not None:
+    if (line := tasks.line_of(error)) is not None:
         description |= {"line": line, "column": None}
     known = {} if isinstance(error, MemoryError) else facts.of(error, refused)
     return Outcome("raised", error=description, exit_code=1 if is_script else None, facts=known)

@@ -56,7 +56,7 @@ def of(error: BaseException, refused: Iterable[str] = ()) -> dict[str, list[str]
 
 
 def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
-    entry = _innermost(error.__traceback__)
+    entry = errors.innermost(error.__traceback__)
     if isinstance(error, ModuleNotFoundError):
         yield "near", _near_modules(error.name, refused)
     elif isinstance(error, ImportError):
@@ -83,16 +83,6 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         yield "keys", parameters or _values(tree, names[:2])
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         yield "near", _near(keyword[1], parameters) if keyword else []
-
-
-def _innermost(trace: TracebackType | None) -> TracebackType | None:
-    """The last entry of the traceback that is in the script itself."""
-    found = None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == errors.FILE_NAME:
-            found = trace
-        trace = trace.tb_next
-    return found
 
 
 def _near(name: str, candidates: Iterable[str]) -> list[str]:
@@ -282,8 +272,7 @@ def _item(node: ast.AST, entry: TracebackType, names: tuple[Any, ...]) -> object
 
 def _failing_text(entry: TracebackType) -> str:
     """The source of the expression that failed."""
-    positions = entry.tb_frame.f_code.co_positions()
-    line, end_line, start, end = next(islice(positions, entry.tb_lasti // 2, None), (None, None, None, None))
+    line, end_line, start, end = errors.span(entry)
     if line is None or end_line is None or start is None or end is None or end_line - line > SOURCE_LINES:
         return ""
     lines = [errors.source_line(number).encode(errors="replace") for number in range(line, end_line + 1)]

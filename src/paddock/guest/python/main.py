@@ -11,18 +11,17 @@ import threading
 from typing import Any, NoReturn
 
 from paddock.guest.python import (
-    awaiting,
     errors,
     execution,
     functions,
     job,
-    leftovers,
     limits,
     namespace,
     notices,
     rehearsal,
     script,
     streams,
+    tasks,
 )
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.execution import Outcome
@@ -43,7 +42,7 @@ def serve(control: socket.socket, is_urgent: bool = False) -> NoReturn:
 
 def warm_up() -> None:
     """Called in the zygote before it forks: prepare everything that is the same in every guest, and rehearse."""
-    awaiting.install(_channel)
+    tasks.install(_channel)
     rehearsal.warm_up(_channel, _calls)
     _prepare()
 
@@ -51,7 +50,7 @@ def warm_up() -> None:
 def _prepare() -> None:
     global _names  # noqa: PLW0603
     _names = namespace.main_module()
-    awaiting.install(_channel)
+    tasks.install(_channel)
     streams.install()
     limits.prepare()
     sys.excepthook = execution.show_uncaught
@@ -69,16 +68,16 @@ def _serve(control: socket.socket, is_urgent: bool) -> NoReturn:
     if _names is None:
         _prepare()
     names = _names or {}
-    namespace.seed(None)
+    namespace.reseed()
     pid = _getpid()
     if not is_urgent:
         rehearsal.rehearse(_channel, _calls)
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
     folder = namespace.set_file_and_path(names)
-    leftovers.note_existing(folder)
+    notices.note_existing(folder)
     if not is_urgent:
-        leftovers.warn(folder, (), may_keep=False)  # rehearses it
+        notices.warn_of_files(folder, (), may_keep=False)  # rehearses it
         notices.clear()
     data_bytes = limits.data_bytes()
     control.setblocking(True)
@@ -102,18 +101,16 @@ def _warn(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: st
     if outcome.status == "rejected" or received.start.get("check_only") or outcome.error.get("type") == "MemoryError":
         return
     with contextlib.suppress(Exception):
-        awaiting.warn()
+        tasks.warn()
         if outcome.status == "raised":
             return  # it has to run again anyway
         files = [entry["path"] for entry in received.start.get("files") or ()]
-        leftovers.warn(folder, files, may_keep="create_artifact" in names)
+        notices.warn_of_files(folder, files, may_keep="create_artifact" in names)
 
 
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:
     """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
     start = received.start
-    if start.get("seed") is not None:
-        namespace.seed(start["seed"])
     limits.apply(received.limits, data_bytes)
     try:
         ready = script.compile_script(
@@ -132,7 +129,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     control.sendall(_STARTED)
     _channel.set_nonblocking()
     if not received.is_script:
-        awaiting.start(received.limits.get("wall_seconds"))
+        tasks.start(received.limits.get("wall_seconds"))
     return execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)
 
 

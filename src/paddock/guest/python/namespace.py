@@ -57,13 +57,11 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     sys.argv = [FILE_NAME, *(job.start.get("argv") or ())]
 
 
-def seed(number: int | None) -> None:
+def reseed() -> None:
     """Reseed every random number generator: a forked process inherits its parent's state."""
-    random.seed(number)
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        start = int.from_bytes(os.urandom(4), "big") if number is None else number % 2**32
-        numpy_random.seed(start)
+    random.seed()
+    if (numpy_random := sys.modules.get("numpy.random")) is not None:
+        numpy_random.seed(int.from_bytes(os.urandom(4), "big"))
 
 
 def replace_import(refused: Sequence[str], recursion: int | None) -> None:

@@ -33,9 +33,14 @@ def describe(tree: ast.Module) -> dict[str, Any]:
             if isinstance(call := node.value, ast.Call) and isinstance(call.func, ast.Name)
         ],
         "stored_keys": sorted({key for node in nodes if (key := _stored_key(node)) is not None}),
-        "spread_lines": [
-            [node.lineno, node.end_lineno] for node in nodes if isinstance(node, ast.Dict) and None in node.keys
-        ],
+        "spread_lines": sorted(
+            {
+                line
+                for node in nodes
+                if isinstance(node, ast.Dict) and None in node.keys
+                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            }
+        ),
     }
 
 

@@ -1,4 +1,4 @@
-"""Compiles a script. Syntax errors are CPython's own."""
+"""Compiles a script, also one that was pasted with markdown fences or indentation. Syntax errors are CPython's own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ast
 import builtins
 import inspect
 import json
+import re
 import resource
 import sys
+import textwrap
 import warnings
 from dataclasses import dataclass
 from types import CodeType
@@ -15,7 +17,6 @@ from typing import Any
 
 from paddock.guest.python import errors, outline, returns
 from paddock.guest.python.errors import FILE_NAME
-from paddock.guest.python.source import repaired
 
 CHECK_MEMORY_BYTES = 2 * 1024**3
 """A syntax tree can take hundreds of times the memory of its source."""
@@ -24,6 +25,7 @@ _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _STARTING = frozenset({"create_task", "ensure_future", "gather", "get_running_loop"})
 _RUNNING = frozenset({"run", "Runner", "run_until_complete", "run_forever"})
 """Names of asyncio that need a running event loop, and names that fail if one is running."""
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[\w+.#-]*[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,24 @@ def compile_script(source: str, *, is_expression: bool, with_outline: bool = Fal
         if other == source:
             raise
         return _compile_source(other, is_expression=is_expression, with_outline=with_outline)
+
+
+def repaired(source: str) -> str:
+    """The source without markdown fences and common indentation. Each line keeps its number."""
+    lines = source.split("\n")
+    used = [number for number, line in enumerate(lines) if line.strip()]
+    if used and _FENCE.match(lines[used[0]].rstrip("\r")):
+        lines[used[0]] = ""
+        if lines[used[-1]].strip() in ("```", "~~~", "````"):
+            lines[used[-1]] = ""
+    text = "\n".join(lines)
+    first = next((line for line in lines if line.strip()), "")
+    if first[:1] in (" ", "\t"):
+        return textwrap.dedent(text)
+    if first.rstrip().endswith((":", "\\", "(", "[", "{", ",")):
+        return text
+    rest = text.index(first) + len(first)  # the first line may have lost its indentation when it was copied
+    return text[:rest] + textwrap.dedent(text[rest:])
 
 
 def _compile_source(source: str, *, is_expression: bool, with_outline: bool) -> Script:

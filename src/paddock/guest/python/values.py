@@ -27,7 +27,7 @@ from json.encoder import encode_basestring_ascii as _quote
 from pathlib import PurePath
 from typing import Any
 
-from paddock.guest.python import awaiting, errors, limits, notices, tables
+from paddock.guest.python import errors, limits, notices, tables, tasks
 from paddock.guest.python.tables import Pairs
 
 CHECKED_CONTAINERS = 500
@@ -221,7 +221,7 @@ def _to_plain(value: Any) -> Any:
     if issubclass(kind, _TEXTS):
         return str(value)
     if inspect.iscoroutine(value) or asyncio.isfuture(value):
-        raise awaiting.never_awaited(value)
+        raise tasks.never_awaited(value)
     return _object_to_plain(value, kind)
 
 

@@ -88,7 +88,7 @@ async def settle(channel: Channel) -> None:
             await asyncio.sleep(0)
     for task in tasks:
         _note_task(task)
-    raise_failure()
+    _raise_failure()
 
 
 def settle_loops(channel: Channel) -> None:
@@ -99,22 +99,22 @@ def settle_loops(channel: Channel) -> None:
 
 def check(names: dict[str, Any]) -> None:
     """Look for coroutines and tasks in the script's variables. Raises the exception of a task that failed."""
+    note_coroutines(names)
     for value in _values(names):
-        if type(value) is CoroutineType:
-            _note_unless_started(value)
-        elif asyncio.isfuture(value):
+        if asyncio.isfuture(value):
             _note_task(value)
-    raise_failure()
+    _raise_failure()
 
 
-def note(names: dict[str, Any]) -> None:
-    """Look for coroutines in the variables of a script that has failed."""
+def note_coroutines(names: dict[str, Any]) -> None:
+    """Look in the script's variables for coroutines that were never awaited."""
     for value in _values(names):
-        if type(value) is CoroutineType:
-            _note_unless_started(value)
+        is_unstarted = type(value) is CoroutineType and value.cr_frame is not None
+        if is_unstarted and not value.cr_running and not value.cr_suspended:
+            _note_coroutine(value)
 
 
-def raise_failure() -> None:
+def _raise_failure() -> None:
     """Raise the exception of the first task that failed unnoticed, if there is one."""
     if not _failures:
         return
@@ -153,11 +153,6 @@ def warn() -> None:
         notices.warn(f"{call.name}{position} was never awaited, so {effect}{times}: write `await` before it.")
     for error, _ in _failures:
         notices.warn(f"A task that was never awaited failed too: {type(error).__name__}.")
-
-
-def _note_unless_started(coroutine: CoroutineType[Any, Any, Any]) -> None:
-    if coroutine.cr_frame is not None and not coroutine.cr_running and not coroutine.cr_suspended:
-        _note_coroutine(coroutine)
 
 
 def _note_coroutine(coroutine: Any) -> None:
