@@ -416,7 +416,6 @@
 
   makeBlocking('stdout');
   makeBlocking('stderr');
-  stacks.install();
   const script = parts.script(require, primordials, wrap, stacks, imports, failures, facts.nearest, {
     ended, failed, reject, started,
   });
