@@ -118,6 +118,7 @@ class Mistake:
         yield from self.plan.inputs_json
         if self.language == JAVASCRIPT:  # Python's own suggestions come with the error
             yield from ("Object", "Array", "String", "Number", "Promise", "JSON", "Math", "parseInt", "setTimeout")
+            yield from ("Buffer", "process", "require", "parseFloat", "setInterval", "clearTimeout", "structuredClone")
             yield from (word[0] for word in re.finditer(r"\b\w++(?= {0,2}=)|(?<=function )\w+", self.plan.code))
 
     def file_names(self) -> list[str]:

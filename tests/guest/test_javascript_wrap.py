@@ -60,6 +60,7 @@ SCRIPTS: list[tuple[str, Any]] = [
     ("'a;b'", "a;b"),
     ("/a;b/.source", "a;b"),
     ("/[/;]/.test(';')", True),
+    ("if (f(x)) /[)\"]/.test('a')\ny", 2),
     ("x / y / 1", 0.5),
     ("const r = /x/g\nr.flags", "g"),
     ("x /* ; */ + /* \n */ y // ; z", 3),
@@ -149,8 +150,16 @@ def test_a_script_that_does_not_compile_is_rejected(
         assert ran.header["column"] == column
 
 
-def test_nothing_of_a_script_that_does_not_compile_runs(run_javascript: Run) -> None:
-    ran = run_javascript("console.log('ran')\nlet a = ;")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "console.log('ran')\nlet a = ;",
+        "}); console.log('ran'); (async function () {",
+        "x = {} / 1; }); console.log('ran'); (async function () { y = {} / 1",
+    ],
+)
+def test_nothing_of_a_script_that_does_not_compile_runs(run_javascript: Run, code: str) -> None:
+    ran = run_javascript(code)
     assert (ran.status, ran.frames) == ("rejected", [])
 
 

@@ -72,3 +72,8 @@ async def test_what_is_on_all_objects_is_not_taken_for_an_answer(both: Both) -> 
     """
     for engine, result in (await both.run(code)).items():
         assert (engine, result.error, result.output) == (engine, None, [{"result": 8}, True])
+
+
+async def test_what_is_on_all_arrays_is_not_taken_for_a_line(both: Both) -> None:
+    for engine, result in (await both.run("Array.prototype[0] = '9'\nif (1) throw 1\nif (1) throw 2")).items():
+        assert (engine, result.error and result.error.line) == (engine, None)

@@ -28,22 +28,6 @@ PARTS = (
 )
 # Read at import, because these files do not exist in the root in which a zygote creates a context.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
-_HANDLES = (
-    "begin",
-    "input",
-    "wrapped",
-    "hold",
-    "run",
-    "rejected",
-    "raised",
-    "stuck",
-    "settle",
-    "warnOfPending",
-    "finish",
-    "wait",
-    "fire",
-)
-"""The functions of start.js that Python calls."""
 
 
 class Context:
@@ -70,26 +54,21 @@ class Context:
         if memory_bytes is not None:
             self._context.set_memory_limit(self._prelude_bytes + memory_bytes)
 
-    def begin(self, tools: list[str], files: list[Any], output_bytes: int, seed: int) -> None:
-        """Define the script's tools and files, and seed its random numbers."""
-        self._functions["begin"](json.dumps({"tools": tools, "files": files, "output_bytes": output_bytes}))
-        self._native.seed(seed)
+    def seed(self, number: int) -> None:
+        """Seed Math.random."""
+        self._native.seed(number)
 
-    def input(self, name: str, text: str) -> None:
-        """Define an input variable; `text` is its value as JSON."""
-        self._functions["input"](name, text)
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call a function that start.js returns."""
+        return self._functions[name](*arguments)
 
     def compile(self, code: str) -> bool:
         """Compile the script. Returns whether that worked; a SyntaxError is emitted as the RESULT."""
-        wrapped = self._functions["wrapped"](code)
+        wrapped = self.call("wrapped", code)
         if self._native.evaluate(_bytes(wrapped[1:], int(wrapped[0])), FILE_NAME, self._functions["hold"]):
             return True
-        self._functions["rejected"]()
+        self.call("rejected")
         return False
-
-    def run(self) -> None:
-        """Start the script. Its end is emitted as a RESULT."""
-        self._functions["run"]()
 
     def run_job(self) -> bool:
         """Run the next promise job. Returns whether there was one."""
@@ -99,32 +78,12 @@ class Context:
         """If a promise rejection is still unhandled, emit the first one as the RESULT."""
         if self._native.report_unhandled(self._functions["hold"]):
             self._native.forget_rejections()
-            self._functions["raised"]()
+            self.call("raised")
 
     def settle(self, number: int, header: str, body: bytes, *, is_text: bool) -> None:
         """Settle the promise that waits for the answer to request `number`."""
         text = body.decode() if is_text else base64.b64encode(body).decode()
-        self._functions["settle"](number, header, text, PLAIN if is_text else BASE64)
-
-    def warn_of_pending(self) -> None:
-        """Warn that the script has returned and calls have no answer yet."""
-        self._functions["warnOfPending"]()
-
-    def stuck(self) -> None:
-        """Emit the RESULT of a script that awaits something that can never happen."""
-        self._functions["stuck"]()
-
-    def finish(self) -> None:
-        """Emit what the script returned as its RESULT."""
-        self._functions["finish"]()
-
-    def wait_milliseconds(self) -> float:
-        """Milliseconds until the next timer; negative if there is none."""
-        return float(self._functions["wait"]())
-
-    def fire(self) -> None:
-        """Run the first timer."""
-        self._functions["fire"]()
+        self.call("settle", number, header, text, PLAIN if is_text else BASE64)
 
     def _load_prelude(self) -> dict[str, Any]:
         """Evaluate every part under its own file name, and pass all parts and Python's functions to start.js.
@@ -148,8 +107,9 @@ class Context:
               return parts.start(parts, {", ".join(functions)});
             }})()"""
         )
+        names = context.eval("(handles) => Object.keys(handles).join()")(handles).split(",")
         get = context.eval("(handles, name) => handles[name]")
-        return {name: get(handles, name) for name in _HANDLES}
+        return {name: get(handles, name) for name in names}
 
     # JavaScript calls the next two methods. An exception in them would stay pending in the thread and surface
     # elsewhere, so the problem is returned as text.

@@ -2,17 +2,16 @@
 (function (primordials, failures) {
   'use strict';
   const {
-    Error, ErrorPrototype, NumberIsSafeInteger, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor,
-    ObjectGetPrototypeOf, RegExp, RegExpPrototypeExec, StringPrototypeCharCodeAt, StringPrototypeIndexOf,
-    StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith, TypeError, WeakMap,
-    WeakMapPrototypeGet, WeakMapPrototypeSet, uncurry,
+    Error, ErrorPrototype, ObjectDefineProperty, ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, RegExp,
+    RegExpPrototypeExec, StringPrototypeCharCodeAt, StringPrototypeIndexOf, StringPrototypeSlice,
+    StringPrototypeStartsWith, TypeError, WeakMap, WeakMapPrototypeGet, WeakMapPrototypeSet, list, push, uncurry,
   } = primordials;
-  const { NO_MODULES, guessLine, messageOf, read, typeOf, uncaught } = failures;
+  const { NO_MODULES, firstLine, guessLine, messageOf, read, typeOf, uncaught } = failures;
   const NOT_A_FUNCTION = 'not a function';
   const NOT_AN_OBJECT = 'Cannot convert undefined or null to object';
   const DESTRUCTURING = /[\]}]\s*=(?![=>])|[\]}]\s*(?:of\b|\)\s*(?:=>|\{))/;
   const ITERATION = /\]\s*=(?![=>])|\bof\b|\.\.\./;
-  const FILE = 'main.js:';
+  const FRAME = /^ {4}at (?:(.*) \()?main\.js:(\d{1,9}):(\d{1,9})\)?$/;
   const FORWARD_LINES = 1000; // how many lines are searched for the position of an error
   const native = ObjectGetOwnPropertyDescriptor(ErrorPrototype, 'stack');
   const nativeStack = uncurry(native.get);
@@ -41,32 +40,18 @@
     return text.length + 1;
   }
 
-  // Parses "    at f (main.js:3:5)" or "    at main.js:3:5". Returns undefined for a frame outside the script.
+  // Parses a line of a stack. Returns undefined for a frame outside the script.
   function frame(text) {
-    const start = StringPrototypeLastIndexOf(text, FILE);
-    if (start < 0) return undefined;
-    const position = StringPrototypeSlice(text, start + FILE.length);
-    const middle = StringPrototypeIndexOf(position, ':');
-    const line = +StringPrototypeSlice(position, 0, middle) - 1; // the wrapper's first line comes before the script
-    const bracket = StringPrototypeIndexOf(position, ')');
-    const byte = +StringPrototypeSlice(position, middle + 1, bracket < 0 ? position.length : bracket);
-    if (!(NumberIsSafeInteger(line) && NumberIsSafeInteger(byte)) || line < 0) return undefined;
-    const reported = bracket < 0 ? '' : StringPrototypeSlice(text, 7, start - 2);
-    const name = reported === '<anonymous>' || reported === '<eval>' ? '' : reported;
+    const found = RegExpPrototypeExec(FRAME, text);
+    if (found === null) return undefined;
+    const name = found[1] === undefined || found[1] === '<anonymous>' || found[1] === '<eval>' ? '' : found[1];
+    const line = found[2] - 1; // the wrapper's first line comes before the script
     const last = lines.length;
     // QuickJS may report an error in the first statement at the position before it, in the wrapper.
-    if (line === 0) return { __proto__: null, name, line: firstLine(), column: 1 };
+    if (line === 0) return { __proto__: null, name, line: firstLine(/^\s*(?!\/\/)\S/) || last, column: 1 };
     // An unterminated construct is reported in the wrapper, after the script's last line.
     if (line > last) return { __proto__: null, name, line: last, column: lines[last - 1].length + 1 };
-    return { __proto__: null, name, line, column: columnOf(line, byte) };
-  }
-
-  // The first line that is neither blank nor a comment.
-  function firstLine() {
-    for (let line = 1; line < lines.length; line++) {
-      if (RegExpPrototypeExec(/^\s*(?:\/\/.*)?$/, lines[line - 1]) === null) return line;
-    }
-    return lines.length;
+    return { __proto__: null, name, line, column: columnOf(line, found[3]) };
   }
 
   // Whether `name` is the name of the error's class or of one of its superclasses.
@@ -78,28 +63,33 @@
     return false;
   }
 
-  // Calls `onFrame` with each frame of the script, innermost first, without the constructors of the error itself.
-  function frames(error, onFrame) {
+  // The frames of the script, innermost first, without the constructors of the error itself.
+  function framesOf(error) {
+    const frames = list();
     const text = nativeStack(error);
-    if (typeof text !== 'string') return;
+    if (typeof text !== 'string') return frames;
     let isConstructor = true;
     for (let start = 0; start < text.length;) {
-      const end = StringPrototypeIndexOf(text, '\n', start);
-      const at = frame(StringPrototypeSlice(text, start, end < 0 ? text.length : end));
+      const found = StringPrototypeIndexOf(text, '\n', start);
+      const end = found < 0 ? text.length : found;
+      const at = frame(StringPrototypeSlice(text, start, end));
       isConstructor &&= at === undefined || (at.name !== '' && isClass(error, at.name));
-      if (at !== undefined && !isConstructor) onFrame(at);
-      start = end < 0 ? text.length : end + 1;
+      if (at !== undefined && !isConstructor) push(frames, at);
+      start = end + 1;
     }
+    return frames;
   }
 
   function stackOf(error) {
     const name = read(() => error.name, 'Error');
     const message = messageOf(error);
+    const frames = framesOf(error);
     let text = message === '' ? name : name === '' ? message : name + ': ' + message;
-    frames(error, (at) => {
-      const position = FILE + at.line + ':' + at.column;
+    for (let index = 0; index < frames.length; index++) {
+      const at = frames[index];
+      const position = 'main.js:' + at.line + ':' + at.column;
       text += '\n    at ' + (at.name === '' ? position : at.name + ' (' + position + ')');
-    });
+    }
     return text;
   }
 
@@ -117,13 +107,10 @@
   delete Error.prepareStackTrace;
   delete Error.captureStackTrace;
 
-  function isOutOfMemory(error) {
-    const message = messageOf(error);
-    // QuickJS uses the last two if it has no memory for the first message.
-    return (message === 'out of memory' || message === 'out of memory in regexp execution' ||
-      message === 'Invalid error message' || message === '') &&
-      read(() => error.name, '') === 'InternalError';
-  }
+  // QuickJS uses the shorter messages if it has no memory for the first.
+  const isOutOfMemory = (error) => read(() => error.name, '') === 'InternalError' && RegExpPrototypeExec(
+    /^(?:out of memory|out of memory in regexp execution|Invalid error message|)$/, messageOf(error),
+  ) !== null;
 
   // `inspect` formats a value as console.log does; `envelopeOf` returns the envelope of a failed call.
   function describe(error, inspect, envelopeOf) {
@@ -145,12 +132,7 @@
 
   function positionOf(error) {
     const message = messageOf(error);
-    let first;
-    let second;
-    frames(error, (at) => {
-      if (first === undefined) first = at;
-      else second ??= at;
-    });
+    const { 0: first, 1: second } = framesOf(error);
     if (StringPrototypeStartsWith(message, "import('")) return first ?? find(/\bimport\s*\(/, 1, 1) ?? {};
     if (first === undefined) return { line: guessLine(message) };
     if (message === "class constructors must be invoked with 'new'") return second ?? first; // the first is the class
@@ -205,13 +187,6 @@
     if (isModule) changeMessage(description, NO_MODULES);
   }
 
-  // The line in which the script created an error.
-  function lineOf(error) {
-    let line;
-    frames(error, (at) => { line ??= at.line; });
-    return line;
-  }
-
   function make({ name, message, code }) {
     const error = name === 'TypeError' ? new TypeError(message) : new Error(message);
     if (name !== 'TypeError' && name !== 'Error') {
@@ -228,5 +203,14 @@
     inserted = shift;
   }
 
-  return { __proto__: null, begin, describe, explainModules, isError, lineOf, make, source: () => script };
+  return {
+    __proto__: null,
+    begin,
+    describe,
+    explainModules,
+    isError,
+    lineOf: (error) => framesOf(error)[0]?.line, // where the script created the error
+    make,
+    source: () => script,
+  };
 })

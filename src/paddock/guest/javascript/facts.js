@@ -1,166 +1,103 @@
-// Facts about an error from which the host makes a hint: names that the script may have meant, and keys of the last
-// answer. Collecting them runs none of the script's code.
+// Facts about a TypeError from which the host makes a hint: names that the script may have meant, and keys of the last
+// answer. A script that has replaced a built-in that this uses gets no hint, or a wrong one.
 (function (primordials) {
   'use strict';
   const {
-    ArrayPrototype, ObjectGetOwnPropertyDescriptor, ObjectGetOwnPropertyNames, ObjectGetPrototypeOf, ObjectPrototype,
-    ObjectPrototypeHasOwnProperty, RegExpPrototypeExec, StringPrototypeCharCodeAt, StringPrototypeIncludes,
-    StringPrototypeIndexOf, StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeToLowerCase, Uint8Array,
-    push,
+    ArrayPrototype, ObjectGetOwnPropertyDescriptor, ObjectGetOwnPropertyNames: namesOf, ObjectGetPrototypeOf,
+    ObjectHasOwn, ObjectPrototype, push,
   } = primordials;
-  const MAX_NAMES = 3;
-  const MAX_KEYS = 20;
+  const MAX_NAMES = 20;
   const MAX_LENGTH = 50; // of a name that is compared with others
-  const MAX_DISTANCE = 2;
   const MAX_OBJECTS = 5; // prototypes of an object that are searched
-  const ARTIFACT_FUNCTIONS = ['codeExec.createArtifact', 'codeExec.readArtifact'];
+  const NOT_A_FUNCTION = /^(?:.*[^\w$])?([\w$]+)\.([\w$]+) is not a function/;
   const READ_OF_UNDEFINED =
     /^(?:Cannot read properties of undefined \(reading '([^']+)'\)|cannot read property '([^']+)' of undefined)$/;
-  const USED_AS_OBJECTS = ['JSON', 'Math', 'Object', 'Array', 'Promise', 'Number', 'String'];
+  const DESTRUCTURED = /[{,]\s*([\w$]+)[^={}]{0,200}\}\s*=\s*await/;
   const CLASSES = ['Array', 'String', 'Map', 'Set', 'Promise', 'Date', 'Number', 'RegExp'];
 
   // The edit distance: how many letters are replaced, inserted or deleted.
   function distance(one, other) {
-    let before = new Uint8Array(other.length + 1);
-    for (let column = 0; column <= other.length; column++) before[column] = column;
+    let before = Array.from({ length: other.length + 1 }, (_, column) => column);
     for (let row = 1; row <= one.length; row++) {
-      const current = new Uint8Array(other.length + 1);
-      current[0] = row;
+      const current = [row];
       for (let column = 1; column <= other.length; column++) {
-        const isSame = StringPrototypeCharCodeAt(one, row - 1) === StringPrototypeCharCodeAt(other, column - 1);
-        let least = before[column - 1] + (isSame ? 0 : 1);
-        if (before[column] + 1 < least) least = before[column] + 1;
-        if (current[column - 1] + 1 < least) least = current[column - 1] + 1;
-        current[column] = least;
+        const replaced = before[column - 1] + (one[row - 1] === other[column - 1] ? 0 : 1);
+        current[column] = Math.min(replaced, before[column] + 1, current[column - 1] + 1);
       }
       before = current;
     }
     return before[other.length];
   }
 
-  // A name in lower case without underscores: the same for `create_artifact` and `createArtifact`.
-  function plain(name) {
-    let text = '';
-    for (let index = 0; index < name.length; index++) if (name[index] !== '_') text += name[index];
-    return StringPrototypeToLowerCase(text);
-  }
-
-  // The names closest to `name`, all at the same distance.
+  // The names closest to `name`, all at the same distance; undefined if there are none. Ignores case and underscores.
   function nearest(name, names) {
+    const plain = (text) => text.replaceAll('_', '').toLowerCase();
     const wanted = plain(name);
-    let least = wanted.length < 3 ? 0 : wanted.length < 5 ? 1 : MAX_DISTANCE;
-    let found = [];
-    if (name.length > MAX_LENGTH) return found;
-    for (let index = 0; index < names.length; index++) {
-      const own = plain(StringPrototypeSlice(names[index], StringPrototypeLastIndexOf(names[index], '.') + 1));
-      const difference = own.length - wanted.length;
-      if (difference > least || -difference > least || names[index] === name) continue;
-      const letters = distance(wanted, own);
-      if (letters > least) continue;
-      if (letters < least) found = [];
-      least = letters;
-      if (found.length < MAX_NAMES) push(found, names[index]);
+    const found = [[], [], []]; // by distance
+    if (name.length > MAX_LENGTH) return undefined;
+    for (const other of names) {
+      const compared = plain(other);
+      if (other === name || Math.abs(compared.length - wanted.length) > 2) continue;
+      found[distance(wanted, compared)]?.push(other);
     }
-    return found;
+    const allowed = wanted.length < 3 ? 1 : wanted.length < 5 ? 2 : 3;
+    return found.slice(0, allowed).find((list) => list.length > 0);
   }
 
-  function addNames(names, object) {
-    const own = ObjectGetOwnPropertyNames(object);
-    for (let index = 0; index < own.length; index++) push(names, own[index]);
-  }
-
-  const isCapital = (name) => RegExpPrototypeExec(/^[A-Z]/, name) !== null;
-
-  // The globals that `name` may stand for. A name in lower case, such as `error`, is not a misspelt class.
-  function globalNames(global, name) {
-    const all = [];
+  // The names of the members of an object and its prototypes; of common classes if it is not an object.
+  function memberNames(object) {
+    if (object === null || !['object', 'function'].includes(typeof object)) {
+      return CLASSES.flatMap((name) => namesOf(primordials[`${name}Prototype`]));
+    }
     const names = [];
-    addNames(all, global);
-    for (let index = 0; index < all.length; index++) {
-      if (!isCapital(all[index]) || isCapital(name)) push(names, all[index]);
-    }
-    for (let index = 0; index < USED_AS_OBJECTS.length; index++) {
-      if (StringPrototypeToLowerCase(USED_AS_OBJECTS[index]) === name) push(names, USED_AS_OBJECTS[index]);
-    }
-    if (ObjectPrototypeHasOwnProperty(global, 'codeExec')) {
-      for (let index = 0; index < ARTIFACT_FUNCTIONS.length; index++) push(names, ARTIFACT_FUNCTIONS[index]);
+    let at = object;
+    for (let count = 0; at !== null && at !== ObjectPrototype && count < MAX_OBJECTS; count++) {
+      names.push(...namesOf(at));
+      at = ObjectGetPrototypeOf(at);
     }
     return names;
-  }
-
-  // The names of the members of a global object or of a module; of common classes if `name` is neither.
-  function memberNames(global, name, moduleOf) {
-    const names = [];
-    const value = ObjectGetOwnPropertyDescriptor(global, name)?.value ?? moduleOf(name);
-    if ((typeof value === 'object' && value !== null) || typeof value === 'function') {
-      let at = value;
-      for (let count = 0; at !== null && at !== ObjectPrototype && count < MAX_OBJECTS; count++) {
-        addNames(names, at);
-        at = ObjectGetPrototypeOf(at);
-      }
-      return names;
-    }
-    for (let index = 0; index < CLASSES.length; index++) addNames(names, primordials[CLASSES[index] + 'Prototype']);
-    return names;
-  }
-
-  // The name in front of `.property` in a line.
-  function holder(line, property) {
-    let end = StringPrototypeIndexOf(line, '.' + property);
-    if (end > 0 && line[end - 1] === '?') end--;
-    return end <= 0 ? '' : RegExpPrototypeExec(/[\w$]*$/, StringPrototypeSlice(line, 0, end))[0];
-  }
-
-  // Whether the script reads a property of this name.
-  const isProperty = (source, name) => StringPrototypeIncludes(source, '.' + name) ||
-    RegExpPrototypeExec(/[{,]\s*([\w$]+)[^={}]{0,200}\}\s*=\s*await/, source)?.[1] === name;
-
-  function firstOf(keys) {
-    const found = [];
-    for (let index = 0; index < keys.length && index < MAX_KEYS; index++) push(found, keys[index]);
-    return found;
-  }
-
-  function has(keys, name) {
-    for (let index = 0; index < keys.length; index++) if (keys[index] === name) return true;
-    return false;
   }
 
   // `lastKeys` are the keys of the last answer of a tool, or null. `moduleOf` returns the built-in module with a name.
-  function find(type, message, line, source, { global, lastKeys, moduleOf = () => undefined }) {
-    if (type === 'ReferenceError') {
-      const name = RegExpPrototypeExec(/^([\w$]+) is not defined$/, message)?.[1];
-      return name === undefined ? {} : { near: nearest(name, globalNames(global, name)) };
-    }
-    if (type !== 'TypeError') return {};
-    const called = RegExpPrototypeExec(/^(?:.*[^\w$])?([\w$]+)\.([\w$]+) is not a function/, message);
-    if (called !== null) {
-      const isKnown = ObjectPrototypeHasOwnProperty(global, called[1]) || moduleOf(called[1]) !== undefined;
-      if (!isKnown && lastKeys !== null && ObjectPrototypeHasOwnProperty(ArrayPrototype, called[2])) {
-        return { keys: firstOf(lastKeys) };
-      }
-      return { near: nearest(called[2], memberNames(global, called[1], moduleOf)) };
+  function find({ line, message }, source, { global, lastKeys, moduleOf = () => undefined }) {
+    const [, owner, method] = NOT_A_FUNCTION.exec(message) ?? [];
+    if (owner !== undefined) {
+      const own = ObjectGetOwnPropertyDescriptor(global, owner);
+      const object = own?.value ?? moduleOf(owner);
+      const isAnswer = own === undefined && object === undefined && ObjectHasOwn(ArrayPrototype, method);
+      return isAnswer && lastKeys !== null ? { keys: lastKeys } : { near: nearest(method, memberNames(object)) };
     }
     if (lastKeys === null) return {};
-    if (StringPrototypeIncludes(message, 'is not iterable')) return { keys: firstOf(lastKeys) };
-    const missing = RegExpPrototypeExec(READ_OF_UNDEFINED, message);
-    const name = missing === null ? '' : holder(line, missing[1] ?? missing[2]);
-    if (name === '' || has(lastKeys, name) || !isProperty(source, name)) return {};
-    return { keys: firstOf(lastKeys), near: nearest(name, lastKeys) };
+    if (message.includes('is not iterable')) return { keys: lastKeys };
+    const missing = READ_OF_UNDEFINED.exec(message);
+    const text = source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1] ?? '';
+    const end = missing === null ? -1 : text.search(RegExp(`\\??\\.${RegExp.escape(missing[1] ?? missing[2])}`));
+    const name = end < 0 ? '' : /[\w$]*$/.exec(text.slice(0, end))[0];
+    const isProperty = source.includes(`.${name}`) || DESTRUCTURED.exec(source)?.[1] === name;
+    if (name === '' || lastKeys.includes(name) || !isProperty) return {};
+    return { keys: lastKeys, near: nearest(name, lastKeys) };
+  }
+
+  // A copy without anything that a replaced built-in may have added.
+  function strings(list = []) {
+    const copy = [];
+    for (let index = 0; index < list.length && index < MAX_NAMES; index++) {
+      const text = list[index];
+      if (typeof text === 'string') push(copy, text);
+    }
+    return copy;
   }
 
   // Adds the facts to the description of an error.
   function add(description, source, context) {
-    const { line, message, type } = description;
+    if (description.type !== 'TypeError') return;
     try {
-      const text = line === undefined ? '' : source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1] ?? '';
-      const { keys, near } = find(type, message, text, source, context);
-      description.keys = keys;
-      description.near = near;
+      const { keys, near } = find(description, source, context);
+      description.keys = strings(keys);
+      description.near = strings(near);
     } catch {
-      // The script may have replaced a built-in that this needs. Then there is no hint.
+      // There is no hint.
     }
-    return description;
   }
 
   return { __proto__: null, add, nearest };

@@ -4,7 +4,7 @@
   'use strict';
   const {
     JSONStringify, ObjectPrototypeHasOwnProperty, RegExpPrototypeExec, StringPrototypeIncludes, StringPrototypeSlice,
-    StringPrototypeToWellFormed, push,
+    StringPrototypeToWellFormed, list, push,
   } = primordials;
   const MAX_CHARACTERS = 64 * 1024; // of a message, or of a traceback
   const HEADER_CHARACTERS = 4000; // message and traceback together; longer texts go into the frame's body
@@ -29,18 +29,26 @@
     return lines;
   }
 
-  // The number of the first line in which `pattern` is found; 0 if there is none.
-  function firstLine(pattern, from = 0) {
-    for (let index = from; index < lines.length; index++) {
-      if (RegExpPrototypeExec(pattern, lines[index]) !== null) return index + 1;
+  // The numbers of the lines in which `pattern` is found.
+  function linesWith(pattern) {
+    const numbers = list();
+    for (let index = 0; index < lines.length; index++) {
+      if (RegExpPrototypeExec(pattern, lines[index]) !== null) push(numbers, index + 1);
     }
-    return 0;
+    return numbers;
   }
 
-  // The number of the only line in which `pattern` is found; 0 if there is none, or more than one.
+  // The next three return undefined if there is no such line.
+  const firstLine = (pattern) => linesWith(pattern)[0];
+
+  function lastLine(pattern) {
+    const numbers = linesWith(pattern);
+    return numbers[numbers.length - 1];
+  }
+
   function onlyLine(pattern) {
-    const first = firstLine(pattern);
-    return first > 0 && firstLine(pattern, first) > 0 ? 0 : first;
+    const numbers = linesWith(pattern);
+    return numbers.length === 1 ? numbers[0] : undefined;
   }
 
   // The number of the line with the longest text that is also in the message; 0 if there is none.
@@ -63,14 +71,14 @@
   // The line in which the script most likely created an error that has no position; undefined if that is not known.
   function guessLine(fullMessage, pattern = THROWS, isThrown = false) {
     const message = StringPrototypeSlice(fullMessage, 0, SEARCHED_CHARACTERS);
-    if (RegExpPrototypeExec(RESULT, message) !== null) return lastExpression || lastLine(/\breturn\b/) || undefined;
+    if (RegExpPrototypeExec(RESULT, message) !== null) return lastExpression || lastLine(/\breturn\b/);
     return (isThrown && (quotingLine(message, pattern) || onlyLine(pattern))) || quotingLine(message, /^/) ||
-      onlyLine(pattern) || onlyLine(AWAITS) || undefined;
+      onlyLine(pattern) || onlyLine(AWAITS);
   }
 
   // Describes the failure of a script that can never end.
   function stuck() {
-    const line = onlyLine(/\bawait new Promise\b/) || onlyLine(/\bnew Promise\b/) || onlyLine(AWAITS) || undefined;
+    const line = onlyLine(/\bawait new Promise\b/) || onlyLine(/\bnew Promise\b/) || onlyLine(AWAITS);
     return { __proto__: null, type: 'Error', message: STUCK, line, traceback: 'Error: ' + STUCK + frameOf(line) };
   }
 
@@ -78,30 +86,23 @@
     line === undefined ? '' : '\n    at main.js:' + line + (column === undefined ? '' : ':' + column)
   );
 
-  function lastLine(pattern) {
-    for (let index = lines.length; index > 0; index--) {
-      if (RegExpPrototypeExec(pattern, lines[index - 1]) !== null) return index;
-    }
-    return 0;
-  }
-
   function warn(text) {
     if (warnings.length < WARNINGS) push(warnings, text);
   }
 
   // Warns of timers, and of other work of Node, that end with the run. A timer in a Promise.race is a timeout.
   function warnOfUnfinished() {
-    if (firstLine(/\bPromise\.race\b/) > 0) return;
+    if (firstLine(/\bPromise\.race\b/)) return;
     const line = firstLine(/\bset(?:Timeout|Interval)\b/);
-    warn('The script returned before ' + (line > 0
+    warn('The script returned before ' + (line
       ? 'its timer (line ' + line + ') ran, and now it never will: await a promise that it resolves.'
       : 'all of its callbacks ran, and now they never will: await a promise that they resolve.'));
   }
 
   // Warns of a script that probably only defines functions. What some functions of Node print is not noticed here.
   function warnOfNothing(isProgram) {
-    if (warnings.length > 0 || firstLine(/\bfunction\b|=>|\bexports?\b/) === 0) return;
-    if (firstLine(/Sync\b|\bspawn\b/) > 0) return;
+    if (warnings.length > 0 || !firstLine(/\bfunction\b|=>|\bexports?\b/)) return;
+    if (firstLine(/Sync\b|\bspawn\b/)) return;
     warn(isProgram ? 'The program printed nothing: if it only defines functions, call one and print what it returns.'
       : 'The script returned and printed nothing: if it only defines functions, call one and return its value.');
   }
@@ -168,7 +169,7 @@
     'import and export are not possible here: a script has no modules, only the functions that it is given';
 
   return {
-    __proto__: null, NO_MODULES, begin, frameOf, guessLine, messageOf, packResult, read, stuck, takeWarnings, typeOf,
-    uncaught, warn, warnOfNothing, warnOfUnfinished,
+    __proto__: null, NO_MODULES, begin, firstLine, frameOf, guessLine, messageOf, packResult, read, stuck, takeWarnings,
+    typeOf, uncaught, warn, warnOfNothing, warnOfUnfinished,
   };
 })

@@ -3,46 +3,44 @@
   'use strict';
   const {
     ArrayBufferPrototypeGetByteLength, ArrayIsArray, DataViewPrototypeGetByteLength, DatePrototypeGetTime,
-    FunctionPrototypeToString, Map, MapPrototypeGet, MapPrototypeGetSize, MapPrototypeSet,
+    FunctionPrototypeToString, Map, MapPrototypeGet, MapPrototypeGetSize,
     ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, RegExpPrototypeGetSource, SetPrototypeGetSize,
     StringPrototypeStartsWith, TypedArrayPrototypeGetSymbolToStringTag, WeakMapPrototypeHas, WeakRefPrototypeDeref,
     WeakSetPrototypeHas,
   } = primordials;
-  const brands = new Map();
-  // `verify` throws if a value only inherits from the prototype.
-  const brand = (prototype, kind, verify) => MapPrototypeSet(brands, prototype, { __proto__: null, kind, verify });
   const boxed = (kind) => (value) => typeof primordials[kind + 'PrototypeValueOf'](value);
   const isIterator = (value) => { if (typeof value.next !== 'function') throw value; };
-
-  brand(primordials.MapPrototype, 'Map', MapPrototypeGetSize);
-  brand(primordials.SetPrototype, 'Set', SetPrototypeGetSize);
-  brand(primordials.DatePrototype, 'Date', DatePrototypeGetTime);
-  brand(primordials.RegExpPrototype, 'RegExp', RegExpPrototypeGetSource);
-  brand(primordials.ErrorPrototype, 'Error', () => true);
-  brand(primordials.PromisePrototype, 'Promise', () => true);
-  brand(primordials.TypedArrayPrototype, 'TypedArray', (value) => {
-    if (TypedArrayPrototypeGetSymbolToStringTag(value) === undefined) throw value;
-  });
-  brand(primordials.ArrayBufferPrototype, 'ArrayBuffer', ArrayBufferPrototypeGetByteLength);
-  brand(primordials.DataViewPrototype, 'DataView', DataViewPrototypeGetByteLength);
-  brand(primordials.WeakMapPrototype, 'WeakMap', (value) => WeakMapPrototypeHas(value, {}));
-  brand(primordials.WeakSetPrototype, 'WeakSet', (value) => WeakSetPrototypeHas(value, {}));
-  brand(primordials.WeakRefPrototype, 'WeakRef', WeakRefPrototypeDeref);
-  for (const kind of ['Boolean', 'Number', 'String', 'BigInt', 'Symbol']) {
-    brand(primordials[kind + 'Prototype'], kind, boxed(kind));
-  }
-  brand(primordials.IteratorPrototype, 'Iterator', isIterator);
-  brand(primordials.AsyncIteratorPrototype, 'AsyncIterator', isIterator);
+  // For each kind, a function that throws if a value only inherits from the prototype.
+  const VERIFIERS = {
+    __proto__: null,
+    Map: MapPrototypeGetSize,
+    Set: SetPrototypeGetSize,
+    Date: DatePrototypeGetTime,
+    RegExp: RegExpPrototypeGetSource,
+    Error: () => true,
+    Promise: () => true,
+    TypedArray: (value) => { if (TypedArrayPrototypeGetSymbolToStringTag(value) === undefined) throw value; },
+    ArrayBuffer: ArrayBufferPrototypeGetByteLength,
+    DataView: DataViewPrototypeGetByteLength,
+    WeakMap: (value) => WeakMapPrototypeHas(value, {}),
+    WeakSet: (value) => WeakSetPrototypeHas(value, {}),
+    WeakRef: WeakRefPrototypeDeref,
+    Iterator: isIterator,
+    AsyncIterator: isIterator,
+  };
+  for (const kind of ['Boolean', 'Number', 'String', 'BigInt', 'Symbol']) VERIFIERS[kind] = boxed(kind);
+  const kinds = new Map(); // by prototype
+  for (const kind of Object.keys(VERIFIERS)) kinds.set(primordials[kind + 'Prototype'], kind);
 
   // The kind of an object that is not a function; 'Object' if it has no other kind.
   function kindOf(value) {
     if (ArrayIsArray(value)) return 'Array';
     for (let at = ObjectGetPrototypeOf(value); at !== null; at = ObjectGetPrototypeOf(at)) {
-      const entry = MapPrototypeGet(brands, at);
-      if (entry === undefined) continue;
+      const kind = MapPrototypeGet(kinds, at);
+      if (kind === undefined) continue;
       try {
-        entry.verify(value);
-        return entry.kind;
+        VERIFIERS[kind](value);
+        return kind;
       } catch {
         return 'Object'; // it only inherits from the prototype
       }

@@ -4,6 +4,7 @@
 (function () {
   'use strict';
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { setPrototypeOf } = Object;
   const { bind, call } = Function.prototype;
   const uncurry = bind.bind(call);
   const primordials = { __proto__: null, uncurry };
@@ -44,6 +45,8 @@
       __proto__: null, value: item, writable: true, enumerable: true, configurable: true,
     });
   };
+  // An array without a prototype: reading a missing item runs no getter of the script.
+  primordials.list = () => setPrototypeOf([], null);
   primordials.textOf = (value) => primordials.StringPrototypeConcat('', value); // like a template literal
   return primordials;
 })

@@ -101,17 +101,19 @@ class Script:
         """Compile and run the script."""
         context, start = self._context, self._job.start
         try:
-            context.begin(start.get("tools") or [], start.get("files") or [], self._output_bytes, _seed(self._job))
+            settings = {"tools": start.get("tools") or [], "files": start.get("files") or []}
+            context.call("begin", json.dumps({**settings, "output_bytes": self._output_bytes}))
+            context.seed(_seed(self._job))
             for name, text in self._job.inputs.items():
-                context.input(name, text)
+                context.call("input", name, text)
             if context.compile(self._job.code):
                 if start.get("check_only"):
                     return Outcome(f"{OK}}}", b"null")
                 self._channel.send(Kind.STARTED, 0, b"", b"")
-                context.run()
+                context.call("run")
                 self._run_event_loop()
                 if self._outcome is None and not self._was_short_of_memory():
-                    context.stuck()
+                    context.call("stuck")
         except _quickjs.JSException as error:
             return self._outcome if self._outcome is not None and self._has_failed() else _prelude_failed(error)
         except MemoryError:
@@ -152,11 +154,11 @@ class Script:
         while self._outcome is None:
             if self._has_returned:
                 if self._pending_answers == 0 or monotonic() > self._calls_deadline:
-                    context.finish()
+                    context.call("finish")
                     return
                 if not self._has_warned:
                     self._has_warned = True
-                    context.warn_of_pending()
+                    context.call("warnOfPending")
             milliseconds = self._wait_milliseconds()
             if milliseconds < 0 and self._pending_answers == 0:
                 return
@@ -166,13 +168,13 @@ class Script:
                     self._settle(frame)
                     self._run_jobs()
                     continue
-            if context.wait_milliseconds() == 0:
-                context.fire()
+            if context.call("wait") == 0:
+                context.call("fire")
                 self._run_jobs()
 
     def _wait_milliseconds(self) -> float:
         """Milliseconds to wait for an answer; negative to wait without a limit."""
-        until_timer = self._context.wait_milliseconds()
+        until_timer = float(self._context.call("wait"))
         if not self._has_returned or self._calls_deadline == inf:
             return until_timer
         until_end = max(0.0, self._calls_deadline - monotonic()) * 1000 + 1

@@ -131,9 +131,9 @@
     input,
     // The wrapped script to compile, after a digit that says how the text is encoded.
     wrapped(code) {
+      isCompiling = true;
       const source = wrap.unfence(code);
       const { text, inserted } = wrap.wrap(source);
-      isCompiling = true;
       errors.begin(source, inserted);
       return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
     },

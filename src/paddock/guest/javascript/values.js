@@ -20,9 +20,10 @@
     DataViewPrototypeGetByteOffset, DatePrototypeGetTime, DatePrototypeToISOString, JSONParse, JSONStringify,
     MapPrototypeForEach, NumberIsNaN, NumberIsSafeInteger, ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf,
     ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
-    SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeIncludes,
-    StringPrototypeIndexOf, StringPrototypeSlice, SymbolPrototypeToString, TypeError, TypedArrayPrototypeGetLength,
-    TypedArrayPrototypeGetSymbolToStringTag, Uint8Array, Uint8ArrayPrototypeToBase64, textOf, uncurry,
+    SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeIndexOf,
+    StringPrototypeSlice, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
+    TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag, Uint8Array, Uint8ArrayPrototypeToBase64,
+    textOf, uncurry,
   } = primordials;
   // These return null if the text does not match.
   const isLong = uncurry(RegExp.prototype.exec).bind(undefined, /[0-9]{16}/);
@@ -42,20 +43,8 @@
     ['instance', ' without properties of its own, so {} is returned', 'return an object with the values that you need'],
   ];
 
-  const quote = JSONStringify; // lone surrogates stay escaped until `repairSurrogates`
-
   // Replaces each lone surrogate with U+FFFD, because other languages cannot represent it.
-  function repairSurrogates(text) {
-    if (!StringPrototypeIncludes(text, '\\ud')) return text;
-    let result = '';
-    let last = 0;
-    for (let at = StringPrototypeIndexOf(text, '\\'); at >= 0; at = StringPrototypeIndexOf(text, '\\', at + 2)) {
-      if (text[at + 1] !== 'u' || text[at + 2] !== 'd' || text[at + 3] < '8') continue;
-      result += StringPrototypeSlice(text, last, at) + '\ufffd';
-      last = at + 6;
-    }
-    return result + StringPrototypeSlice(text, last);
-  }
+  const quote = (text) => JSONStringify(StringPrototypeToWellFormed(text));
 
   // The path of the current position in the value, for error messages: `the result`, or `result.a[0]` within it.
   function pathOf(at) {
@@ -269,7 +258,7 @@
 
   function json(value, what, isExact, maxCharacters) {
     try {
-      return repairSurrogates(writer(isExact)(value, what, maxCharacters) ?? 'null');
+      return writer(isExact)(value, what, maxCharacters) ?? 'null';
     } catch (error) {
       if (error === TOO_LARGE) return undefined;
       if (typeof error !== 'object' || error === null) throw error;

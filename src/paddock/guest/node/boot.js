@@ -294,10 +294,6 @@
     for (const name of Object.keys(process.env)) if (name.startsWith('PADDOCK_')) delete process.env[name];
   }
 
-  function defineGlobal(key, value) {
-    globalThis[key] = value;
-  }
-
   function defineGlobals(start, inputs, code) {
     outputBytes = start.limits?.output_bytes ?? outputBytes;
     callsDeadline = now() + Math.min((start.limits?.wall_seconds ?? MAX_SECONDS) * CALLS_SHARE, MAX_SECONDS) * 1000;
@@ -312,20 +308,20 @@
     const { bridge } = realm;
     if (!isProgram || start.tools.length > 0) {
       hasArtifacts = true;
-      for (const name of Object.keys(bridge.globals)) defineGlobal(name, bridge.globals[name]);
-      for (const name of start.tools) defineGlobal(name, bridge.toolFunction(name));
+      Object.assign(globalThis, bridge.globals);
+      for (const name of start.tools) globalThis[name] = bridge.toolFunction(name);
     }
-    if (!isProgram || attached.length > 0) defineGlobal('files', attached);
-    for (const [name, text] of inputs) defineGlobal(name, values.parse(text));
+    if (!isProgram || attached.length > 0) globalThis.files = attached;
+    for (const [name, text] of inputs) globalThis[name] = values.parse(text);
     if (isProgram) return;
-    defineGlobal('readFile', readFile);
+    globalThis.readFile = readFile;
     const path = join(process.cwd(), 'main.js');
     process.argv = [process.execPath, path];
     const exports = {};
     const module = { exports, id: '.', filename: path, loaded: false, children: [], paths: [] };
     const own = { require: createRequire(path), module, exports, __filename: path, __dirname: dirname(path) };
     own.require.main = module;
-    for (const name of Object.keys(own)) if (!Object.hasOwn(globalThis, name)) defineGlobal(name, own[name]);
+    for (const name of Object.keys(own)) if (!Object.hasOwn(globalThis, name)) globalThis[name] = own[name];
     globalThis.console = console;
     hasConsole = true;
     for (const name of Object.keys(streams)) sendAsFrames(name);
@@ -416,7 +412,6 @@
 
   makeBlocking('stdout');
   makeBlocking('stderr');
-  stacks.install();
   const script = parts.script(require, primordials, wrap, stacks, imports, failures, facts.nearest, {
     ended, failed, reject, started,
   });

@@ -57,7 +57,7 @@
     const bodyBytes = number(prefix, 9);
     const header = utf8Slice(readExactly(headerBytes), 0, headerBytes);
     const body = readExactly(bodyBytes);
-    return { kind: prefix[0], id: number(prefix, 1), header, body, text: () => utf8Slice(body, 0, bodyBytes) };
+    return { kind: prefix[0], header, body, text: () => utf8Slice(body, 0, bodyBytes) };
   }
 
   function add(data, count) {

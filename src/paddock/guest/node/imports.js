@@ -2,78 +2,55 @@
 // expression. Not for scripts with exports: those are modules.
 (function (wrap) {
   'use strict';
+  // These are matched against the masked source: see wrap.js.
+  const START = /(?<=(?:^|[;}\n\r\u2028\u2029])\s*)import\b(?!\s*[.(])/g;
+  const DECLARATION = new RegExp(
+    'import\\b\\s*(?:(?<type>type\\s+(?!from\\s*["\']))?(?:(?<name>[\\p{ID_Continue}$]+)\\s*,?\\s*)?' +
+    '(?:\\*\\s*as\\s+(?<all>[\\p{ID_Continue}$]+)\\s*|(?<list>\\{_*\\})\\s*)?\\bfrom\\s*)?' +
+    '(?<specifier>["\']_*["\'])(?:\\s*with\\s*(?<attributes>\\{_*\\}))?', 'duy',
+  );
+  const REQUIRED = /import\s+(?<name>[\p{ID_Continue}$]+)\s*=\s*require\s*(?<specifier>\(_*\))/duy; // TypeScript
   const ITEM = /^(type\s+)?([\p{ID_Continue}$]+|"[^"\\]*"|'[^'\\]*')(?:\s+as\s+([\p{ID_Continue}$]+))?$/u;
   const COMMENTS = /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\//g;
   const ATTRIBUTE = /^\{\s*["']?type["']?\s*:\s*["'](\w+)["']\s*,?\s*\}$/;
+  const STRING = /^\(?\s*["']([^"'\\]*)["']\s*\)?$/;
 
-  // Parses the list in braces into pairs of an exported name and the script's name for it. Returns undefined if it is
-  // not valid.
+  // Parses the list in braces into pairs of an exported name and the script's name for it. Throws if it is not valid.
   function parseNames(text, isTypeScript) {
     const names = [];
-    for (const part of text.replace(COMMENTS, ' ').split(',')) {
-      const item = part.trim();
-      if (item === '') continue;
-      const found = ITEM.exec(item);
-      if (found === null || (found[1] !== undefined && !isTypeScript)) return undefined;
-      const exported = /^["']/.test(found[2]) ? found[2].slice(1, -1) : found[2];
-      if (found[1] === undefined) names.push([exported, found[3] ?? exported]);
+    for (const part of text.slice(1, -1).replace(COMMENTS, ' ').split(',')) {
+      if (part.trim() === '') continue;
+      const [, type, name, alias] = ITEM.exec(part.trim());
+      if (type !== undefined && !isTypeScript) throw new SyntaxError(part);
+      const exported = /^["']/.test(name) ? name.slice(1, -1) : name;
+      if (type === undefined) names.push([exported, alias ?? exported]);
     }
     return names;
   }
 
-  // Parses the declaration at `list[index]`, the word `import`. Returns {next, specifier, names, ...}, where `next` is
-  // the index of the token after it, or undefined if the declaration cannot be parsed.
-  function parse(source, list, index, isTypeScript) {
-    let at = index + 1;
-    const is = (text) => list[at]?.type !== 'string' && list[at]?.text === text;
-    const isWord = (offset = 0) => list[at + offset]?.type === 'word';
-    const textOf = ({ start, end }) => source.slice(start, end);
-    const string = () => {
-      const text = list[at]?.type === 'string' ? textOf(list[at++]) : '\\';
-      return text.includes('\\') ? undefined : text.slice(1, -1);
+  // Parses the declaration at this position. Throws if that is not possible.
+  function parse(source, masked, start, isTypeScript) {
+    const matchAt = (pattern) => {
+      pattern.lastIndex = start;
+      return pattern.exec(masked);
     };
-    const declaration = { names: [], isType: false, isRequired: false, attributes: undefined };
-
-    if (is('type') && isTypeScript && (list[at + 1]?.text === '{' || list[at + 1]?.text === '*' ||
-      (isWord(1) && list[at + 1].text !== 'from') || list[at + 2]?.text === 'from')) {
-      declaration.isType = true;
-      at++;
-    }
-    if (list[at]?.type !== 'string') {
-      if (isWord()) {
-        const { text } = list[at++];
-        declaration.names.push(['default', text]);
-        if (is('=') && isTypeScript) { // import x = require('y')
-          const group = list[at + 2];
-          const found = list[at + 1]?.text === 'require' && group?.text === '('
-            ? /^\(\s*(["'])([^"'\\]*)\1\s*\)$/.exec(textOf(group)) : null;
-          if (found === null) return undefined;
-          at += 3;
-          return { ...declaration, names: [['*', text]], isRequired: true, specifier: found[2], next: at };
-        }
-        if (is(',')) at++;
-      }
-      if (is('*')) {
-        if (list[at + 1]?.text !== 'as' || !isWord(2)) return undefined;
-        declaration.names.push(['*', list[at + 2].text]);
-        at += 3;
-      } else if (is('{')) {
-        const names = parseNames(textOf(list[at++]).slice(1, -1), isTypeScript);
-        if (names === undefined) return undefined;
-        declaration.names.push(...names);
-      }
-      if (!is('from')) return undefined;
-      at++;
-    }
-    const specifier = string();
-    if (specifier === undefined) return undefined;
-    if (is('with') && list[at + 1]?.text === '{') {
-      const found = ATTRIBUTE.exec(textOf(list[at + 1]));
-      if (found === null) return undefined;
-      declaration.attributes = { with: { type: found[1] } };
-      at += 2;
-    }
-    return { ...declaration, specifier, next: at };
+    const required = isTypeScript ? matchAt(REQUIRED) : null;
+    const { 0: { length }, indices: { groups: spans } } = required ?? matchAt(DECLARATION);
+    const textOf = (group) => (spans[group] === undefined ? undefined : source.slice(...spans[group]));
+    const [name, all, list, attributes] = ['name', 'all', 'list', 'attributes'].map(textOf);
+    if (spans.type !== undefined && !isTypeScript) throw new SyntaxError('type');
+    const names = list === undefined ? [] : parseNames(list, isTypeScript);
+    if (all !== undefined) names.unshift(['*', all]);
+    if (name !== undefined) names.unshift([required === null ? 'default' : '*', name]);
+    return {
+      names,
+      specifier: STRING.exec(textOf('specifier'))[1],
+      attributes: attributes === undefined ? undefined : { with: { type: ATTRIBUTE.exec(attributes)[1] } },
+      isType: spans.type !== undefined,
+      isRequired: required !== null,
+      start,
+      end: start + length,
+    };
   }
 
   function positionAt(source, at) {
@@ -87,32 +64,24 @@
     return positionAt(source, start + Math.max(0, source.slice(start, end).search(word)));
   }
 
-  const blank = (text) => text.replace(/[^\n\r\u2028\u2029]/g, ' ');
-
   // Returns {code, imports}: the script with blanks instead of its import declarations, and what they import. Undefined
   // if there are none, or if one cannot be parsed.
   function find(source, isTypeScript) {
-    const { pieces } = wrap.scan(source);
-    if (pieces === null) return undefined;
-    const list = wrap.tokens(source, pieces, 0, 0);
+    const masked = wrap.mask(source).text ?? '';
     const imports = [];
-    let code = '';
-    let last = 0;
-    for (let index = 0; index < list.length; index++) {
-      const { breaks, start, text, type } = list[index];
-      const before = list[index - 1];
-      const isFirst = before === undefined || breaks || before.text === ';' || before.text === '{';
-      if (type !== 'word' || text !== 'import' || !isFirst) continue;
-      if (list[index + 1]?.text === '(' || list[index + 1]?.text === '.') continue;
-      const found = parse(source, list, index, isTypeScript);
-      if (found === undefined) return undefined;
-      const { end } = list[found.next - 1];
-      if (!found.isType) imports.push({ ...found, source, start, end, position: positionAt(source, start) });
-      code += source.slice(last, start) + blank(source.slice(start, end));
-      last = end;
-      index = found.next - 1;
+    let code = source;
+    for (const { index } of masked.matchAll(START)) {
+      let found;
+      try {
+        found = parse(source, masked, index, isTypeScript);
+      } catch {
+        return undefined;
+      }
+      if (!found.isType) imports.push({ ...found, source, position: positionAt(source, index) });
+      const blank = source.slice(index, found.end).replace(/[^\n\r\u2028\u2029]/g, ' ');
+      code = code.slice(0, index) + blank + code.slice(found.end);
     }
-    return last === 0 ? undefined : { code: code + source.slice(last), imports };
+    return code === source ? undefined : { code, imports };
   }
 
   return { __proto__: null, find, positionAt, positionOf };

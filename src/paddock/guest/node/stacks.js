@@ -17,6 +17,7 @@
   const positions = new WeakMap(); // the script's innermost frame, by error
 
   const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));
+  const originalLine = (line) => (line === undefined ? undefined : original(line, 1).line);
 
   // The position in the author's source. V8 may report the start of a statement: the `return` that wrap.js inserted.
   function sourcePosition(line, column) {
@@ -73,11 +74,9 @@
     if (isNew && isMain(name)) WeakMapPrototypeSet(positions, error, { line, column });
   }
 
-  function install() {
-    Object.defineProperty(Error, 'prepareStackTrace', {
-      __proto__: null, value: prepareStackTrace, configurable: true, enumerable: false, writable: true,
-    });
-  }
+  Object.defineProperty(Error, 'prepareStackTrace', {
+    __proto__: null, value: prepareStackTrace, configurable: true, enumerable: false, writable: true,
+  });
 
   const isError = (value) => isNativeError(value) || value instanceof Error;
 
@@ -98,13 +97,10 @@
     const line = +found[1];
     const column = found[2] === undefined ? undefined : found[2].length + 1;
     if (line > lineCount || column === undefined) {
-      return { line: original(MathMin(line, lineCount), 1).line, column: undefined };
+      return { line: originalLine(MathMin(line, lineCount)), column: undefined };
     }
     return sourcePosition(line, column);
   }
-
-  // The stack may be older than the message.
-  const ownStack = (error) => header(error) + framesOf(error);
 
   function framesOf(error) {
     const stack = read(() => error.stack, '');
@@ -127,39 +123,30 @@
     return RegExpPrototypeExec(/^[^]*?(?= - Local \(|$)/, message)[0];
   }
 
-  // Line and column of the innermost frame of the script; if there is none, where the error was most likely created.
+  // Line and column of the innermost frame of the script; if there is none, the line that most likely led to the error.
   function likelyPositionOf(error, pattern) {
     const found = positionOf(error);
-    if (found.line !== undefined) return found;
-    const line = guessLine(messageOf(error), pattern);
-    return line === undefined ? {} : { line: original(line, 1).line };
+    return found.line === undefined ? { line: originalLine(guessLine(messageOf(error), pattern)) } : found;
   }
 
-  // Shortens the description of a module or network error.
-  function shorten(error) {
-    const message = read(() => shortMessage(error), undefined);
-    if (message === undefined) return undefined;
-    const type = typeOf(error);
-    const { line, column } = likelyPositionOf(error, NETWORK_CALL);
-    const frames = framesOf(error) || frameOf(line, column);
-    return { type, message, line, column, traceback: `${type}: ${message}${frames}` };
-  }
-
-  // With `isProgram`, the error is described as Node does.
+  // Describes an uncaught error. Module and network errors are shortened, except for a program.
   function describe(error, envelope, isProgram = false) {
     if (!isError(error)) {
       const description = uncaught(error, inspect);
-      return description.line === undefined ? description
-        : { ...description, line: original(description.line, 1).line };
+      return { ...description, line: originalLine(description.line) };
     }
-    const short = isProgram || envelope !== undefined ? undefined : shorten(error);
-    if (short !== undefined) return short;
-    return {
-      type: typeOf(error),
-      message: envelope ?? messageOf(error),
-      ...likelyPositionOf(error),
-      traceback: read(() => (envelope === undefined ? inspect(error) : ownStack(error)), header(error)),
-    };
+    const type = typeOf(error);
+    if (envelope !== undefined) { // the stack may be older than the message
+      return { type, message: envelope, ...likelyPositionOf(error), traceback: header(error) + framesOf(error) };
+    }
+    const message = isProgram ? undefined : read(() => shortMessage(error), undefined);
+    if (message === undefined) {
+      const traceback = read(() => inspect(error), header(error));
+      return { type, message: messageOf(error), ...likelyPositionOf(error), traceback };
+    }
+    const { line, column } = likelyPositionOf(error, NETWORK_CALL);
+    const frames = framesOf(error) || frameOf(line, column);
+    return { type, message, line, column, traceback: `${type}: ${message}${frames}` };
   }
 
   function rejected(error, override = {}) {
@@ -171,7 +158,6 @@
   return {
     __proto__: null,
     describe,
-    install,
     lineOf: (error) => positionOf(error).line,
     setPosition(error, position) {
       if (typeof error === 'object' && error !== null) WeakMapPrototypeSet(positions, error, position);
