@@ -93,17 +93,9 @@ class RunSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as JSON values."""
-        return {
-            "run_id": self.id,
-            "verdict": self.verdict or RUNNING,
-            "principal": self.principal,
-            "session": self.session,
-            "definition": self.definition,
-            "language": self.language,
-            "engine": self.engine,
-            "started_at": self.started_at,
-            "ended_at": self.ended_at,
-        }
+        names = ("principal", "session", "definition", "language", "engine", "started_at", "ended_at")
+        values = {name: getattr(self, name) for name in names}
+        return {"run_id": self.id, "verdict": self.verdict or RUNNING, **values}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +103,17 @@ class StoredRun(RunSummary):
     """A run with everything that is stored. While it is in progress it has live output and no result."""
 
     code: str
-    idempotency_key: str | None
     live_stdout: str
     live_stderr: str
+    cancel_requested: bool  # whether another process asked to end the run
     calls: tuple[Mapping[str, Any], ...]  # as in a result; the status of a call without an outcome is None
-    result_json: str | None
-    cancel_requested: bool = False  # whether another process asked to end the run
+    result: Mapping[str, Any] | None  # as `RunResult.to_dict` returns it
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self._head(), "result": None if self.result_json is None else parse_stored(self.result_json)}
-
-    def to_json(self) -> str:
-        """Return the run as JSON text. The result is inserted without decoding it."""
-        return f'{json.dumps(self._head())[:-1]}, "result": {self.result_json or "null"}}}'
-
-    def _head(self) -> dict[str, Any]:
-        head = {**RunSummary.to_dict(self), "code": self.code}
-        if self.result_json is not None:
-            return head
-        return {**head, "stdout": self.live_stdout, "stderr": self.live_stderr, "calls": list(self.calls)}
+        values = {**RunSummary.to_dict(self), "code": self.code}
+        if self.result is None:
+            values |= {"stdout": self.live_stdout, "stderr": self.live_stderr, "calls": list(self.calls)}
+        return {**values, "result": self.result}
 
 
 @dataclass(slots=True)
@@ -158,29 +142,28 @@ class StoredRuns:
         If the principal already has a run with that key, returns that run and writes nothing. Raises RequestError if
         that run was for another request.
         """
-        if run.idempotency_key is not None and not 0 < len(run.idempotency_key) <= KEY_CHARACTERS:
+        key, now = run.idempotency_key, time.time()
+        if key is not None and not 0 < len(key) <= KEY_CHARACTERS:
             raise RequestError(f"an idempotency_key has 1 to {KEY_CHARACTERS} characters")
-        if run.idempotency_key is not None and stored_text(run.idempotency_key) != run.idempotency_key:
+        if key is not None and stored_text(key) != key:
             raise RequestError("the idempotency_key is not valid Unicode: it contains a lone surrogate")
-        now = time.time()
 
         def work(connection: sqlalchemy.Connection) -> str | None:
             return _begin(connection, run, self.process.hold(), now)
 
-        if run.idempotency_key is None and self._store.is_working:
+        if key is None and self._store.is_working:
             await self._store.writer.put(work, size_bytes=len(run.code))
-        elif (earlier := await self._begin_once(run.id, work)) is not None:
-            return await self.get(run.principal, earlier)
+        else:
+            try:
+                earlier = await self._store.writer.write(work)
+            except BaseException:  # this run will not start, but it may still be written: remove it again
+                with suppress(StoreError):
+                    self._store.writer.put_nowait(lambda connection: _forget(connection, run.id))
+                raise
+            if earlier is not None:
+                return await self.get(run.principal, earlier)
         self._running[run.id] = _Running(run)
         return None
-
-    async def _begin_once(self, run_id: str, work: Callable[[sqlalchemy.Connection], str | None]) -> str | None:
-        try:
-            return await self._store.writer.write(work)
-        except BaseException:  # this run will not start, but it may still be written: remove it again
-            with suppress(StoreError):
-                self._store.writer.put_nowait(lambda connection: _forget(connection, run_id))
-            raise
 
     def add_output(self, run_id: str, stream: str, text: str) -> None:
         """Add to the live output of a run. It is written in the background within half a second."""
@@ -329,14 +312,10 @@ def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: floa
         if earlier is not None:
             return str(earlier.id)
     code = stored_text(run.code if run.redactor is None else str(run.redactor.redact(run.code)))
+    names = ("id", "principal", "session", "definition", "idempotency_key", "language")
     values = {
-        "id": run.id,
-        "principal": run.principal,
-        "session": run.session,
-        "definition": run.definition,
-        "idempotency_key": run.idempotency_key,
+        **{name: getattr(run, name) for name in names},
         "request_digest": _digest(run.id, run.fingerprint),
-        "language": run.language,
         "owner": owner,
         "started_at": now,
         "size_bytes": len(code.encode()),
@@ -417,30 +396,26 @@ def _mark_lost(connection: sqlalchemy.Connection, process: ProcessLock) -> list[
     return [row.id for row in rows]
 
 
-def _columns(*extra: sqlalchemy.ColumnElement[Any]) -> sqlalchemy.Select[Any]:
-    """Select the columns of a `RunSummary`, in its order, and `extra`."""
+def _select(principal: str | Everyone, *more: str) -> sqlalchemy.Select[Any]:
+    """Select the columns of a `RunSummary`, in its order, and `more`, of the principal's runs."""
     from paddock.store.tables import runs, sa
 
-    names = ("id", "principal", "session", "definition", "language", "engine", "started_at", "ended_at", "verdict")
-    beginning = sa.func.substr(runs.c.code, 1, BEGINNING_CHARACTERS).label("beginning")
-    return sa.select(*(runs.c[name] for name in names), beginning, *extra)
+    names = [column.name for column in fields(RunSummary)][:-1]
+    beginning = sa.func.substr(runs.c.code, 1, BEGINNING_CHARACTERS)
+    query = sa.select(*(runs.c[name] for name in names), beginning, *(runs.c[name] for name in more))
+    return query if principal is EVERYONE else query.where(runs.c.principal == principal)
 
 
 def _get(connection: sqlalchemy.Connection, principal: str | Everyone, run_id: str) -> StoredRun | None:
     from paddock.store.tables import runs
 
-    live = (runs.c.stdout_so_far.label("live_stdout"), runs.c.stderr_so_far.label("live_stderr"))
-    query = _columns(runs.c.code, runs.c.idempotency_key, *live, runs.c.result_json, runs.c.cancel_requested).where(
-        runs.c.id == run_id
-    )
-    if principal is not EVERYONE:
-        query = query.where(runs.c.principal == principal)
-    row = connection.execute(query).mappings().one_or_none()
+    query = _select(principal, "code", "stdout_so_far", "stderr_so_far", "cancel_requested", "result_json")
+    row = connection.execute(query.where(runs.c.id == run_id)).one_or_none()
     if row is None:
         return None
     calls = tuple(_call(intent, outcome) for intent, outcome in calls_of(connection, run_id))
-    text = row["result_json"]
-    return StoredRun(**{**row, "calls": calls, "result_json": None if text is None else _with_calls(text, calls)})
+    result = None if row.result_json is None else {**parse_stored(row.result_json), "calls": list(calls)}
+    return StoredRun(*row[:-1], calls, result)
 
 
 def _list(
@@ -452,16 +427,14 @@ def _list(
 ) -> list[RunSummary]:
     from paddock.store.tables import runs
 
-    query = _columns().order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
-    if principal is not EVERYONE:
-        query = query.where(runs.c.principal == principal)
+    query = _select(principal).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
     for name, value in filters.items():
         if (name, value) == ("verdict", RUNNING):
             query = query.where(runs.c.verdict.is_(None))
         elif value is not None:
             query = query.where(runs.c[name] == value)
     if before is not None:
-        last = _get(connection, principal, before)
+        last = connection.execute(_select(principal).where(runs.c.id == before)).one_or_none()
         if last is None:
             raise RequestError(f"there is no run {before!r}; pass the last run_id of the previous page")
         is_same_time = (runs.c.started_at == last.started_at) & (runs.c.id < before)
@@ -482,12 +455,3 @@ def _call(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
         "status": None if outcome is None else outcome.status,
         "milliseconds": None if outcome is None else outcome.milliseconds,
     }
-
-
-def _with_calls(result_json: str, calls: tuple[Mapping[str, Any], ...]) -> str:
-    """Insert the calls of the journal into a stored result without decoding it, because its value may be large.
-
-    Everything after the calls in a result comes from the host, so the last `"calls":` is the right one.
-    """
-    before, key, after = result_json.rpartition('"calls":')
-    return f"{before}{key}{json.dumps(calls)}{after.lstrip().removeprefix('[]')}" if calls else result_json
