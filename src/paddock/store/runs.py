@@ -415,7 +415,8 @@ def _get(connection: sqlalchemy.Connection, principal: str | Everyone, run_id: s
         return None
     calls = tuple(_call(intent, outcome) for intent, outcome in calls_of(connection, run_id))
     result = None if row.result_json is None else {**parse_stored(row.result_json), "calls": list(calls)}
-    return StoredRun(*row[:-1], calls, result)
+    values: list[Any] = [*row[:-1], calls, result]
+    return StoredRun(*values)
 
 
 def _list(
