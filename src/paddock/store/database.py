@@ -23,13 +23,12 @@ from paddock.store.journal import StoredJournal
 from paddock.store.runs import StoredRuns
 from paddock.store.sessions import StoredSessions
 from paddock.store.tokens import StoredTokens
-from paddock.store.writer import WAIT_SECONDS, Writer
+from paddock.store.writer import Writer
 
 if TYPE_CHECKING:
     import sqlalchemy
 
     from paddock.config import Config
-    from paddock.store.retention import SweepCounts
 
 T = TypeVar("T")
 VERSION = "0003"
@@ -46,17 +45,12 @@ class Store:
     """One database file, which several processes may have open. Use it in `async with`, or `close` it."""
 
     def __init__(
-        self,
-        path: str | Path,
-        settings: StoreConfig | None = None,
-        *,
-        busy_seconds: float = BUSY_SECONDS,
-        wait_seconds: float = WAIT_SECONDS,
+        self, path: str | Path, settings: StoreConfig | None = None, *, busy_seconds: float = BUSY_SECONDS
     ) -> None:
         self.path = Path(path)
         self._busy_seconds, self._is_migrated = busy_seconds, False
         self._file_id: tuple[int, int] | None = None  # of the file that was opened first
-        self.writer = Writer(self._connect_writer, check=self._check_file, name=self.path, wait_seconds=wait_seconds)
+        self.writer = Writer(self._connect_writer, check=self._check_file, name=self.path)
         self._reader: sqlalchemy.Connection | None = None  # used in `_reader_thread` alone
         self._reader_thread: ThreadPoolExecutor | None = None
         self.runs = StoredRuns(self)
@@ -94,12 +88,12 @@ class Store:
             self._reader_thread = ThreadPoolExecutor(1, thread_name_prefix="paddock-reader")
         return await asyncio.wrap_future(self._reader_thread.submit(self._read, work))
 
-    async def sweep(self) -> SweepCounts:
+    async def sweep(self) -> None:
         """Remove what exceeds the limits of `[store]`: old runs, calls, sessions and versions of definitions."""
         await self.start()  # imports SQLAlchemy in the writer's thread, so that it is not imported here
         from paddock.store.retention import sweep
 
-        return await sweep(self, self._settings)
+        await sweep(self, self._settings)
 
     async def close(self) -> None:
         """Write what is queued, and close the file."""
