@@ -25,7 +25,8 @@ from paddock.store import runs as stored_runs
 from paddock.store.connection import driver
 from paddock.store.database import Store
 from paddock.store.retention import _excess_runs
-from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, StoredRun, _list, fingerprint
+from paddock.store.run_records import RunRecords
+from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, StoredRun, fingerprint
 from tests.store.working import held_up, result
 
 RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
@@ -267,8 +268,9 @@ async def test_lists_and_sweeps_read_only_indexes(store: Store) -> None:
     def plans(connection: sqlalchemy.Connection) -> list[str]:
         asked: list[str] = []
         event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
-        _list(connection, "ada", 10, None, {"session": "s"})
-        _list(connection, EVERYONE, 10, None, {})
+        records = RunRecords(connection, store.runs.process)
+        records.list("ada", 10, None, {"session": "s"})
+        records.list(EVERYONE, 10, None, {})
         _excess_runs(connection, 0.0, StoreConfig(run_count=1, run_bytes=1))
         raw = driver(connection)
         explained = [raw.execute(f"EXPLAIN QUERY PLAN {text}", [""] * text.count("?")) for text in asked]
