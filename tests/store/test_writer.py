@@ -233,14 +233,3 @@ def test_work_queued_by_an_event_loop_that_ended_is_written(path: Path) -> None:
         await store.close()
 
     asyncio.run(another())
-
-
-async def test_queued_work_is_written_when_the_process_ends(path: Path) -> None:
-    program = (
-        "import asyncio\nfrom paddock.store.database import Store\nfrom tests.store.working import adding\n"
-        f"asyncio.run(Store({str(path)!r}).writer.put(adding('soon')))\n"
-    )
-    host = start(program)
-    assert (*await asyncio.to_thread(host.communicate), host.returncode) == ("", "", 0)
-    async with Store(path) as store:
-        assert await stored(store) == ["soon"]

@@ -61,7 +61,6 @@ class Writer:
         self._connect, self._check, self._name = connect, check, name
         self._wake = threading.Condition()
         self._queue: deque[_Item] = deque()
-        self._awaited_count = 0  # items in the queue that a caller waits for
         self._background_count, self._background_bytes = 0, 0  # background work, including items being written
         self._is_busy, self._is_closing = False, False
         self._thread: threading.Thread | None = None
@@ -126,9 +125,7 @@ class Writer:
         with self._wake:
             if self._is_closing:
                 raise StoreError(f"the store {self._name} is closed")
-            if item.done is not None:
-                self._awaited_count += 1
-            else:
+            if item.done is None:
                 is_too_large = self._background_count and self._background_bytes + item.size_bytes > QUEUE_BYTES
                 if self._background_count >= QUEUE_ITEMS or is_too_large:
                     return False
@@ -144,8 +141,9 @@ class Writer:
                 self._wake.notify_all()
         return True
 
-    def _is_urgent(self) -> bool:
-        return bool(self._awaited_count) or self._is_closing or len(self._queue) >= BATCH_ITEMS
+    def _is_awaited(self) -> bool:
+        """Whether a caller waits for work in the queue, or for the store to close."""
+        return self._is_closing or any(item.done is not None for item in self._queue)
 
     def _run(self) -> None:
         is_closing = False
@@ -154,11 +152,10 @@ class Writer:
                 self._is_busy = False
                 self._wake.wait_for(lambda: self._queue or self._is_closing)
                 if self.problem is not None:
-                    self._wake.wait_for(lambda: self._awaited_count or self._is_closing, RETRY_SECONDS)
+                    self._wake.wait_for(self._is_awaited, RETRY_SECONDS)
                 else:
-                    self._wake.wait_for(self._is_urgent, GATHER_SECONDS)
+                    self._wake.wait_for(lambda: len(self._queue) >= BATCH_ITEMS or self._is_awaited(), GATHER_SECONDS)
                 batch = [self._queue.popleft() for _ in range(min(BATCH_ITEMS, len(self._queue)))]
-                self._awaited_count -= sum(item.done is not None for item in batch)
                 self._is_busy = True
             if batch:
                 self._write(batch)
@@ -212,7 +209,6 @@ class Writer:
         with self._wake:
             items = [*batch, *self._queue]  # callers in the queue get the error now, rather than wait for a retry
             self._queue = deque(item for item in items if item.done is None)
-            self._awaited_count = 0
         if self._queue and not self.is_logged:  # a problem is logged once until a write succeeds
             self.is_logged = True
             _log.warning("%s; unwritten entries wait in memory", problem)
