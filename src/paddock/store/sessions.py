@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
 
 STATE_BYTES = 1024 * 1024
+SEEN_SECONDS = 60.0
+"""The minimum time between two updates of `seen_at`."""
 
 
 class StoredSessions:
@@ -24,10 +26,12 @@ class StoredSessions:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._written_at: dict[str, float] = {}  # when each recent session was last written
 
     async def save(self, principal: str, session_id: str, state: Mapping[str, Any]) -> None:
         """Queue a write of the session's state and `seen_at`. Creates the session if needed."""
         now, text = time.time(), _state_json(state)
+        self._written_at[session_id] = now
         values = {"id": session_id, "principal": principal, "created_at": now, "seen_at": now, "state_json": text}
 
         def work(connection: sqlalchemy.Connection) -> None:
@@ -40,8 +44,12 @@ class StoredSessions:
         await self._store.writer.put(work, size_bytes=len(text))
 
     async def touch(self, principal: str, session_id: str) -> None:
-        """Queue a write of `seen_at`."""
+        """Queue a write of `seen_at`, at most once a minute."""
         now = time.time()
+        if now - self._written_at.get(session_id, 0.0) < SEEN_SECONDS:
+            return
+        self._written_at = {name: at for name, at in self._written_at.items() if now - at < SEEN_SECONDS}
+        self._written_at[session_id] = now
         await self._store.writer.put(lambda connection: _update(connection, principal, session_id, seen_at=now))
 
 
