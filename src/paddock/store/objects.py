@@ -54,7 +54,7 @@ class Objects:
         """Write an object completely and sync it to disk. A failure or cancellation leaves nothing behind."""
         import obstore
 
-        store = self._store or await asyncio.to_thread(self._open)
+        store = await self._get_store()
         with _store_errors("written"):
             await obstore.put_async(store, key, content, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
             if self.folder is not None:
@@ -78,7 +78,7 @@ class Objects:
     async def _read_range(self, key: str, start: int, length: int) -> bytes:
         import obstore
 
-        store = self._store or await asyncio.to_thread(self._open)
+        store = await self._get_store()
         with _store_errors("read"):
             try:
                 piece = await obstore.get_range_async(store, key, start=start, length=length)
@@ -92,11 +92,14 @@ class Objects:
         """Delete an object, or the remains of an interrupted write. A missing object is not an error."""
         import obstore
 
-        store = self._store or await asyncio.to_thread(self._open)
+        store = await self._get_store()
         with _store_errors("deleted"), suppress(FileNotFoundError):
             await obstore.delete_async(store, key)
         if self.folder is not None:
             await asyncio.to_thread(_delete_staged, self.folder / key)
+
+    async def _get_store(self) -> ObjectStore:
+        return await asyncio.to_thread(self._open) if self._store is None else self._store
 
     def _open(self) -> ObjectStore:
         import obstore
