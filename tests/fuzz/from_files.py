@@ -12,8 +12,10 @@ from paddock.errors import BadDefinition, StoreError
 from paddock.jail import environments
 from paddock.jail.walls import cgroup, roots
 from paddock.model.journal import Intent
-from paddock.store import runs as stored_runs
+from paddock.store import run_records
 from paddock.store.definitions import StoredDefinition
+from paddock.store.journal import parse_stored
+from paddock.store.runs import StoredRun
 from tests.fuzz.from_callers import examine_definition
 from tests.fuzz.target import Run, json_of, target
 
@@ -72,10 +74,8 @@ def stored_row(data: bytes) -> object:
     values = json_of(data)
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
         return None
-    call = stored_runs._call(Intent("r", 1, "t", values.get("arguments", ""), False, 0.0), None)
-    result = stored_runs._with_calls(values.get("result", ""), (call,))
+    call = run_records._call(Intent("r", 1, "t", values.get("arguments", ""), False, 0.0), None)
     head = ("r", "local", None, None, "python", None, 0.0, None, None, "1")
-    run = stored_runs.StoredRun(*head, "1", None, "", "", (call,), result)
-    run.to_json()
+    run = StoredRun(*head, "1", "", "", False, (call,), parse_stored(values.get("result", "")))
     json.dumps(run.to_dict())
     return examine_definition(StoredDefinition("t", 1, True, 0.0, None, values.get("spec", "")).spec)

@@ -21,9 +21,7 @@ from paddock.server.artifact_tools import (
     write_artifact,
 )
 from paddock.server.mcp import make_server
-from paddock.store import artifact_text
 from paddock.store.artifact_text import PAGE_CHARACTERS
-from paddock.store.artifacts import Quota
 from tests.server.shared_services import open_services
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, Place, content_of, opened
 
@@ -91,17 +89,15 @@ async def test_a_page_has_its_position_and_the_next_offset(place: Place) -> None
     }
 
 
-async def test_a_negative_offset_counts_from_the_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artifact_text, "LANDMARK_BYTES", 1)
+async def test_a_negative_offset_counts_from_the_end(place: Place) -> None:
     own, text = place.of(), "one\ntwö\nthree\nfour\n"
     await write_artifact(own, "a.txt", content=text)
-    for _ in range(2):  # the second time, positions in the text are known
-        last = await read_artifact(own, "a.txt", unit="lines", offset=-2)
-        assert (last["content"], last["offset"], last["line"], last["more"]) == ("three\nfour\n", 2, 3, False)
-        assert (await read_artifact(own, "a.txt", offset=-14, limit=4))["content"] == text[-14:-10]
-        assert (await read_artifact(own, "a.txt", unit="lines", offset=-99))["content"] == text
-        found = await read_artifact(own, "a.txt", search="o", unit="lines", offset=-2)
-        assert [match["line"] for match in found["matches"]] == [4]
+    last = await read_artifact(own, "a.txt", unit="lines", offset=-2)
+    assert (last["content"], last["offset"], last["line"], last["more"]) == ("three\nfour\n", 2, 3, False)
+    assert (await read_artifact(own, "a.txt", offset=-14, limit=4))["content"] == text[-14:-10]
+    assert (await read_artifact(own, "a.txt", unit="lines", offset=-99))["content"] == text
+    found = await read_artifact(own, "a.txt", search="o", unit="lines", offset=-2)
+    assert [match["line"] for match in found["matches"]] == [4]
     await write_artifact(own, "a.txt", content="five", mode="append")
     assert (await read_artifact(own, "a.txt", unit="lines", offset=-1))["content"] == "five"
     await write_artifact(own, "empty.txt", content="")
@@ -252,7 +248,7 @@ async def test_an_unknown_artifact_gets_a_suggestion(place: Place) -> None:
 async def test_content_that_cannot_be_stored_is_an_error_with_the_reason(
     tmp_path: Path, arguments: dict[str, Any], said: str
 ) -> None:
-    async with opened(tmp_path, quota=Quota(100, 0, 0)) as place:
+    async with opened(tmp_path, artifact_bytes=100) as place:
         answer = await write_artifact(place.of(), "a", **arguments)
         assert (answer["success"], answer["error"][: len(said)]) == (False, said)
         assert place.files() == []

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from paddock.config import ArtifactsConfig
 from paddock.model.artifacts import Owner
-from paddock.store.artifacts import ArtifactScope, Quota, StoredArtifacts
+from paddock.store.artifacts import ArtifactScope, StoredArtifact, StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.objects import Objects
 from tests.store import empty
@@ -46,30 +48,26 @@ class Place:
 
 
 @asynccontextmanager
-async def opened(
-    folder: Path, *, url: str = "", quota: Quota | None = None, days: float = 30.0, base_url: str = ""
-) -> AsyncIterator[Place]:
-    clock, path = Clock(), folder / "store" / "paddock.db"
+async def opened(folder: Path, **settings: Any) -> AsyncIterator[Place]:
+    """Open the artifacts in `folder`, with these settings of `[artifacts]`."""
+    clock, path, config = Clock(), folder / "store" / "paddock.db", ArtifactsConfig(**settings)
     empty.put(path)
     async with Store(path) as store:
-        stored = StoredArtifacts(
-            store,
-            Objects(url, folder / "artifacts"),
-            quota or Quota(1024 * MB, 0, 0),
-            days=days,
-            base_url=base_url,
-            clock=clock,
-        )
+        stored = StoredArtifacts(store, Objects(config.url, folder / "artifacts"), config, clock=clock)
         try:
             yield Place(stored, folder / "artifacts", clock)
         finally:
             await stored.close()
 
 
+async def find(own: ArtifactScope, ref: str) -> StoredArtifact:
+    artifact = await own.find(ref)
+    assert artifact is not None
+    return artifact
+
+
 async def content_of(own: ArtifactScope, ref: str) -> bytes:
-    kept = await own.find(ref)
-    assert kept is not None
-    return b"".join([piece async for piece in own.stream(kept)])
+    return b"".join([piece async for piece in own.stream(await find(own, ref))])
 
 
 async def chunks(*pieces: bytes) -> AsyncIterator[bytes]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paddock.store.artifacts import Content
 from paddock.store.objects import Objects
-from tests.store.artifact_places import MB, opened
+from tests.store.artifact_places import MB, find, opened
 
 
 def die() -> None:
@@ -36,8 +36,7 @@ async def main(folder: Path, moment: str) -> None:
     async with opened(folder) as place:
         own = place.of()
         await own.create("a", "text/plain", b"old")
-        kept = await own.find("a")
-        assert kept is not None
+        kept = await find(own, "a")
         if moment != "within bytes":
             place.stored.objects = DiesAfterBytes("", place.folder)
         if moment == "within bytes":

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.store.artifact_text import Query, TextReader
-from paddock.store.artifacts import Quota
-from tests.store.artifact_places import MB, opened
+from tests.store.artifact_places import MB, find, opened
 
 LINE = "a line of text with an é, a 漢 and a 🙂 in it\r\n".encode()
 BLOCK = LINE * (MB // len(LINE))
@@ -39,18 +38,16 @@ def peak_mb() -> int:
 
 async def main(folder: Path, megabytes: int) -> dict[str, Any]:
     said: dict[str, Any] = {}
-    async with opened(folder, quota=Quota(0, 0, 0)) as place:
+    async with opened(folder, artifact_bytes=0) as place:
         # How long the machine takes is not what is asked here.
         place.stored.texts = TextReader(search_seconds=3600)
         own = place.of()
         await own.create("warm", "text/plain", b"x")
-        kept = await own.find("warm")
-        assert kept is not None
+        kept = await find(own, "warm")
         await own.search(kept, Query("x"))
         said["before_mb"] = peak_mb()
         made = await own.create("large.txt", "text/plain", stream(megabytes))
-        kept = await own.find(made.id)
-        assert kept is not None
+        kept = await find(own, made.id)
         said["size"], said["created_mb"] = made.size, peak_mb()
         found = await own.search(kept, Query("the needle", is_regex=True))
         near = Query("the NEEDLE", context_lines=1, offset=found.matches[0].offset - 50 * MB)
@@ -67,11 +64,9 @@ async def main(folder: Path, megabytes: int) -> dict[str, Any]:
         said["lines"] = [page.text, page.is_last, page.total_lines]
         said["paged_mb"] = peak_mb()
         await own.append(kept, stream(LONG_LINE_MB + 10))
-        kept = await own.find(made.id)
-        assert kept is not None
+        kept = await find(own, made.id)
         await own.append(kept, b"!")
-        kept = await own.find(made.id)
-        assert kept is not None
+        kept = await find(own, made.id)
         said["appended"], said["appended_mb"] = kept.artifact.size, peak_mb()
         said["read"] = sum([len(piece) async for piece in own.stream(kept)])
         said["read_mb"] = peak_mb()

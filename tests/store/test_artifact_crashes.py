@@ -12,10 +12,10 @@ import pytest
 
 from paddock.errors import BadArtifact, ConfigError, StoreError
 from paddock.store.artifact_records import FAILED_SECONDS, UPLOAD_SECONDS
-from paddock.store.artifacts import Content, Quota, StoredArtifact
+from paddock.store.artifacts import Content, StoredArtifact
 from paddock.store.objects import Objects
 from tests.forks import fork
-from tests.store.artifact_places import MB, Place, chunks, content_of, opened
+from tests.store.artifact_places import MB, Place, chunks, content_of, find, opened
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,7 +48,7 @@ async def test_a_write_interrupted_by_a_crash_has_no_effect_and_its_bytes_are_sw
 
 
 async def test_refused_bytes_are_swept_soon(tmp_path: Path) -> None:
-    async with opened(tmp_path, quota=Quota(0, 5, 0)) as place:
+    async with opened(tmp_path, principal_bytes=5) as place:
         with pytest.raises(BadArtifact):
             await place.of().create("a", "text/plain", b"x" * 6)
         place.clock.now += FAILED_SECONDS
@@ -158,6 +158,4 @@ async def test_a_file_url_names_a_folder(tmp_path: Path) -> None:
 
 async def _made(place: Place) -> StoredArtifact:
     made = await place.of().create("a", "text/plain", b"x")
-    kept = await place.of().find(made.id)
-    assert kept is not None
-    return kept
+    return await find(place.of(), made.id)

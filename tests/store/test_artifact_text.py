@@ -14,17 +14,7 @@ from hypothesis import strategies as st
 
 from paddock.errors import BadArtifact
 from paddock.store import artifact_text as module
-from paddock.store.artifact_text import (
-    LANDMARK_BYTES,
-    Match,
-    Page,
-    Position,
-    Query,
-    Search,
-    TextReader,
-    Unit,
-    compile_pattern,
-)
+from paddock.store.artifact_text import Match, Page, Query, Search, TextReader, Unit, compile_pattern
 from tests.examples import examples
 
 TEXTS = st.text(st.sampled_from("ab é漢🙂\r\n\n\n"), max_size=60)
@@ -43,7 +33,7 @@ async def cut(content: bytes, size: int) -> AsyncIterator[bytes]:
 
 
 def paged(reader: TextReader, content: bytes, unit: Unit, offset: int, limit: int, *, size: int = 7) -> Page:
-    return asyncio.run(reader.page((), cut(content, size), Position(), unit, offset, limit))
+    return asyncio.run(reader.page(cut(content, size), unit, offset, limit))
 
 
 def lines(text: str) -> list[str]:
@@ -92,21 +82,6 @@ def test_invalid_utf_8_becomes_replacement_characters_wherever_it_is_split(
     assert paged(reader, content, "characters", 0, 100, size=size).text == content.decode(errors="replace")
 
 
-@given(st.binary(max_size=60), st.integers(1, 9), st.integers(0, 60))
-def test_reading_may_start_at_any_recorded_position(content: bytes, size: int, offset: int) -> None:
-    async def from_a_landmark() -> str:
-        reader = TextReader()
-        await reader.page((), cut(content, size), Position(), "characters", 100, 1)
-        start = reader.start((), "characters", offset)
-        page = await reader.page((), cut(content[start.byte :], size), start, "characters", offset, 100)
-        reader.close()
-        return page.text
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "LANDMARK_BYTES", 1)
-        assert asyncio.run(from_a_landmark()) == content.decode(errors="replace")[offset:]
-
-
 @pytest.fixture
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAGE_CHARACTERS", 9)
@@ -136,26 +111,6 @@ def test_an_empty_text_has_no_lines(reader: TextReader) -> None:
     assert (page.text, page.is_last, page.end.character, page.total_lines) == ("", True, 0, 0)
 
 
-def test_reading_starts_at_the_nearest_landmark_before_the_offset(reader: TextReader) -> None:
-    places = [Position(LANDMARK_BYTES * n, LANDMARK_BYTES * n // 2, 100 * n) for n in (1, 2, 3)]
-    for place in places:
-        reader._record_landmark(("x.1",), place)
-        reader._record_landmark(
-            ("x.1",), Position(place.byte + 1, place.character + 1, place.line)
-        )  # too close to the start to be recorded
-    assert reader.start(("x.1",), "lines", 250) == places[1]
-    assert reader.start(("x.1",), "lines", 200) == places[0]  # the search needs the text before the line
-    assert reader.start(("x.1",), "characters", 10**9) == places[2]
-    assert reader.start(("x.2",), "lines", 250) == Position()
-
-
-def test_landmarks_of_the_most_recent_texts_are_kept(reader: TextReader) -> None:
-    for number in range(300):
-        reader._record_landmark((str(number),), Position(LANDMARK_BYTES, 1, 1))
-    known = [number for number in range(300) if reader.start((str(number),), "lines", 9) != Position()]
-    assert known == list(range(300 - 256, 300))
-
-
 PATTERNS = ["a", "b+c", "^a", "c$", "^$", "é", "a|漢", r"\bc", "x*", r"\Aa", r"c\z", "[^a]b", "^", "$", r"a\s*b"]
 
 
@@ -163,11 +118,11 @@ def search(
     text: str, pattern: str, *, is_regex: bool = True, size: int = 50_000, seconds: float = 3600, **options: Any
 ) -> Search:
     query = Query(pattern, is_regex, **{"limit": 10**6, **options})
-    found = Search(query, start=Position(), deadline=time.monotonic() + seconds)
+    found = Search(query, deadline=time.monotonic() + seconds)
     for at in range(0, len(text), size):
         if found.feed(text[at : at + size]):
             return found
-    found.end()
+    found.feed("", is_last=True)
     return found
 
 
@@ -301,7 +256,7 @@ def test_a_search_that_times_out_says_where_to_continue() -> None:
 
 
 def test_a_search_that_nobody_waits_for_stops() -> None:
-    found = Search(Query("z"), start=Position(), deadline=time.monotonic() + 3600)
+    found = Search(Query("z"), deadline=time.monotonic() + 3600)
     found.is_stopped = True
     assert found.feed("y" * 1_000_000)
 

@@ -14,7 +14,6 @@ from paddock.config import StoreConfig
 from paddock.model.journal import Intent
 from paddock.store import retention
 from paddock.store.database import Store
-from paddock.store.retention import SweepCounts
 from paddock.store.runs import EVERYONE
 from tests.store.test_runs import RUN
 from tests.store.working import result, session_row
@@ -56,7 +55,7 @@ async def kept(store: Store) -> tuple[list[str], list[str]]:
 async def test_runs_over_a_limit_are_removed_with_their_calls(path: Path, settings: StoreConfig, left: int) -> None:
     async with Store(path, settings) as store:
         await fill(store, path, 9)
-        assert await store.sweep() == SweepCounts(runs=9 - left)
+        await store.sweep()
         names = [*(f"r_{number}" for number in range(left)), "r_9"]
         assert await kept(store) == (names, names)
 
@@ -75,7 +74,7 @@ async def test_a_sweep_takes_many_small_steps_and_shrinks_the_file(path: Path, m
         await fill(store, path, 300, stdout="x" * 5000)
     before = path.stat().st_size
     async with Store(path, replace(KEEP_ALL, run_count=1)) as store:
-        assert await store.sweep() == SweepCounts(runs=299)
+        await store.sweep()
     assert before > 300 * 5000 > 5 * path.stat().st_size
 
 
@@ -97,7 +96,7 @@ async def test_old_calls_outside_a_run_are_removed(path: Path) -> None:
         for run_id in ("r_1", "r_gone"):
             await store.journal.intend(Intent(run_id, 1, "t", "{}", True, 0.0))
         await store.journal.intend(Intent("r_new", 1, "t", "{}", True, 9e9))
-        assert await store.sweep() == SweepCounts(calls=1)
+        await store.sweep()
         assert [len(await store.journal.calls(run_id)) for run_id in ("r_1", "r_gone", "r_new")] == [1, 0, 1]
 
 
@@ -108,7 +107,7 @@ async def test_unused_sessions_are_removed(path: Path) -> None:
         await store.writer.flush()
         with closing(sqlite3.connect(path)) as raw, raw:
             raw.execute("UPDATE sessions SET seen_at = 0 WHERE id = 's_old'")
-        assert await store.sweep() == SweepCounts(sessions=1)
+        await store.sweep()
         assert await session_row(store, "s_used") is not None
         assert await session_row(store, "s_old") is None
 
@@ -118,6 +117,6 @@ async def test_old_versions_of_definitions_are_removed_except_the_current_one(pa
         for number in range(6):
             await store.definitions.save("ada", "a", {"n": number})
             await store.definitions.save("ada", "b", {"n": number // 3})
-        assert await store.sweep() == SweepCounts(definitions=3)
+        await store.sweep()
         assert [was.version for was in await store.definitions.history("ada", "a")] == [6, 5, 4]
         assert [was.version for was in await store.definitions.history("ada", "b")] == [2, 1]

@@ -25,16 +25,22 @@ from paddock.store import runs as stored_runs
 from paddock.store.connection import driver
 from paddock.store.database import Store
 from paddock.store.retention import _excess_runs
-from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, StoredRun, _list, fingerprint
+from paddock.store.run_records import RunRecords
+from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, StoredRun, fingerprint
 from tests.store.working import held_up, result
 
 RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
 
 
+async def got(store: Store, run_id: str) -> StoredRun:
+    run = await store.runs.get("ada", run_id)
+    assert run is not None
+    return run
+
+
 async def test_a_run_is_stored_when_it_begins_and_gets_its_result_at_the_end(store: Store) -> None:
     assert await store.runs.begin(RUN) is None
-    going_on = await store.runs.get("ada", "r_1")
-    assert going_on is not None
+    going_on = await got(store, "r_1")
     assert going_on.to_dict() == {
         "run_id": "r_1",
         "verdict": RUNNING,
@@ -53,10 +59,8 @@ async def test_a_run_is_stored_when_it_begins_and_gets_its_result_at_the_end(sto
     }
     ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
     await store.runs.finish("r_1", ended)
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
-    assert found.result_json is not None
-    assert json.loads(found.result_json) == ended.to_dict()
+    found = await got(store, "r_1")
+    assert found.result == ended.to_dict()
     assert (found.verdict, found.engine, found.live_stdout) == ("ok", "monty", "")
     assert found.ended_at is not None
     assert found.ended_at >= found.started_at
@@ -78,8 +82,7 @@ async def test_a_stored_result_has_the_calls_of_the_journal_without_secrets(stor
     await store.journal.intend(Intent("r_1", 2, "shop.buy", "{}", False, 6.0))
     shown = Call(1, "shop.login", {"password": "hunter2"}, "ok", 1.5)
     await store.runs.finish("r_1", result("r_1", calls=(shown,)))
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
+    found = await got(store, "r_1")
     login = {"id": 1, "tool": "shop.login", "arguments": {"password": "[redacted]"}, "status": "ok"}
     buy = {"id": 2, "tool": "shop.buy", "arguments": {}, "status": None, "milliseconds": None}
     assert found.to_dict()["result"]["calls"] == [{**login, "milliseconds": 1.5}, buy]
@@ -94,12 +97,9 @@ async def test_a_result_has_its_calls_whatever_the_value_of_its_script(store: St
     await store.journal.conclude(Outcome("r_1", 1, "ok", 1.5, "{}"))
     ended = result("r_1", output_json=output, stdout='"calls":[]', available_functions=('"calls":[]',))
     await store.runs.finish("r_1", ended)
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
-    assert found.result_json is not None
+    found = await got(store, "r_1")
     called = {"id": 1, "tool": "t", "arguments": {"a": "\ud83d"}, "status": "ok", "milliseconds": 1.5}
-    assert json.loads(found.result_json) == {**ended.to_dict(), "calls": [called]}
-    assert json.loads(found.to_json()) == found.to_dict()
+    assert found.result == {**ended.to_dict(), "calls": [called]}
 
 
 class NoHunter2:
@@ -118,13 +118,11 @@ async def test_neither_inputs_nor_files_nor_what_is_redacted_reach_the_disk(stor
     run = replace(run, redactor=NoHunter2())
     await store.runs.begin(run)
     store.runs.add_output("r_1", "stdout", "it is hunter2\n")
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
+    found = await got(store, "r_1")
     assert (found.code, found.live_stdout) == ("login('[redacted]')", "it is [redacted]\n")
     error = RunError("ValueError", "not hunter2", traceback="hunter2")
     await store.runs.finish("r_1", result("r_1", output_json='{"said": "hunter2"}', stdout="hunter2", error=error))
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
+    found = await got(store, "r_1")
     assert found.to_dict()["result"]["output"] == {"said": "[redacted]"}
     await store.close()
     assert b"hunter2" not in path.read_bytes()
@@ -133,8 +131,7 @@ async def test_neither_inputs_nor_files_nor_what_is_redacted_reach_the_disk(stor
 async def test_a_value_that_cannot_be_searched_for_secrets_is_not_stored(store: Store) -> None:
     await store.runs.begin(replace(RUN, redactor=NoHunter2()))
     await store.runs.finish("r_1", result("r_1", output_json="[" * 100_000 + "]" * 100_000))
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
+    found = await got(store, "r_1")
     assert (found.verdict, found.to_dict()["result"]["output"]) == ("ok", None)
 
 
@@ -143,8 +140,7 @@ async def test_live_output_can_be_read_and_only_its_end_is_kept(store: Store, mo
     await store.runs.begin(RUN)
     store.runs.add_output("r_1", "stdout", "a line that is long\n")
     store.runs.add_output("r_1", "stderr", "oh\n")
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
+    found = await got(store, "r_1")
     assert (found.live_stdout, found.live_stderr) == (" is long\n"[-10:].rjust(10, "t"), "oh\n")
 
 
@@ -167,8 +163,7 @@ async def test_output_of_an_unknown_or_finished_run_is_ignored(store: Store) -> 
     await store.runs.finish("r_1", result("r_1", stdout="before"))
     store.runs.add_output("r_1", "stdout", "after")
     store.runs.add_output("r_2", "stdout", "nobody's")
-    found = await store.runs.get("ada", "r_1")
-    assert found is not None
+    found = await got(store, "r_1")
     assert (found.to_dict()["result"]["stdout"], found.live_stdout) == ("before", "")
 
 
@@ -273,8 +268,9 @@ async def test_lists_and_sweeps_read_only_indexes(store: Store) -> None:
     def plans(connection: sqlalchemy.Connection) -> list[str]:
         asked: list[str] = []
         event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
-        _list(connection, "ada", 10, None, {"session": "s"})
-        _list(connection, EVERYONE, 10, None, {})
+        records = RunRecords(connection, store.runs.process)
+        records.list("ada", 10, None, {"session": "s"})
+        records.list(EVERYONE, 10, None, {})
         _excess_runs(connection, 0.0, StoreConfig(run_count=1, run_bytes=1))
         raw = driver(connection)
         explained = [raw.execute(f"EXPLAIN QUERY PLAN {text}", [""] * text.count("?")) for text in asked]
@@ -351,12 +347,6 @@ def row_of(connection: sqlalchemy.Connection, run_id: str) -> dict[str, Any]:
     found = dict(zip(columns, row, strict=True)) | {"calls": calls.fetchall()}
     found["result_json"] = found["result_json"].replace(run_id, "")
     return {name: value for name, value in found.items() if name not in ("id", "started_at", "ended_at")}
-
-
-async def got(store: Store, run_id: str) -> StoredRun:
-    run = await store.runs.get("ada", run_id)
-    assert run is not None
-    return run
 
 
 async def test_only_the_process_that_owns_a_run_writes_its_result_and_only_once(

@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +15,10 @@ from paddock.calls import RunArtifacts
 from paddock.errors import BadArtifact, StoreError
 from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner
 from paddock.model.events import ArtifactAnswer, ArtifactCall
-from paddock.store.artifact_records import READERS_SECONDS
+from paddock.store.artifact_records import DAY_SECONDS, READERS_SECONDS
 from paddock.store.artifact_text import STRETCH_CHARACTERS, Query
-from paddock.store.artifacts import DAY_SECONDS, Filters, Quota
 from paddock.store.memory import MemoryArtifacts
-from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, opened
+from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, find, opened
 
 HOSTILE = [
     "../../etc/passwd",
@@ -73,11 +73,9 @@ async def test_any_range_of_an_artifact_can_be_streamed(place: Place) -> None:
     own = place.of()
     made = await own.create("a", "text/plain", bytes(9 * MB))
     for _ in range(2):
-        kept = await own.find(made.id)
-        assert kept is not None
+        kept = await find(own, made.id)
         await own.append(kept, chunks(b"0123456789"))
-    kept = await own.find(made.id)
-    assert kept is not None
+    kept = await find(own, made.id)
     wanted = bytes(9 * MB) + b"0123456789" * 2
     for start, end in ((0, None), (9 * MB - 1, 9 * MB + 12), (9 * MB + 10, None), (9 * MB + 20, None), (5, 5)):
         assert b"".join([piece async for piece in own.stream(kept, start, end)]) == wanted[start:end]
@@ -101,9 +99,8 @@ async def test_an_id_takes_precedence_over_a_name_that_looks_like_it(place: Plac
 
 async def test_another_principal_finds_nothing_by_any_reference(place: Place) -> None:
     made = await place.of(ANN).create("secret.txt", "text/plain", b"x")
-    kept = await place.of(ANN).find(made.id)
+    kept = await find(place.of(ANN), made.id)
     other = place.of(BOB)
-    assert kept is not None
     assert [await other.read(ref) for ref in (made.id, made.url, "secret.txt")] == [None] * 3
     assert (await other.list()).artifacts == ()
     for change in (other.append(kept, b"y"), other.replace(kept, "text/plain", b"y"), other.remove(kept)):
@@ -141,8 +138,7 @@ async def test_an_unprintable_name_is_refused_and_never_found(tmp_path: Path, na
 async def test_a_replaced_artifact_keeps_its_id_and_has_only_its_new_bytes(place: Place) -> None:
     own = place.of()
     made = await own.create("a.txt", "text/plain", b"old" * 1000)
-    before = await own.find(made.id)
-    assert before is not None
+    before = await find(own, made.id)
     await own.append(before, chunks(b"more"))
     replaced = await own.replace(before, "text/csv", b"new")
     assert replaced == Artifact(made.id, "a.txt", "text/csv", 3, made.url)
@@ -154,8 +150,7 @@ async def test_a_replaced_artifact_keeps_its_id_and_has_only_its_new_bytes(place
 async def test_a_reader_sees_one_version_while_it_is_replaced_again_and_again(place: Place) -> None:
     own = place.of()
     made = await own.create("a", "text/plain", b"0" * 100)
-    kept = await own.find(made.id)
-    assert kept is not None
+    kept = await find(own, made.id)
 
     async def write() -> None:
         for number in range(1, 30):
@@ -173,8 +168,7 @@ async def test_a_reader_sees_one_version_while_it_is_replaced_again_and_again(pl
 async def test_appends_at_the_same_time_lose_nothing(place: Place) -> None:
     own = place.of()
     made = await own.create("log", "text/plain", b"")
-    kept = await own.find(made.id)
-    assert kept is not None
+    kept = await find(own, made.id)
     pieces = [f"{number:04}\n".encode() * (1 + number % 7) for number in range(100)]
     await asyncio.gather(*(own.append(kept, piece) for piece in pieces))
     content = await content_of(own, made.id)
@@ -182,8 +176,7 @@ async def test_appends_at_the_same_time_lose_nothing(place: Place) -> None:
     assert sorted(lines) == sorted(b"".join(pieces).splitlines(keepends=True))
     # Each append is in one piece.
     assert len([line for line, before in zip(lines, [b"", *lines], strict=False) if line != before]) == len(pieces)
-    found = await own.find(made.id)
-    assert found is not None
+    found = await find(own, made.id)
     assert found.artifact.size == len(content)
 
 
@@ -191,24 +184,21 @@ async def test_many_small_appends_leave_few_objects(place: Place) -> None:
     own, wanted = place.of(), b""
     made = await own.create("log", "text/plain", b"")
     for number in range(100):
-        kept = await own.find(made.id)
-        assert kept is not None
+        kept = await find(own, made.id)
         await own.append(kept, f"line {number}\n".encode())
         wanted += f"line {number}\n".encode()
-    kept = await own.find(made.id)
-    assert kept is not None
+    kept = await find(own, made.id)
     assert (await content_of(own, made.id), len(kept.parts) < 12) == (wanted, True)
 
 
 async def test_one_artifact_has_a_size_limit(tmp_path: Path) -> None:
-    async with opened(tmp_path, quota=Quota(10, 0, 0)) as place:
+    async with opened(tmp_path, artifact_bytes=10) as place:
         own = place.of()
         for content in (b"x" * 11, chunks(b"x" * 6, b"x" * 5)):
             with pytest.raises(BadArtifact):
                 await own.create("a", "text/plain", content)
         await own.create("a", "text/plain", b"x" * 10)
-        kept = await own.find("a")
-        assert kept is not None
+        kept = await find(own, "a")
         for more in (b"y", chunks(b"y")):
             with pytest.raises(BadArtifact):
                 await own.append(kept, more)
@@ -216,14 +206,13 @@ async def test_one_artifact_has_a_size_limit(tmp_path: Path) -> None:
 
 
 async def test_one_principal_has_a_quota(tmp_path: Path) -> None:
-    async with opened(tmp_path, quota=Quota(0, 10, 3)) as place:
+    async with opened(tmp_path, principal_bytes=10, principal_count=3) as place:
         own = place.of()
         await own.create("a", "text/plain", b"x" * 6)
         for content in (b"x" * 5, chunks(b"x" * 5)):
             with pytest.raises(BadArtifact, match=r"may be stored|you have 6 bytes"):
                 await own.create("b", "text/plain", content)
-        kept = await own.find("a")
-        assert kept is not None
+        kept = await find(own, "a")
         with pytest.raises(
             BadArtifact, match="you have 6 bytes of artifacts, and the limit is 10 bytes: 5 bytes more do not fit"
         ):
@@ -239,7 +228,7 @@ async def test_one_principal_has_a_quota(tmp_path: Path) -> None:
 
 
 async def test_concurrent_writers_cannot_exceed_the_quota(tmp_path: Path) -> None:
-    async with opened(tmp_path, quota=Quota(0, 100, 0)) as place:
+    async with opened(tmp_path, principal_bytes=100) as place:
         made = await asyncio.gather(
             *(place.of().create("a", "text/plain", chunks(b"x" * 30)) for _ in range(10)), return_exceptions=True
         )
@@ -267,9 +256,7 @@ async def test_writing_to_an_artifact_extends_its_life(tmp_path: Path) -> None:
         for name in ("a", "b", "c"):
             await own.create(name, "text/plain", b"x")
         place.clock.now += DAY_SECONDS
-        appended, replaced = await own.find("a"), await own.find("b")
-        assert appended is not None
-        assert replaced is not None
+        appended, replaced = await find(own, "a"), await find(own, "b")
         await own.append(appended, b"y")
         await own.replace(replaced, "text/plain", b"z")
         place.clock.now += 1.5 * DAY_SECONDS
@@ -289,9 +276,7 @@ async def test_the_bytes_of_removed_and_replaced_artifacts_are_swept(tmp_path: P
         own = place.of()
         for name in ("a", "b"):
             await own.create(name, "text/plain", name.encode())
-        removed, replaced = await own.find("a"), await own.find("b")
-        assert removed is not None
-        assert replaced is not None
+        removed, replaced = await find(own, "a"), await find(own, "b")
         await own.remove(removed)
         await own.replace(replaced, "text/plain", b"new")
         assert (await place.stored.sweep(), len(place.files())) == (0, 3)
@@ -320,24 +305,24 @@ async def test_a_list_is_newest_first_and_continues_with_its_cursor(place: Place
 @pytest.mark.parametrize(
     ("filters", "names"),
     [
-        (Filters(), ["100%.md", "B.CSV", "a.csv"]),
-        (Filters(session_only=True), ["B.CSV", "a.csv"]),
-        (Filters(filename="*.csv"), ["B.CSV", "a.csv"]),
-        (Filters(filename="?.csv", mime_type="text/csv"), ["a.csv"]),
-        (Filters(filename="%"), []),
-        (Filters(filename="*%*"), ["100%.md"]),
-        (Filters(filename="a_csv"), []),
-        (Filters(mime_type="text/*"), ["100%.md", "a.csv"]),
-        (Filters(filename="*" * 255), ["100%.md", "B.CSV", "a.csv"]),
+        ({}, ["100%.md", "B.CSV", "a.csv"]),
+        ({"session_only": True}, ["B.CSV", "a.csv"]),
+        ({"filename": "*.csv"}, ["B.CSV", "a.csv"]),
+        ({"filename": "?.csv", "mime_type": "text/csv"}, ["a.csv"]),
+        ({"filename": "%"}, []),
+        ({"filename": "*%*"}, ["100%.md"]),
+        ({"filename": "a_csv"}, []),
+        ({"mime_type": "text/*"}, ["100%.md", "a.csv"]),
+        ({"filename": "*" * 255}, ["100%.md", "B.CSV", "a.csv"]),
     ],
 )
-async def test_a_list_is_filtered(tmp_path: Path, filters: Filters, names: list[str]) -> None:
+async def test_a_list_is_filtered(tmp_path: Path, filters: dict[str, Any], names: list[str]) -> None:
     async with opened(tmp_path) as place:
         await place.of(ANN).create("a.csv", "text/csv", b"")
         await place.of(ANN).create("B.CSV", "application/x", b"")
         await place.of(ANN_ELSEWHERE).create("100%.md", "text/markdown", b"")
         await place.of(BOB).create("bob.csv", "text/csv", b"")
-        assert [kept.artifact.filename for kept in (await place.of(ANN).list(filters)).artifacts] == names
+        assert [kept.artifact.filename for kept in (await place.of(ANN).list(**filters)).artifacts] == names
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1~a_", "nan~a_AAAAAAAAAAAAAAAAAAAA", "1~" + "a" * 22, "\ud800"])
@@ -352,13 +337,12 @@ async def test_a_run_stores_its_artifacts_here(place: Place) -> None:
     answer = await artifacts_of_run.answer(ArtifactCall(2, "read", "a.txt"))
     values = {"success": True, "filename": "a.txt", "mimeType": "text/plain", "size": 3}
     assert answer == ArtifactAnswer(values, b"abc", is_text=True)
-    kept = await place.of(ANN).find(made.values["id"])
-    assert kept is not None
+    kept = await find(place.of(ANN), made.values["id"])
     assert (kept.run_id, kept.session) == ("r_1", "s1")
 
 
 async def test_a_run_over_its_quota_gets_an_error(tmp_path: Path) -> None:
-    async with opened(tmp_path, quota=Quota(0, 2, 0)) as place:
+    async with opened(tmp_path, principal_bytes=2) as place:
         artifacts_of_run = RunArtifacts(place.of())
         answer = await artifacts_of_run.answer(ArtifactCall(1, "create", "a.txt", "", b"abc"))
         said = "you have 0 bytes of artifacts, and the limit is 2 bytes: 3 bytes more do not fit; remove some"
@@ -395,8 +379,7 @@ async def test_the_event_loop_is_not_blocked_by_the_slowest_search(tmp_path: Pat
     async with opened(tmp_path) as place:
         own = place.of()
         await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=STRETCH_CHARACTERS + 1)))  # noqa: S311
-        kept = await own.find("a")
-        assert kept is not None
+        kept = await find(own, "a")
         searching = asyncio.create_task(own.search(kept, Query("(?:a?b?){800}c", is_regex=True)))
         turns = 0
         while not searching.done():
@@ -409,8 +392,7 @@ async def test_a_cancelled_search_stops(tmp_path: Path) -> None:
     async with opened(tmp_path) as place:
         own = place.of()
         await own.create("a", "text/plain", bytes(random.Random(1).choices(b"ab", k=8 * MB)))  # noqa: S311
-        kept = await own.find("a")
-        assert kept is not None
+        kept = await find(own, "a")
         searching = asyncio.create_task(own.search(kept, Query("(?:a?b?){400}c", is_regex=True)))
         while not any("artifact-search" in thread.name for thread in threading.enumerate()):
             await asyncio.sleep(0)

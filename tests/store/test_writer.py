@@ -16,9 +16,8 @@ from sqlalchemy import event
 
 from paddock.errors import StoreError
 from paddock.store import writer as writer_module
-from paddock.store.connection import connect
 from paddock.store.database import Store
-from paddock.store.writer import BATCH_ITEMS, Writer
+from paddock.store.writer import BATCH_ITEMS
 from tests.anomaly.processes import start
 from tests.store.working import PATIENCE_SECONDS, adding, held_up, names, stored
 
@@ -100,32 +99,32 @@ async def test_a_caller_that_stops_waiting_does_not_cancel_the_work(store: Store
     assert await stored(store) == ["a"]
 
 
-async def test_a_hanging_disk_is_an_error_for_waiting_callers(path: Path) -> None:
-    async with Store(path) as store:
-        hasty = Writer(lambda: connect(path), name=path, wait_seconds=0.05)
-        hasty.submit(lambda connection: None).result(PATIENCE_SECONDS)
-        with held_up(hasty), pytest.raises(StoreError, match=r"has not responded for 0\.05 s"):
-            await hasty.write(adding("late"))
-        hasty.close()
-        assert await stored(store) == ["late"]
+async def test_a_hanging_disk_is_an_error_for_waiting_callers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "WAIT_SECONDS", 0.05)
+    with held_up(store.writer), pytest.raises(StoreError, match=r"has not responded for 0\.05 s"):
+        await store.writer.write(adding("late"))
+    monkeypatch.undo()
+    assert await stored(store) == ["late"]
 
 
 @pytest.mark.parametrize(("size_bytes", "fitting"), [(0, 3), (40, 2), (1000, 1)])
-async def test_the_queue_is_bounded(path: Path, size_bytes: int, fitting: int) -> None:
-    async with Store(path) as store:
-        writer = Writer(lambda: connect(path), name=path, queue_items=3, queue_bytes=100)
-        with held_up(writer):
-            for number in range(fitting):
-                writer.put_nowait(adding(f"{number}"), size_bytes=size_bytes)
-            with pytest.raises(StoreError, match="the write queue of the store"):
-                writer.put_nowait(adding("refused"), size_bytes=size_bytes)
-            waiting = asyncio.ensure_future(writer.put(adding("waited for"), size_bytes=size_bytes))
-            await asyncio.sleep(0)
-            assert not waiting.done()
-        await waiting
-        writer.put_nowait(adding("room again"), size_bytes=size_bytes)
-        writer.close()
-        assert await stored(store) == [*map(str, range(fitting)), "waited for", "room again"]
+async def test_the_queue_is_bounded(
+    store: Store, monkeypatch: pytest.MonkeyPatch, size_bytes: int, fitting: int
+) -> None:
+    monkeypatch.setattr(writer_module, "QUEUE_ITEMS", 3)
+    monkeypatch.setattr(writer_module, "QUEUE_BYTES", 100)
+    writer = store.writer
+    with held_up(writer):
+        for number in range(fitting):
+            writer.put_nowait(adding(f"{number}"), size_bytes=size_bytes)
+        with pytest.raises(StoreError, match="the write queue of the store"):
+            writer.put_nowait(adding("refused"), size_bytes=size_bytes)
+        waiting = asyncio.ensure_future(writer.put(adding("waited for"), size_bytes=size_bytes))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    await waiting
+    writer.put_nowait(adding("room again"), size_bytes=size_bytes)
+    assert await stored(store) == [*map(str, range(fitting)), "waited for", "room again"]
 
 
 async def test_several_event_loops_and_threads_write_through_one_writer(store: Store) -> None:
@@ -234,14 +233,3 @@ def test_work_queued_by_an_event_loop_that_ended_is_written(path: Path) -> None:
         await store.close()
 
     asyncio.run(another())
-
-
-async def test_queued_work_is_written_when_the_process_ends(path: Path) -> None:
-    program = (
-        "import asyncio\nfrom paddock.store.database import Store\nfrom tests.store.working import adding\n"
-        f"asyncio.run(Store({str(path)!r}).writer.put(adding('soon')))\n"
-    )
-    host = start(program)
-    assert (*await asyncio.to_thread(host.communicate), host.returncode) == ("", "", 0)
-    async with Store(path) as store:
-        assert await stored(store) == ["soon"]

@@ -86,7 +86,7 @@ def show(
     if run is None:
         raise RequestError(f"there is no run {run_id!r}: no server has stored any yet")
     if as_json:
-        stdout().document(run.to_json())
+        stdout().document(json.dumps(run.to_dict()))
     else:
         _show_run(stdout(), run)
     return 0
@@ -115,7 +115,7 @@ def _show_summary(out: Screen, run: RunSummary) -> None:
 def _show_run(out: Screen, run: StoredRun) -> None:
     from paddock.store.runs import RUNNING
 
-    result: Mapping[str, Any] = run.to_dict()["result"] or {}
+    result = run.result or {}
     verdict = run.verdict or RUNNING
     out.spans((run.id, "bold"), (": ", ""), (verdict, _COLOURS.get(verdict, "red")))
     engine = f", {run.engine}" if run.engine else ""

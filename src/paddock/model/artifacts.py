@@ -103,12 +103,7 @@ def looks_like_text(kind: str, head: bytes) -> bool:
     """Whether content of this type, beginning with `head`, can be paged and searched as text."""
     if b"\0" in head:
         return False
-    return _is_text_type(kind) or (kind.partition("/")[0] not in _MEDIA and _begins_as_utf8(head))
-
-
-def _is_text_type(kind: str) -> bool:
-    family, _, rest = kind.partition(";")[0].strip().lower().partition("/")
-    return family == "text" or rest.rpartition("+")[2].removeprefix("x-") in _TEXT
+    return _is_text_type(kind) or (kind.partition("/")[0] not in _MEDIA and _is_utf8(head, is_whole=False))
 
 
 def name_problem(filename: str) -> str | None:
@@ -118,18 +113,15 @@ def name_problem(filename: str) -> str | None:
     return None
 
 
-def _begins_as_utf8(head: bytes) -> bool:
-    """Whether this is UTF-8, except that the last character may be incomplete."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
+def _is_text_type(kind: str) -> bool:
+    family, _, rest = kind.partition(";")[0].strip().lower().partition("/")
+    return family == "text" or rest.rpartition("+")[2].removeprefix("x-") in _TEXT
 
 
-def _is_utf8(content: bytes) -> bool:
+def _is_utf8(content: bytes, *, is_whole: bool = True) -> bool:
+    """Whether this is UTF-8. Unless it is the whole content, its last character may be incomplete."""
     try:
-        content.decode()
+        codecs.getincrementaldecoder("utf-8")().decode(content, final=is_whole)
     except UnicodeDecodeError:
         return False
     return True

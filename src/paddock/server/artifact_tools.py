@@ -28,7 +28,7 @@ from paddock.server.images import IMAGE_BYTES, IMAGE_TYPES
 from paddock.server.sessions import Caller
 from paddock.server.tool import READS, ServerTool, builtin_tool, event_bytes, to_result
 from paddock.store.artifact_text import PAGE_CHARACTERS, Query
-from paddock.store.artifacts import Filters, StoredArtifact
+from paddock.store.artifacts import StoredArtifact
 
 if TYPE_CHECKING:
     from paddock.definitions.definition import Definition
@@ -133,7 +133,9 @@ async def list_artifacts(
 ) -> Answer:
     """List artifacts, newest first."""
     try:
-        listing = await scope.list(Filters(session_only, filename, mime_type), limit=limit, cursor=cursor)
+        listing = await scope.list(
+            session_only=session_only, filename=filename, mime_type=mime_type, limit=limit, cursor=cursor
+        )
     except BadArtifact as refused:
         return _failed(str(refused), "Pass the cursor of the previous page unchanged, or none.")
     entries = [

@@ -6,7 +6,7 @@ unrecorded object. Meanwhile the object belongs to one artifact, or is due for d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
     from paddock.model.artifacts import Owner
-    from paddock.store.artifacts import Filters, Quota
+    from paddock.store.artifacts import StoredArtifacts
 
-UPLOAD_SECONDS = 86_400.0
+DAY_SECONDS = 86_400.0
+UPLOAD_SECONDS = DAY_SECONDS
 """An object that still belongs to no artifact after this time was left by a crash."""
 READERS_SECONDS = 3600.0
 """How long readers of replaced bytes have to finish."""
@@ -38,8 +39,9 @@ class Records:
     """The artifacts that one owner sees at one moment, in one transaction."""
 
     connection: Connection
+    stored: StoredArtifacts
     owner: Owner
-    quota: Quota
+    run_id: str | None
     now: float
 
     def find_id(self, artifact_id: str) -> Row[Any] | None:
@@ -57,42 +59,48 @@ class Records:
         query = select(objects).where(objects.c.artifact_id == artifact_id).order_by(objects.c.number)
         return tuple(Part(row.object_key, row.size) for row in self.connection.execute(query))
 
-    def list(self, filters: Filters, before: tuple[float, str] | None, limit: int) -> Sequence[Row[Any]]:
-        """Return artifacts older than `before`, newest first."""
+    def list(
+        self, patterns: Mapping[str, str], before: tuple[float, str] | None, limit: int, *, in_session_only: bool
+    ) -> Sequence[Row[Any]]:
+        """Return artifacts older than `before`, newest first. `patterns` are for columns."""
         query = select(artifacts).where(self._is_visible).order_by(*_NEWEST).limit(limit)
-        if filters.session_only:
+        if in_session_only:
             query = query.where(self._is_of_session)
-        if filters.filename:
-            query = query.where(artifacts.c.filename.ilike(_like(filters.filename), escape="\\"))
-        if filters.mime_type:
-            query = query.where(artifacts.c.mime_type.ilike(_like(filters.mime_type), escape="\\"))
+        for name, pattern in patterns.items():
+            if pattern:
+                query = query.where(artifacts.c[name].ilike(_like(pattern), escape="\\"))
         if before is not None:
             created_at, artifact_id = before
             is_same_time = and_(artifacts.c.created_at == created_at, artifacts.c.id < artifact_id)
             query = query.where(or_(artifacts.c.created_at < created_at, is_same_time))
         return self.connection.execute(query).all()
 
-    def bytes_left(self) -> int | None:
-        """Return how many more bytes the principal may store; None if there is no limit."""
-        return self.quota.principal_bytes - self._used()[1] if self.quota.principal_bytes else None
+    def bytes_left(self, present: int) -> int | None:
+        """Return how many bytes may be added to an artifact with `present` bytes; None if there is no limit."""
+        settings, left = self.stored.settings, []
+        if settings.artifact_bytes:
+            left.append(settings.artifact_bytes - present)
+        if settings.principal_bytes:
+            left.append(settings.principal_bytes - self._used()[1])
+        return min(left, default=None)
 
-    def add(self, values: dict[str, Any], key: str) -> None:
-        """Create an artifact with the bytes of an object."""
-        size = values["size"]
-        self._check_quota(size, more_bytes=size, more=1)
+    def add(self, artifact_id: str, filename: str, mime_type: str, part: Part) -> Row[Any]:
+        """Create an artifact with the bytes of `part`."""
+        self._check_quota(part.size, more_bytes=part.size, more=1)
+        values = {"id": artifact_id, "filename": filename, **self._values(mime_type, part)}
         owner = {"principal": self.owner.principal, "session": self.owner.session}
         self.connection.execute(insert(artifacts).values(**owner, **values))
-        self._attach(Part(key, size), values["id"], 0)
+        self._attach(part, artifact_id, 0)
+        return self._get(artifact_id)
 
-    def replace(self, artifact_id: str, values: dict[str, Any], key: str) -> Row[Any]:
-        """Replace all objects of an artifact with the object `key`."""
-        size = values["size"]
-        self._check_quota(size, more_bytes=size - self._get(artifact_id).size, more=0)
+    def replace(self, artifact_id: str, mime_type: str, part: Part) -> Row[Any]:
+        """Replace all objects of an artifact with `part`."""
+        self._check_quota(part.size, more_bytes=part.size - self._get(artifact_id).size, more=0)
         _detach(self.connection, [artifact_id], self.now)
-        self._attach(Part(key, size), artifact_id, 0)
-        return self._update(artifact_id, values)
+        self._attach(part, artifact_id, 0)
+        return self._update(artifact_id, self._values(mime_type, part))
 
-    def append(self, artifact_id: str, part: Part, merged: Sequence[Part], expires_at: float | None) -> Row[Any] | None:
+    def append(self, artifact_id: str, part: Part, merged: Sequence[Part]) -> Row[Any] | None:
         """Append a part to an artifact. It replaces the last parts, `merged`, whose bytes it contains.
 
         Returns None, and changes nothing, if these are no longer the last parts.
@@ -105,7 +113,7 @@ class Records:
         _detach(self.connection, [artifact_id], self.now, keys=[each.key for each in merged])
         last = self.connection.scalar(select(func.max(objects.c.number)).where(objects.c.artifact_id == artifact_id))
         self._attach(part, artifact_id, 0 if last is None else last + 1)
-        return self._update(artifact_id, {"size": row.size + added_bytes, "expires_at": expires_at})
+        return self._update(artifact_id, {"size": row.size + added_bytes, "expires_at": self._expires_at})
 
     def remove(self, artifact_id: str) -> None:
         _remove(self.connection, [self._get(artifact_id).id], self.now)
@@ -118,6 +126,16 @@ class Records:
     @property
     def _is_of_session(self) -> ColumnElement[bool]:
         return artifacts.c.session.is_not_distinct_from(self.owner.session)
+
+    @property
+    def _expires_at(self) -> float | None:
+        days = self.stored.settings.days
+        return self.now + days * DAY_SECONDS if days else None
+
+    def _values(self, mime_type: str, part: Part) -> dict[str, Any]:
+        """Return the columns that change with the bytes."""
+        times = {"created_at": self.now, "expires_at": self._expires_at}
+        return {"run_id": self.run_id, "mime_type": mime_type, "size": part.size, **times}
 
     def _get(self, artifact_id: str) -> Row[Any]:
         row = self.find_id(artifact_id)
@@ -136,14 +154,14 @@ class Records:
         return count, int(size)
 
     def _check_quota(self, size: int, *, more_bytes: int, more: int) -> None:
-        quota = self.quota
-        quota.check_size(size)
+        self.stored.check_size(size)
         count, used = self._used()
-        if more and quota.principal_count and count + more > quota.principal_count:
-            raise BadArtifact(f"you have {count} artifacts, and the limit is {quota.principal_count}; remove some")
-        if more_bytes > 0 and quota.principal_bytes and used + more_bytes > quota.principal_bytes:
+        max_count, max_bytes = self.stored.settings.principal_count, self.stored.settings.principal_bytes
+        if more and max_count and count + more > max_count:
+            raise BadArtifact(f"you have {count} artifacts, and the limit is {max_count}; remove some")
+        if more_bytes > 0 and max_bytes and used + more_bytes > max_bytes:
             raise BadArtifact(
-                f"you have {format_bytes(used)} of artifacts, and the limit is {format_bytes(quota.principal_bytes)}: "
+                f"you have {format_bytes(used)} of artifacts, and the limit is {format_bytes(max_bytes)}: "
                 f"{format_bytes(more_bytes)} more do not fit; remove some"
             )
 

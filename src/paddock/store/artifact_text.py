@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import codecs
 import time
-from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,12 +22,8 @@ FOUND_CHARACTERS = 100_000
 """A search stops when its matches and their context have this many characters."""
 SEARCH_SECONDS = 20.0
 THREADS = 2
-SLICE_BYTES = 512 * 1024
+SLICE_BYTES = 128 * 1024
 """How much is decoded at once. A character may need four times the memory of its bytes."""
-LANDMARK_BYTES = 4 * 1024 * 1024
-"""The distance between two landmarks: positions in a text that are remembered, so that a later read can start there."""
-LANDMARK_TEXTS = 256
-"""For how many texts landmarks are remembered."""
 PATTERN_CHARACTERS = 1000
 PATTERN_BYTES = 8 * 1024 * 1024
 PATTERN_INSTRUCTIONS = 10_000
@@ -43,15 +39,14 @@ LEAD_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position in a text: how many bytes, characters and ended lines come before it."""
+    """A position in a text: how many characters and ended lines come before it."""
 
-    byte: int = 0
     character: int = 0
     line: int = 0
 
-    def after(self, text: str, byte: int = -1) -> Position:
-        """Return the position after `text`, which starts here. Its byte offset is unknown unless `byte` is passed."""
-        return Position(byte, self.character + len(text), self.line + text.count("\n"))
+    def after(self, text: str) -> Position:
+        """Return the position after `text`, which starts here."""
+        return Position(self.character + len(text), self.line + text.count("\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,34 +93,24 @@ class Match:
 
 
 class TextReader:
-    """Pages and searches texts in its own threads. The key of a text must change with its content."""
+    """Pages and searches texts in its own threads."""
 
     def __init__(self, *, search_seconds: float = SEARCH_SECONDS) -> None:
         self._search_seconds = search_seconds
-        self._landmarks: OrderedDict[Sequence[str], list[Position]] = OrderedDict()
         # Searches may be slow, so pages have separate threads.
         self._page_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-pages")
         self._search_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-search")
 
-    def start(self, key: Sequence[str], unit: Unit, offset: int) -> Position:
-        """Return the last known position before `offset`, so that the text is not read from the beginning."""
-        for position in reversed(self._landmarks.get(key, ())):
-            if (position.line if unit == "lines" else position.character) < offset:
-                return position
-        return Position()
-
-    async def page(
-        self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Position, unit: Unit, offset: int, limit: int
-    ) -> Page:
-        """Read a page of the text. `chunks` contain it from `start` on."""
-        pager = Pager(unit, offset, limit, start=start)
-        await self._scan(key, chunks, pager, start, self._page_threads)
+    async def page(self, chunks: AsyncIterator[bytes], unit: Unit, offset: int, limit: int) -> Page:
+        """Read a page of the text in `chunks`."""
+        pager = Pager(unit, offset, limit)
+        await _scan(chunks, pager, self._page_threads)
         return pager.page()
 
-    async def search(self, key: Sequence[str], chunks: AsyncIterator[bytes], start: Position, query: Query) -> Search:
-        """Search the text. `chunks` contain it from `start` on."""
-        search = Search(query, start=start, deadline=time.monotonic() + self._search_seconds)
-        await self._scan(key, chunks, search, start, self._search_threads)
+    async def search(self, chunks: AsyncIterator[bytes], query: Query) -> Search:
+        """Search the text in `chunks`."""
+        search = Search(query, deadline=time.monotonic() + self._search_seconds)
+        await _scan(chunks, search, self._search_threads)
         return search
 
     def close(self) -> None:
@@ -133,63 +118,40 @@ class TextReader:
         self._page_threads.shutdown()
         self._search_threads.shutdown()
 
-    async def _scan(
-        self,
-        key: Sequence[str],
-        chunks: AsyncIterator[bytes],
-        consumer: Pager | Search,
-        position: Position,
-        threads: ThreadPoolExecutor,
-    ) -> None:
-        """Feed `consumer` until it has enough or the text ends."""
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        loop, bytes_fed = asyncio.get_running_loop(), position.byte
 
-        def step(chunk: bytes, *, is_last: bool = False) -> bool:
-            nonlocal position, bytes_fed
-            for at in range(0, len(chunk) or 1, SLICE_BYTES):
-                piece = chunk[at : at + SLICE_BYTES]
-                text = decoder.decode(piece, is_last)
-                bytes_fed += len(piece)
-                pending = len(decoder.getstate()[0])  # bytes of an incomplete character
-                position = position.after(text, bytes_fed - pending)
-                if consumer.feed(text):
-                    return True
-            if is_last:
-                consumer.end()
-            return False
+async def _scan(chunks: AsyncIterator[bytes], consumer: Pager | Search, threads: ThreadPoolExecutor) -> None:
+    """Feed `consumer` until it has enough or the text ends."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    loop = asyncio.get_running_loop()
 
-        try:
-            async for chunk in chunks:
-                has_enough = await loop.run_in_executor(threads, step, chunk)
-                self._record_landmark(key, position)
-                if has_enough:
-                    return
-            await loop.run_in_executor(threads, lambda: step(b"", is_last=True))
-        finally:
-            consumer.is_stopped = True
+    def feed(chunk: bytes) -> bool:
+        pieces = (chunk[at : at + SLICE_BYTES] for at in range(0, len(chunk), SLICE_BYTES))
+        return any(consumer.feed(decoder.decode(piece)) for piece in pieces)
 
-    def _record_landmark(self, key: Sequence[str], position: Position) -> None:
-        positions = self._landmarks.setdefault(key, [])
-        self._landmarks.move_to_end(key)
-        if position.byte - (positions[-1].byte if positions else 0) >= LANDMARK_BYTES:
-            positions.append(position)
-        while len(self._landmarks) > LANDMARK_TEXTS:
-            self._landmarks.popitem(last=False)
+    def feed_rest() -> None:
+        consumer.feed(decoder.decode(b"", final=True), is_last=True)
+
+    try:
+        async for chunk in chunks:
+            if await loop.run_in_executor(threads, feed, chunk):
+                return
+        await loop.run_in_executor(threads, feed_rest)
+    finally:
+        consumer.is_stopped = True
 
 
 class Pager:
     """Collects one page. If its lines are too long in total, it has fewer lines; if one line is too long, it is cut."""
 
-    def __init__(self, unit: Unit, offset: int, limit: int, *, start: Position) -> None:
+    def __init__(self, unit: Unit, offset: int, limit: int) -> None:
         self._unit: Unit = unit
-        self._offset, self._limit, self._start = offset, limit, start
+        self._offset, self._limit, self._start = offset, limit, Position()
         self._has_begun, self._is_last = False, True
         self._text = ""
         self._last = "\n"  # the last character of the text so far
         self.is_stopped = False
 
-    def feed(self, text: str) -> bool:
+    def feed(self, text: str, *, is_last: bool = False) -> bool:
         """Add the next piece of the text. Returns whether the page is complete."""
         self._last = text[-1:] or self._last
         if not self._has_begun:
@@ -206,9 +168,6 @@ class Pager:
         self._is_last = room >= len(text)
         return not self._is_last
 
-    def end(self) -> None:
-        """Do nothing: the page already has all of its text."""
-
     def page(self) -> Page:
         text = self._text
         if self._unit == "lines" and not self._is_last and "\n" in text:
@@ -221,12 +180,12 @@ class Pager:
 class Search:
     """Collects matches up to a limit or a deadline. Searches stretches of the text: whole lines, or parts of a line."""
 
-    def __init__(self, query: Query, *, start: Position, deadline: float) -> None:
+    def __init__(self, query: Query, *, deadline: float) -> None:
         self._pattern = compile_pattern(query.search, is_regex=query.is_regex)
         self._unit, self._offset, self._limit = query.unit, query.offset, query.limit
         self._context = query.context_lines
         self._characters_left, self._deadline = FOUND_CHARACTERS, deadline
-        self._at = start  # where `_buffer` begins
+        self._at = Position()  # where `_buffer` begins
         self._has_begun = False
         self._previous = ""  # the character before `_buffer`; decides whether a line or a word begins there
         self._buffer = ""
@@ -239,17 +198,13 @@ class Search:
         """Where the next search continues; None if everything was searched."""
         self.is_timeout = False
 
-    def feed(self, text: str) -> bool:
-        """Search the next piece of the text. Returns whether there are enough matches."""
+    def feed(self, text: str, *, is_last: bool = False) -> bool:
+        """Search the next piece of the text. Returns whether to stop. Only with `is_last` is everything searched."""
         if not self._has_begun:
             before, rest = _skip(text, self._at, self._unit, self._offset)
             self._advance(before)
             self._has_begun, text = rest is not None, rest or ""
-        return self._has_begun and self._search(text, is_last=False)
-
-    def end(self) -> None:
-        """Search the rest of the buffer: no text follows."""
-        self._search("", is_last=True)
+        return self._has_begun and self._search(text, is_last=is_last)
 
     def _advance(self, text: str) -> None:
         self._at = self._at.after(text)

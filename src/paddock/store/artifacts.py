@@ -13,10 +13,11 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from paddock.errors import BadArtifact, StoreError
@@ -30,19 +31,18 @@ from paddock.model.artifacts import (
     name_problem,
 )
 from paddock.model.limits import MB, format_bytes
-from paddock.store.artifact_text import Page, Position, Query, Search, TextReader, Unit
+from paddock.store.artifact_text import Page, Query, Search, TextReader, Unit
 from paddock.store.memory import new_artifact_id
 from paddock.store.objects import Objects, Part
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
-    from paddock.config import Config
+    from paddock.config import ArtifactsConfig, Config
     from paddock.store.artifact_records import Records
     from paddock.store.database import Store
 
 T = TypeVar("T")
-DAY_SECONDS = 86_400.0
 MERGED_BYTES = 4 * MB
 """Small parts at the end of an artifact are merged with appended bytes, up to this size."""
 LIST_LIMIT = 200
@@ -65,38 +65,6 @@ class StoredArtifact:
     parts: tuple[Part, ...] = ()
     """Empty for the artifacts of a `Listing`."""
 
-    @property
-    def version(self) -> tuple[str, ...]:
-        """Two artifacts with the same version have the same bytes."""
-        return tuple(part.key for part in self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """How much one principal may store. 0 means no limit."""
-
-    artifact_bytes: int
-    principal_bytes: int
-    principal_count: int
-
-    def check_size(self, size: int) -> None:
-        """Raise BadArtifact for an artifact above the size limit."""
-        if self.artifact_bytes and size > self.artifact_bytes:
-            limit = format_bytes(self.artifact_bytes)
-            raise BadArtifact(f"an artifact may be at most {limit}; this one is larger, so create several")
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which artifacts to list. `filename` and `mime_type` are patterns with `*` and `?`, which ignore case."""
-
-    session_only: bool = False
-    filename: str = ""
-    mime_type: str = ""
-
-
-NO_FILTERS = Filters()
-
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -113,25 +81,22 @@ class StoredArtifacts:
         self,
         store: Store,
         objects: Objects,
-        quota: Quota,
+        settings: ArtifactsConfig,
         *,
-        days: float,
         base_url: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.store, self.objects, self.quota, self.clock = store, objects, quota, clock
+        """`base_url` is used if `settings` has none."""
+        self.store, self.objects, self.settings, self.clock = store, objects, settings, clock
         self.texts = TextReader()
-        self._days = days
+        base_url = settings.base_url or base_url
         self._base_url = f"{base_url.rstrip('/')}/" if base_url else URL
 
     @classmethod
     def from_config(cls, config: Config, store: Store, *, base_url: str = "") -> StoredArtifacts:
-        """Create the artifacts that `config` describes. `base_url` is used if `artifacts.base_url` is not set."""
-        settings = config.artifacts
-        quota = Quota(settings.artifact_bytes, settings.principal_bytes, settings.principal_count)
-        return cls(
-            store, Objects.from_config(config), quota, days=settings.days, base_url=settings.base_url or base_url
-        )
+        """Create the artifacts that `config` describes."""
+        objects = Objects(config.artifacts.url, Path(config.data_directory) / "artifacts")
+        return cls(store, objects, config.artifacts, base_url=base_url)
 
     def of(self, owner: Owner, run_id: str | None = None) -> ArtifactScope:
         """Return the artifacts that `owner` sees. New artifacts are recorded as created by the run `run_id`."""
@@ -167,37 +132,13 @@ class StoredArtifacts:
         artifact = Artifact(row.id, row.filename, row.mime_type, row.size, self.url_of(row.id))
         return StoredArtifact(artifact, row.session, row.run_id, row.created_at, row.expires_at, parts)
 
-    def expires_at(self, now: float) -> float | None:
-        return now + self._days * DAY_SECONDS if self._days else None
-
-    @asynccontextmanager
-    async def new_object(self, artifact_id: str, content: Content, max_bytes: int | None) -> AsyncIterator[Part]:
-        """Write `content` to a new object, which the block records. If the block fails, the object is deleted soon."""
-        from paddock.store import artifact_records as records
-
-        # A key contains nothing that a caller chose: two characters for a folder, the id, and a random suffix.
-        key = f"{artifact_id[2:4]}/{artifact_id}.{secrets.token_hex(8)}"
-        size = len(content) if isinstance(content, bytes) else 0
-
-        async def counted(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-            nonlocal size
-            async for chunk in chunks:
-                size += len(chunk)
-                if max_bytes is not None and size > max_bytes:
-                    raise BadArtifact(
-                        f"only {format_bytes(max(0, max_bytes))} more may be stored; store less, or remove some"
-                    )
-                yield chunk
-
-        await self.store.writer.write(lambda connection: records.add_object(connection, key, self.clock()))
-        try:
-            await self.objects.put(key, content if isinstance(content, bytes) else counted(content))
-            yield Part(key, size)
-        except BaseException:
-            now = self.clock()
-            with suppress(StoreError):  # if this fails, `sweep` deletes the object a day later
-                self.store.writer.put_nowait(lambda connection: records.delete_soon(connection, key, now))
-            raise
+    def check_size(self, size: int) -> None:
+        """Raise BadArtifact for an artifact above the size limit."""
+        limit = self.settings.artifact_bytes
+        if limit and size > limit:
+            raise BadArtifact(
+                f"an artifact may be at most {format_bytes(limit)}; this one is larger, so create several"
+            )
 
 
 class ArtifactScope:
@@ -211,11 +152,10 @@ class ArtifactScope:
         problem = name_problem(filename)
         if problem is not None:
             raise BadArtifact(problem)
-        stored, artifact_id = self._stored, new_artifact_id()
-        async with stored.new_object(artifact_id, content, await self._max_bytes(content)) as part:
-            values = {"id": artifact_id, "filename": filename, **self._values(mime_type, part)}
-            await self._write(lambda records: records.add(values, part.key))
-        return Artifact(artifact_id, filename, mime_type, part.size, stored.url_of(artifact_id))
+        artifact_id = new_artifact_id()
+        async with self._new_object(artifact_id, content) as part:
+            row = await self._write(lambda records: records.add(artifact_id, filename, mime_type, part))
+        return self._stored.from_row(row).artifact
 
     async def read(self, ref: str) -> tuple[Artifact, bytes] | None:
         """Return an artifact with its bytes, for a script. Raises BadArtifact if it is too large for a script."""
@@ -249,17 +189,16 @@ class ArtifactScope:
 
     async def replace(self, found: StoredArtifact, mime_type: str, content: Content) -> Artifact:
         """Replace an artifact's bytes and type. It keeps its id."""
-        stored, artifact_id = self._stored, found.artifact.id
-        async with stored.new_object(artifact_id, content, await self._max_bytes(content)) as part:
-            values = self._values(mime_type, part)
-            row = await self._write(lambda records: records.replace(artifact_id, values, part.key))
-        return stored.from_row(row).artifact
+        artifact_id = found.artifact.id
+        async with self._new_object(artifact_id, content) as part:
+            row = await self._write(lambda records: records.replace(artifact_id, mime_type, part))
+        return self._stored.from_row(row).artifact
 
     async def append(self, found: StoredArtifact, content: Content) -> Artifact:
         """Append bytes. Concurrent appends are all kept, each in one piece."""
         if isinstance(content, bytes):
             merged = _small_parts(found.parts, len(content))
-            before = [piece async for piece in self._stored.objects.read_parts(merged)]
+            before = [piece async for piece in self._stored.objects.read(merged)]
             with suppress(_ConcurrentAppend):
                 return await self._append(found, b"".join([*before, content]), merged)
         return await self._append(found, content, ())
@@ -268,16 +207,28 @@ class ArtifactScope:
         """Remove an artifact at once. Its bytes are deleted later, when no reader can need them."""
         await self._write(lambda records: records.remove(found.artifact.id))
 
-    def stream(self, found: StoredArtifact, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    def stream(self, found: StoredArtifact, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """Stream the bytes that the artifact had when it was found, in pieces of a few megabytes."""
-        return self._stored.objects.read_parts(found.parts, start, end)
+        return self._stored.objects.read(found.parts, start, end)
 
-    async def list(self, filters: Filters = NO_FILTERS, *, limit: int = 50, cursor: str | None = None) -> Listing:
-        """List artifacts, newest first. `cursor` is the one that the previous page returned."""
+    async def list(
+        self,
+        *,
+        session_only: bool = False,
+        filename: str = "",
+        mime_type: str = "",
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Listing:
+        """List artifacts, newest first. `cursor` is the one that the previous page returned.
+
+        `filename` and `mime_type` are patterns with `*` and `?`, which ignore case.
+        """
         before, limit = _parse_cursor(cursor), max(1, min(limit, LIST_LIMIT))
-        if not f"{filters.filename}{filters.mime_type}".isprintable() or len(filters.filename) > NAME_CHARACTERS:
+        if not f"{filename}{mime_type}".isprintable() or len(filename) > NAME_CHARACTERS:
             raise BadArtifact(f"a pattern may have at most {NAME_CHARACTERS} characters, and no control characters")
-        rows = await self._read(lambda records: records.list(filters, before, limit + 1))
+        patterns = {"filename": filename, "mime_type": mime_type}
+        rows = await self._read(lambda records: records.list(patterns, before, limit + 1, in_session_only=session_only))
         page = tuple(self._stored.from_row(row) for row in rows[:limit])
         next_cursor = f"{page[-1].created_at!r}~{page[-1].artifact.id}" if len(rows) > limit else None
         return Listing(page, next_cursor)
@@ -289,19 +240,17 @@ class ArtifactScope:
 
     async def page(self, found: StoredArtifact, unit: Unit, offset: int, limit: int) -> Page:
         """Read a page of the artifact's text."""
-        async with self._text(found, unit, offset, limit) as (start, chunks):
-            return await self._stored.texts.page(found.version, chunks, start, unit, offset, limit)
+        async with self._text(found, offset, limit) as chunks:
+            return await self._stored.texts.page(chunks, unit, offset, limit)
 
     async def search(self, found: StoredArtifact, query: Query) -> Search:
         """Search the artifact's text."""
-        async with self._text(found, query.unit, query.offset, query.limit) as (start, chunks):
-            return await self._stored.texts.search(found.version, chunks, start, query)
+        async with self._text(found, query.offset, query.limit) as chunks:
+            return await self._stored.texts.search(chunks, query)
 
     @asynccontextmanager
-    async def _text(
-        self, found: StoredArtifact, unit: Unit, offset: int, limit: int
-    ) -> AsyncIterator[tuple[Position, AsyncIterator[bytes]]]:
-        """Open the artifact's text at the last known position before `offset`. Raises BadArtifact if it is binary."""
+    async def _text(self, found: StoredArtifact, offset: int, limit: int) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Open the artifact's text. Raises BadArtifact if it is binary, or if `offset` or `limit` is not valid."""
         if offset < 0 or limit < 1:
             raise BadArtifact(f"an offset is at least 0 and a limit at least 1, not {offset} and {limit}")
         if not await self.is_text(found):
@@ -309,56 +258,70 @@ class ArtifactScope:
                 f"the artifact {found.artifact.filename!r} is binary ({found.artifact.mime_type}): only text is paged "
                 "and searched; a script reads its bytes with the function read_artifact"
             )
-        start = self._stored.texts.start(found.version, unit, offset)
-        async with aclosing(self._stored.objects.read_parts(found.parts, start.byte)) as chunks:
-            yield start, chunks
+        async with aclosing(self.stream(found)) as chunks:
+            yield chunks
 
     async def _append(self, found: StoredArtifact, content: Content, merged: tuple[Part, ...]) -> Artifact:
-        stored, artifact_id = self._stored, found.artifact.id
-        present = found.artifact.size - sum(part.size for part in merged)
-        async with stored.new_object(artifact_id, content, await self._max_bytes(content, present)) as part:
-            expires_at = stored.expires_at(stored.clock())
-            row = await self._write(lambda records: records.append(artifact_id, part, merged, expires_at))
+        artifact_id, present = found.artifact.id, found.artifact.size - sum(part.size for part in merged)
+        async with self._new_object(artifact_id, content, present) as part:
+            row = await self._write(lambda records: records.append(artifact_id, part, merged))
             if row is None:
                 raise _ConcurrentAppend
-        return stored.from_row(row).artifact
+        return self._stored.from_row(row).artifact
+
+    @asynccontextmanager
+    async def _new_object(self, artifact_id: str, content: Content, present: int = 0) -> AsyncIterator[Part]:
+        """Write `content` to a new object, which the block records. If the block fails, the object is deleted soon.
+
+        The artifact has `present` other bytes. The transaction that records the object checks the quota again.
+        """
+        from paddock.store import artifact_records as records
+
+        stored, writer, size = self._stored, self._stored.store.writer, 0
+
+        async def counted(chunks: AsyncIterator[bytes], max_bytes: int | None) -> AsyncIterator[bytes]:
+            nonlocal size
+            async for chunk in chunks:
+                size += len(chunk)
+                if max_bytes is not None and size > max_bytes:
+                    raise BadArtifact(
+                        f"only {format_bytes(max(0, max_bytes))} more may be stored; store less, or remove some"
+                    )
+                yield chunk
+
+        if isinstance(content, bytes):
+            size = len(content)
+            stored.check_size(present + size)
+        else:
+            content = counted(content, await self._read(lambda records: records.bytes_left(present)))
+        # A key contains nothing that a caller chose: two characters for a folder, the id, and a random suffix.
+        key = f"{artifact_id[2:4]}/{artifact_id}.{secrets.token_hex(8)}"
+        await writer.write(lambda connection: records.add_object(connection, key, stored.clock()))
+        try:
+            await stored.objects.put(key, content)
+            yield Part(key, size)
+        except BaseException:
+            now = stored.clock()
+            with suppress(StoreError):  # if this fails, `sweep` deletes the object a day later
+                writer.put_nowait(lambda connection: records.delete_soon(connection, key, now))
+            raise
 
     async def _write(self, change: Callable[[Records], T]) -> T:
         """Change records of this owner in one transaction."""
-        now = self._stored.clock()
-        return await self._stored.store.writer.write(lambda connection: change(self._records(connection, now)))
+        return await self._stored.store.writer.write(self._with_records(change))
 
     async def _read(self, query: Callable[[Records], T]) -> T:
+        return await self._stored.store.read(self._with_records(query))
+
+    def _with_records(self, work: Callable[[Records], T]) -> Callable[[Connection], T]:
         now = self._stored.clock()
-        return await self._stored.store.read(lambda connection: query(self._records(connection, now)))
 
-    def _records(self, connection: Connection, now: float) -> Records:
-        from paddock.store.artifact_records import Records
+        def run(connection: Connection) -> T:
+            from paddock.store.artifact_records import Records
 
-        return Records(connection, self.owner, self._stored.quota, now)
+            return work(Records(connection, self._stored, self.owner, self._run_id, now))
 
-    def _values(self, mime_type: str, part: Part) -> dict[str, Any]:
-        now = self._stored.clock()
-        return {
-            "run_id": self._run_id,
-            "mime_type": mime_type,
-            "size": part.size,
-            "created_at": now,
-            "expires_at": self._stored.expires_at(now),
-        }
-
-    async def _max_bytes(self, content: Content, present: int = 0) -> int | None:
-        """Return how many bytes of a stream fit; None if there is no limit. The transaction checks the quota again.
-
-        If `content` is `bytes`, check its size against the limit of one artifact at once and return None.
-        """
-        quota = self._stored.quota
-        if isinstance(content, bytes):
-            quota.check_size(present + len(content))
-            return None
-        principal_left = await self._read(lambda records: records.bytes_left())
-        artifact_left = quota.artifact_bytes - present if quota.artifact_bytes else None
-        return min((each for each in (principal_left, artifact_left) if each is not None), default=None)
+        return run
 
 
 class _ConcurrentAppend(Exception):

@@ -23,13 +23,12 @@ from paddock.store.journal import StoredJournal
 from paddock.store.runs import StoredRuns
 from paddock.store.sessions import StoredSessions
 from paddock.store.tokens import StoredTokens
-from paddock.store.writer import WAIT_SECONDS, Writer
+from paddock.store.writer import Writer
 
 if TYPE_CHECKING:
     import sqlalchemy
 
     from paddock.config import Config
-    from paddock.store.retention import SweepCounts
 
 T = TypeVar("T")
 VERSION = "0003"
@@ -46,17 +45,12 @@ class Store:
     """One database file, which several processes may have open. Use it in `async with`, or `close` it."""
 
     def __init__(
-        self,
-        path: str | Path,
-        settings: StoreConfig | None = None,
-        *,
-        busy_seconds: float = BUSY_SECONDS,
-        wait_seconds: float = WAIT_SECONDS,
+        self, path: str | Path, settings: StoreConfig | None = None, *, busy_seconds: float = BUSY_SECONDS
     ) -> None:
         self.path = Path(path)
         self._busy_seconds, self._is_migrated = busy_seconds, False
         self._file_id: tuple[int, int] | None = None  # of the file that was opened first
-        self.writer = Writer(self._connect_writer, check=self._check_file, name=self.path, wait_seconds=wait_seconds)
+        self.writer = Writer(self._connect_writer, check=self._check_file, name=self.path)
         self._reader: sqlalchemy.Connection | None = None  # used in `_reader_thread` alone
         self._reader_thread: ThreadPoolExecutor | None = None
         self.runs = StoredRuns(self)
@@ -94,12 +88,12 @@ class Store:
             self._reader_thread = ThreadPoolExecutor(1, thread_name_prefix="paddock-reader")
         return await asyncio.wrap_future(self._reader_thread.submit(self._read, work))
 
-    async def sweep(self) -> SweepCounts:
+    async def sweep(self) -> None:
         """Remove what exceeds the limits of `[store]`: old runs, calls, sessions and versions of definitions."""
         await self.start()  # imports SQLAlchemy in the writer's thread, so that it is not imported here
         from paddock.store.retention import sweep
 
-        return await sweep(self, self._settings)
+        await sweep(self, self._settings)
 
     async def close(self) -> None:
         """Write what is queued, and close the file."""
@@ -168,7 +162,7 @@ class Store:
 def migrate(
     connection: sqlalchemy.Connection, path: object, *, version: str = VERSION, migrations: Path = MIGRATIONS
 ) -> None:
-    """Migrate the database to `version` in one transaction. If several processes try at once, only one does it."""
+    """Bring the database to `version` in one transaction. If several processes try at once, only one does it."""
     current = _version(connection)
     connection.rollback()
     if current == version:
@@ -181,7 +175,7 @@ def migrate(
                 "upgrade Paddock, or set store.path to another file"
             )
         if current != version:
-            _upgrade(connection, version, migrations)
+            _upgrade(connection, version, migrations, is_new=current is None)
 
 
 def _version(connection: sqlalchemy.Connection) -> str | None:
@@ -191,12 +185,19 @@ def _version(connection: sqlalchemy.Connection) -> str | None:
     return None if version is None else str(version)
 
 
-def _upgrade(connection: sqlalchemy.Connection, version: str, migrations: Path) -> None:
+def _upgrade(connection: sqlalchemy.Connection, version: str, migrations: Path, *, is_new: bool) -> None:
+    """Create all tables in a new file, or change those of an older one."""
     from alembic import command
     from alembic.config import Config
+
+    from paddock.store.tables import metadata
 
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, version)
+    if is_new:
+        metadata.create_all(connection)
+        command.stamp(config, version)
+    else:
+        command.upgrade(config, version)

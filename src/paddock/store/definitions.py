@@ -86,22 +86,20 @@ def peek_versions(path: Path, principal: str) -> dict[str, int] | None:
 def _select(
     connection: sqlalchemy.Connection, principal: str, *, name: str | None = None, is_current: bool = False
 ) -> Versions:
-    from paddock.store.tables import definitions as table
-    from paddock.store.tables import sa
+    from paddock.store.tables import definitions, sa
 
-    columns = (table.c.name, table.c.version, table.c.is_current, table.c.created_at, table.c.removed_at)
-    query = sa.select(*columns, table.c.spec_json).where(table.c.principal == principal)
+    columns = [definitions.c[name] for name in StoredDefinition.__slots__]
+    query = sa.select(*columns).where(definitions.c.principal == principal)
     if name is not None:
-        query = query.where(table.c.name == name)
+        query = query.where(definitions.c.name == name)
     if is_current:
-        query = query.where(table.c.is_current)
-    rows = connection.execute(query.order_by(table.c.name, table.c.version.desc()))
+        query = query.where(definitions.c.is_current)
+    rows = connection.execute(query.order_by(definitions.c.name, definitions.c.version.desc()))
     return [StoredDefinition(*row) for row in rows]
 
 
 def _save(connection: sqlalchemy.Connection, principal: str, name: str, text: str, now: float) -> StoredDefinition:
-    from paddock.store.tables import definitions as table
-    from paddock.store.tables import sa
+    from paddock.store.tables import definitions, sa
 
     newest = next(iter(_select(connection, principal, name=name)), None)
     if newest is not None and newest.is_current and newest.spec_json == text:
@@ -109,15 +107,16 @@ def _save(connection: sqlalchemy.Connection, principal: str, name: str, text: st
     _retire(connection, principal, name)
     version = newest.version + 1 if newest else 1
     values = {"name": name, "version": version, "is_current": True, "created_at": now, "spec_json": text}
-    connection.execute(sa.insert(table).values(principal=principal, **values))
+    connection.execute(sa.insert(definitions).values(principal=principal, **values))
     return StoredDefinition(**values, removed_at=None)  # type: ignore[arg-type]
 
 
 def _retire(connection: sqlalchemy.Connection, principal: str, name: str, *, removed_at: float | None = None) -> bool:
     """Mark the current version of `name` as not current. Returns whether there was one."""
-    from paddock.store.tables import definitions as table
-    from paddock.store.tables import sa
+    from paddock.store.tables import definitions, sa
 
-    is_current = (table.c.principal == principal) & (table.c.name == name) & table.c.is_current
-    result = connection.execute(sa.update(table).where(is_current).values(is_current=False, removed_at=removed_at))
+    is_current = (definitions.c.principal == principal) & (definitions.c.name == name) & definitions.c.is_current
+    result = connection.execute(
+        sa.update(definitions).where(is_current).values(is_current=False, removed_at=removed_at)
+    )
     return result.rowcount > 0

@@ -9,8 +9,8 @@ import asyncio
 import os
 import secrets
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +20,6 @@ from paddock.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
-
-    from paddock.config import Config
 
 RANGE_BYTES = 4 * 1024 * 1024
 """Size of one read: a compromise between requests to a bucket and memory."""
@@ -52,22 +50,15 @@ class Objects:
         self._store: ObjectStore | None = None
         self._lock = threading.Lock()
 
-    @classmethod
-    def from_config(cls, config: Config) -> Objects:
-        """Return the objects that `config` names."""
-        return cls(config.artifacts.url, Path(config.data_directory) / "artifacts")
-
     async def put(self, key: str, content: bytes | AsyncIterator[bytes]) -> None:
         """Write an object completely and sync it to disk. A failure or cancellation leaves nothing behind."""
         import obstore
 
         store = await self._get_store()
-        try:
+        with _store_errors("written"):
             await obstore.put_async(store, key, content, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
             if self.folder is not None:
                 await asyncio.to_thread(_sync, self.folder / key)
-        except (obstore.exceptions.BaseError, OSError) as problem:
-            raise _store_error("written", problem) from None
 
     async def probe(self) -> None:
         """Write and delete a small object. Raises StoreError if that fails."""
@@ -75,62 +66,48 @@ class Objects:
         await self.put(key, b"paddock")
         await self.delete(key)
 
-    async def read(self, key: str, start: int, end: int) -> AsyncGenerator[bytes]:
-        """Stream the bytes from `start` to `end`."""
+    async def read(self, parts: Sequence[Part], start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
+        """Stream the bytes from `start` to `end` of several objects, as if they were one."""
+        first = 0  # where the part begins
+        for part in parts:
+            part_end = part.size if end is None else min(part.size, end - first)
+            for offset in range(max(0, start - first), part_end, RANGE_BYTES):
+                yield await self._read_range(part.key, offset, min(RANGE_BYTES, part_end - offset))
+            first += part.size
+
+    async def _read_range(self, key: str, start: int, length: int) -> bytes:
         import obstore
 
         store = await self._get_store()
-        while start < end:
-            length = min(RANGE_BYTES, end - start)
+        with _store_errors("read"):
             try:
                 piece = await obstore.get_range_async(store, key, start=start, length=length)
             except FileNotFoundError:
                 raise StoreError("the artifact was changed or removed while it was read; read it again") from None
-            except (obstore.exceptions.BaseError, OSError) as problem:
-                raise _store_error("read", problem) from None
-            if len(piece) != length:
-                raise StoreError("the stored bytes of the artifact are incomplete; create it again")
-            start += length
-            yield piece.to_bytes()
-
-    async def read_parts(self, parts: Sequence[Part], start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
-        """Stream the bytes from `start` to `end` of several objects, as if they were one."""
-        first = 0
-        for part in parts:
-            last = first + part.size if end is None else min(end, first + part.size)
-            if start < last:
-                async with aclosing(self.read(part.key, max(0, start - first), last - first)) as pieces:
-                    async for piece in pieces:
-                        yield piece
-            first += part.size
+        if len(piece) != length:
+            raise StoreError("the stored bytes of the artifact are incomplete; create it again")
+        return piece.to_bytes()
 
     async def delete(self, key: str) -> None:
         """Delete an object, or the remains of an interrupted write. A missing object is not an error."""
         import obstore
 
         store = await self._get_store()
-        try:
+        with _store_errors("deleted"), suppress(FileNotFoundError):
             await obstore.delete_async(store, key)
-        except FileNotFoundError:
-            pass
-        except (obstore.exceptions.BaseError, OSError) as problem:
-            raise _store_error("deleted", problem) from None
         if self.folder is not None:
             await asyncio.to_thread(_delete_staged, self.folder / key)
 
     async def _get_store(self) -> ObjectStore:
-        if self._store is None:
-            await asyncio.to_thread(self._open)
-        assert self._store is not None  # noqa: S101  _open sets it, or raises
-        return self._store
+        return await asyncio.to_thread(self._open) if self._store is None else self._store
 
-    def _open(self) -> None:
+    def _open(self) -> ObjectStore:
         import obstore
         from obstore.store import LocalStore, from_url
 
         with self._lock:
             if self._store is not None:
-                return
+                return self._store
             try:
                 if self.folder is not None:
                     self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -141,6 +118,18 @@ class Objects:
                 raise StoreError(f"the artifacts' folder {self.folder} cannot be used: {problem.strerror}") from None
             except (obstore.exceptions.BaseError, ValueError) as problem:
                 raise ConfigError(f"artifacts.url {self._url!r} cannot be used: {_first_line(problem)}") from None
+            return self._store
+
+
+@contextmanager
+def _store_errors(action: str) -> Iterator[None]:
+    """Raise the errors of obstore and of the disk as StoreError."""
+    import obstore
+
+    try:
+        yield
+    except (obstore.exceptions.BaseError, OSError) as problem:
+        raise StoreError(f"the bytes of an artifact cannot be {action}: {_first_line(problem)}") from None
 
 
 def _sync(path: Path) -> None:
@@ -158,10 +147,6 @@ def _delete_staged(path: Path) -> None:
     if path.parent.is_dir():
         for file in path.parent.glob(f"{path.name}{STAGED_SUFFIX}*"):
             file.unlink(missing_ok=True)
-
-
-def _store_error(action: str, problem: Exception) -> StoreError:
-    return StoreError(f"the bytes of an artifact cannot be {action}: {_first_line(problem)}")
 
 
 def _first_line(problem: Exception) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,43 +24,21 @@ STEP_PAGES = 1000
 DAY_SECONDS = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class SweepCounts:
-    """How much a sweep removed."""
-
-    runs: int = 0
-    calls: int = 0  # calls without a stored run; a removed run's calls are not counted
-    sessions: int = 0
-    definitions: int = 0  # old versions
-
-
-async def sweep(store: Store, settings: StoreConfig) -> SweepCounts:
+async def sweep(store: Store, settings: StoreConfig) -> None:
     """Remove everything beyond a limit, and return free pages to the disk. 0 means no limit."""
     now = time.time()
     runs_since = now - settings.run_days * DAY_SECONDS if settings.run_days else -math.inf
     sessions_since = now - settings.session_days * DAY_SECONDS if settings.session_days else -math.inf
-    removed_runs = 0
     while ids := await store.read(partial(_excess_runs, since=runs_since, settings=settings)):
-        removed_runs += await store.writer.write(partial(_remove_runs, ids=ids))
-    counts = SweepCounts(
-        runs=removed_runs,
-        calls=await _repeat(store, partial(_remove_calls, since=runs_since)),
-        sessions=await _repeat(store, partial(_remove_sessions, since=sessions_since)),
-        definitions=await _repeat(store, partial(_remove_versions, max_versions=settings.definition_versions)),
-    )
-    if removed_runs:
-        await _repeat(store, _shrink, min_removed=1)
-    return counts
-
-
-async def _repeat(store: Store, step: Callable[[Connection], int], *, min_removed: int = STEP_ROWS) -> int:
-    """Repeat `step` until it removes fewer than `min_removed`. Returns how many it removed in total."""
-    total = 0
-    while True:
-        removed = await store.writer.write(step)
-        total += removed
-        if removed < min_removed:
-            return total
+        await store.writer.write(partial(_remove_runs, ids=ids))
+    for step in (
+        partial(_remove_calls, since=runs_since),
+        partial(_remove_sessions, since=sessions_since),
+        partial(_remove_versions, max_versions=settings.definition_versions),
+        _shrink,
+    ):
+        while await store.writer.write(step):
+            pass
 
 
 def _excess_runs(connection: Connection, since: float, settings: StoreConfig) -> list[str]:
@@ -84,9 +60,9 @@ def _excess_runs(connection: Connection, since: float, settings: StoreConfig) ->
     return ids
 
 
-def _remove_runs(connection: Connection, ids: list[str]) -> int:
+def _remove_runs(connection: Connection, ids: list[str]) -> None:
     connection.execute(sa.delete(calls).where(calls.c.run_id.in_(ids)))
-    return connection.execute(sa.delete(runs).where(runs.c.id.in_(ids))).rowcount
+    connection.execute(sa.delete(runs).where(runs.c.id.in_(ids)))
 
 
 def _remove_calls(connection: Connection, since: float) -> int:
@@ -110,7 +86,7 @@ def _remove_versions(connection: Connection, max_versions: int) -> int:
 
 
 def _remove(connection: Connection, table: sa.Table, query: sa.Select[tuple[object]]) -> int:
-    """Remove the rows of `table` that `query` selects, at most `STEP_ROWS`."""
+    """Remove the rows of `table` that `query` selects, at most `STEP_ROWS`. Returns how many."""
     names = [column.name for column in table.primary_key]
     rows = connection.execute(query.limit(STEP_ROWS)).mappings().all()
     keys = [tuple(row[name] for name in names) for row in rows]

@@ -14,20 +14,19 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paddock.errors import BadInput, RequestError, StoreError
-from paddock.model.result import RunError, RunResult, Usage, Verdict
-from paddock.store.journal import calls_of, parse_stored, stored_text
+from paddock.model.result import RunResult
+from paddock.store.journal import stored_text
 from paddock.store.process_lock import ProcessLock
 
 if TYPE_CHECKING:
     import sqlalchemy
 
-    from paddock.model.journal import Intent, Outcome
     from paddock.model.request import Request
     from paddock.store.database import Store
+    from paddock.store.run_records import RunRecords
 
 T = TypeVar("T")
 KEY_CHARACTERS = 255
-BEGINNING_CHARACTERS = 200
 LIST_LIMIT = 1000
 LIVE_SECONDS = 0.5
 """Time between two writes of a run's live output."""
@@ -35,10 +34,6 @@ LIVE_CHARACTERS = 64 * 1024
 """How much of the end of each stream is stored during a run. The result contains the whole output."""
 RUNNING = "running"
 """Shown instead of a verdict while a run is in progress."""
-LOST = (
-    "the process that ran it ended before the run did; the listed calls were made or started, "
-    "so check their effects before you run it again"
-)
 _log = logging.getLogger("paddock.store")
 
 
@@ -93,17 +88,9 @@ class RunSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as JSON values."""
-        return {
-            "run_id": self.id,
-            "verdict": self.verdict or RUNNING,
-            "principal": self.principal,
-            "session": self.session,
-            "definition": self.definition,
-            "language": self.language,
-            "engine": self.engine,
-            "started_at": self.started_at,
-            "ended_at": self.ended_at,
-        }
+        names = ("principal", "session", "definition", "language", "engine", "started_at", "ended_at")
+        values = {name: getattr(self, name) for name in names}
+        return {"run_id": self.id, "verdict": self.verdict or RUNNING, **values}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +98,17 @@ class StoredRun(RunSummary):
     """A run with everything that is stored. While it is in progress it has live output and no result."""
 
     code: str
-    idempotency_key: str | None
     live_stdout: str
     live_stderr: str
+    cancel_requested: bool  # whether another process asked to end the run
     calls: tuple[Mapping[str, Any], ...]  # as in a result; the status of a call without an outcome is None
-    result_json: str | None
-    cancel_requested: bool = False  # whether another process asked to end the run
+    result: Mapping[str, Any] | None  # as `RunResult.to_dict` returns it
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self._head(), "result": None if self.result_json is None else parse_stored(self.result_json)}
-
-    def to_json(self) -> str:
-        """Return the run as JSON text. The result is inserted without decoding it."""
-        return f'{json.dumps(self._head())[:-1]}, "result": {self.result_json or "null"}}}'
-
-    def _head(self) -> dict[str, Any]:
-        head = {**RunSummary.to_dict(self), "code": self.code}
-        if self.result_json is not None:
-            return head
-        return {**head, "stdout": self.live_stdout, "stderr": self.live_stderr, "calls": list(self.calls)}
+        values = {**RunSummary.to_dict(self), "code": self.code}
+        if self.result is None:
+            values |= {"stdout": self.live_stdout, "stderr": self.live_stderr, "calls": list(self.calls)}
+        return {**values, "result": self.result}
 
 
 @dataclass(slots=True)
@@ -158,29 +137,26 @@ class StoredRuns:
         If the principal already has a run with that key, returns that run and writes nothing. Raises RequestError if
         that run was for another request.
         """
-        if run.idempotency_key is not None and not 0 < len(run.idempotency_key) <= KEY_CHARACTERS:
+        key, now = run.idempotency_key, time.time()
+        if key is not None and not 0 < len(key) <= KEY_CHARACTERS:
             raise RequestError(f"an idempotency_key has 1 to {KEY_CHARACTERS} characters")
-        if run.idempotency_key is not None and stored_text(run.idempotency_key) != run.idempotency_key:
+        if key is not None and stored_text(key) != key:
             raise RequestError("the idempotency_key is not valid Unicode: it contains a lone surrogate")
-        now = time.time()
 
-        def work(connection: sqlalchemy.Connection) -> str | None:
-            return _begin(connection, run, self.process.hold(), now)
-
-        if run.idempotency_key is None and self._store.is_working:
+        work = self._with_records(lambda records: records.begin(run, now))
+        if key is None and self._store.is_working:
             await self._store.writer.put(work, size_bytes=len(run.code))
-        elif (earlier := await self._begin_once(run.id, work)) is not None:
-            return await self.get(run.principal, earlier)
+        else:
+            try:
+                earlier = await self._store.writer.write(work)
+            except BaseException:  # this run will not start, but it may still be written: remove it again
+                with suppress(StoreError):
+                    self._store.writer.put_nowait(self._with_records(lambda records: records.forget(run.id)))
+                raise
+            if earlier is not None:
+                return await self.get(run.principal, earlier)
         self._running[run.id] = _Running(run)
         return None
-
-    async def _begin_once(self, run_id: str, work: Callable[[sqlalchemy.Connection], str | None]) -> str | None:
-        try:
-            return await self._store.writer.write(work)
-        except BaseException:  # this run will not start, but it may still be written: remove it again
-            with suppress(StoreError):
-                self._store.writer.put_nowait(lambda connection: _forget(connection, run_id))
-            raise
 
     def add_output(self, run_id: str, stream: str, text: str) -> None:
         """Add to the live output of a run. It is written in the background within half a second."""
@@ -197,18 +173,18 @@ class StoredRuns:
         if run is not None and run.timer is not None:
             run.timer.cancel()
 
-        def work(connection: sqlalchemy.Connection) -> None:
+        def finish(records: RunRecords) -> None:
             result_json = _result_json(result, None if run is None else run.new.redactor, progress)
-            if not _finish(connection, result, result_json, now, self.process.name):
+            if not records.finish(result, result_json, self.process.name, now):
                 _log.warning("the result of run %s was not stored: it is no longer a run of this process", run_id)
 
         size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
-        await self._store.writer.put(work, size_bytes=size)
+        await self._store.writer.put(self._with_records(finish), size_bytes=size)
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
         """Return a run with its calls and its output so far; None if the principal has no such run."""
         self._write_output(run_id)
-        return await self._read(lambda connection: _get(connection, principal, stored_text(run_id)))
+        return await self._read(lambda records: records.get(principal, stored_text(run_id)))
 
     async def list(
         self,
@@ -223,46 +199,39 @@ class StoredRuns:
         """List runs, newest first. `before` is the last id of the previous page; `verdict` may be "running"."""
         filters = {"verdict": verdict, "definition": definition, "session": session}
         limit = max(0, min(limit, LIST_LIMIT))
-        return await self._read(lambda connection: _list(connection, principal, limit, before, filters))
+        return await self._read(lambda records: records.list(principal, limit, before, filters))
 
     async def request_cancel(self, principal: str, run_id: str) -> None:
         """Ask the process that owns a run to end it."""
-
-        def work(connection: sqlalchemy.Connection) -> None:
-            from paddock.store.tables import runs, sa
-
-            is_running = (runs.c.id == run_id) & (runs.c.principal == principal) & runs.c.verdict.is_(None)
-            connection.execute(sa.update(runs).where(is_running).values(cancel_requested=True))
-
-        await self._store.writer.write(work)
+        await self._store.writer.write(self._with_records(lambda records: records.request_cancel(principal, run_id)))
 
     async def cancel_requests(self) -> Sequence[str]:
         """Return the ids of this process's runs that another process wants to end."""
+        return await self._store.read(self._with_records(lambda records: records.cancel_requests()))
 
-        def work(connection: sqlalchemy.Connection) -> Sequence[str]:
-            from paddock.store.tables import runs, sa
-
-            is_own = (runs.c.owner == self.process.name) & runs.c.verdict.is_(None)
-            return connection.scalars(sa.select(runs.c.id).where(is_own, runs.c.cancel_requested == sa.true())).all()
-
-        return await self._store.read(work)
-
-    async def mark_lost(self) -> list[str]:  # type: ignore[valid-type]
+    async def mark_lost(self) -> Sequence[str]:
         """Give the verdict `lost` to every run whose process has died. Returns the ids of these runs."""
-        return await self._store.writer.write(lambda connection: _mark_lost(connection, self.process))
+        return await self._store.writer.write(self._with_records(lambda records: records.mark_lost()))
 
-    async def _read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
+    async def _read(self, query: Callable[[RunRecords], T]) -> T:
         """Mark the runs of dead processes as `lost`, then read."""
-
-        def check(connection: sqlalchemy.Connection) -> tuple[bool, T]:
-            return bool(_dead_owners(connection, self.process)), work(connection)
-
-        has_dead, value = await self._store.read(check)
-        if has_dead:
+        work = self._with_records(lambda records: (records.dead_owners(), query(records)))
+        dead, value = await self._store.read(work)
+        if dead:
             with suppress(StoreError):  # what is stored can be read even if nothing can be written
-                await self._store.writer.write(lambda connection: _mark_lost(connection, self.process))
-                _, value = await self._store.read(check)
+                await self.mark_lost()
+                _, value = await self._store.read(work)
         return value
+
+    def _with_records(self, work: Callable[[RunRecords], T]) -> Callable[[sqlalchemy.Connection], T]:
+        """Return `work` as the store's threads call it. They import SQLAlchemy, so that no caller waits for it."""
+
+        def call(connection: sqlalchemy.Connection) -> T:
+            from paddock.store.run_records import RunRecords
+
+            return work(RunRecords(connection, self.process))
+
+        return call
 
     def _write_output(self, run_id: str) -> None:
         """Queue the live output that is not written yet."""
@@ -275,15 +244,9 @@ class StoredRuns:
         output = dict(run.live_output) if redactor is None else redactor.redact(run.live_output)
         values = {f"{name}_so_far": stored_text(text) for name, text in output.items()}
 
-        def work(connection: sqlalchemy.Connection) -> None:
-            from paddock.store.tables import runs, sa
-
-            connection.execute(sa.update(runs).where(runs.c.id == run_id, runs.c.verdict.is_(None)).values(values))
-
-        try:
+        work = self._with_records(lambda records: records.write_output(run_id, values))
+        with suppress(StoreError):  # the queue is full or the store closed; the result will have the whole output
             self._store.writer.put_nowait(work, size_bytes=sum(map(len, values.values())))
-        except StoreError:
-            return  # the queue is full or the store closed; the result will have the whole output
 
 
 def fingerprint(request: Request) -> str:
@@ -309,67 +272,6 @@ def fingerprint(request: Request) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _digest(run_id: str, fingerprint: str) -> str:
-    """Return the stored form of a fingerprint. It includes the run's id, so that equal requests look different."""
-    return hashlib.sha256(f"{run_id} {fingerprint}".encode()).hexdigest() if fingerprint else ""
-
-
-def _begin(connection: sqlalchemy.Connection, run: NewRun, owner: str, now: float) -> str | None:
-    """Insert `run`, or return the id of the earlier run with the same idempotency key."""
-    from paddock.store.tables import runs, sa
-
-    if run.idempotency_key is not None:
-        is_same_key = (runs.c.principal == run.principal) & (runs.c.idempotency_key == run.idempotency_key)
-        earlier = connection.execute(sa.select(runs.c.id, runs.c.request_digest).where(is_same_key)).one_or_none()
-        if earlier is not None and earlier.request_digest != _digest(earlier.id, run.fingerprint):
-            raise RequestError(
-                f"the idempotency_key {run.idempotency_key!r} was used for another request; "
-                "use a different key for each request, and reuse a key only to repeat that request"
-            )
-        if earlier is not None:
-            return str(earlier.id)
-    code = stored_text(run.code if run.redactor is None else str(run.redactor.redact(run.code)))
-    values = {
-        "id": run.id,
-        "principal": run.principal,
-        "session": run.session,
-        "definition": run.definition,
-        "idempotency_key": run.idempotency_key,
-        "request_digest": _digest(run.id, run.fingerprint),
-        "language": run.language,
-        "owner": owner,
-        "started_at": now,
-        "size_bytes": len(code.encode()),
-        "code": code,
-    }
-    connection.execute(sa.insert(runs), values)
-    return None
-
-
-def _forget(connection: sqlalchemy.Connection, run_id: str) -> None:
-    from paddock.store.tables import runs, sa
-
-    connection.execute(sa.delete(runs).where(runs.c.id == run_id))
-
-
-def _finish(connection: sqlalchemy.Connection, result: RunResult, result_json: str, now: float, owner: str) -> bool:
-    """Write how a run of `owner` ended. Returns False if `owner` has no such run in progress."""
-    from paddock.store.tables import calls, runs, sa
-
-    call_bytes = sa.select(sa.func.coalesce(sa.func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == result.run_id)
-    values = {
-        "engine": result.engine,
-        "ended_at": now,
-        "verdict": str(result.verdict),
-        "result_json": result_json,
-        "size_bytes": runs.c.size_bytes + len(result_json) + call_bytes.scalar_subquery(),
-        "stdout_so_far": "",
-        "stderr_so_far": "",
-    }
-    is_own = (runs.c.id == result.run_id) & (runs.c.owner == owner) & runs.c.verdict.is_(None)
-    return bool(connection.execute(sa.update(runs).where(is_own).values(values)).rowcount)
-
-
 def _result_json(result: RunResult, redactor: Redactor | None, progress: Mapping[str, Any] | None) -> str:
     """Return the result in its stored form, with `progress`, and without calls, because the journal has them."""
 
@@ -382,112 +284,3 @@ def _result_json(result: RunResult, redactor: Redactor | None, progress: Mapping
         return encode(result)
     # A value that cannot be searched for secrets is not stored.
     return redactor.redact_json(encode(result)) or redactor.redact_json(encode(replace(result, output_json=None)))
-
-
-def _dead_owners(connection: sqlalchemy.Connection, process: ProcessLock) -> list[str]:
-    """Return the processes that have died before their runs ended."""
-    from paddock.store.tables import runs, sa
-
-    owners = connection.scalars(sa.select(runs.c.owner).where(runs.c.verdict.is_(None)).distinct()).all()
-    return [name for name in owners if not process.is_alive(name)]
-
-
-def _mark_lost(connection: sqlalchemy.Connection, process: ProcessLock) -> list[str]:
-    from paddock.store.tables import runs, sa
-
-    is_lost = runs.c.verdict.is_(None) & runs.c.owner.in_(_dead_owners(connection, process))
-    rows = connection.execute(sa.select(runs).where(is_lost)).all()
-    now = time.time()
-    for row in rows:
-        output_bytes = len(row.stdout_so_far + row.stderr_so_far)
-        result = RunResult(
-            run_id=row.id,
-            verdict=Verdict.LOST,
-            language=row.language,
-            engine=row.engine,
-            engine_reason=None,
-            usage=Usage(max(0.0, round(now - row.started_at, 6)), output_bytes=output_bytes),
-            stdout=row.stdout_so_far,
-            stderr=row.stderr_so_far,
-            error=RunError("HostError", LOST),
-            definition=row.definition,
-            session=row.session,
-        )
-        _finish(connection, result, result.to_json(), now, row.owner)
-    return [row.id for row in rows]
-
-
-def _columns(*extra: sqlalchemy.ColumnElement[Any]) -> sqlalchemy.Select[Any]:
-    """Select the columns of a `RunSummary`, in its order, and `extra`."""
-    from paddock.store.tables import runs, sa
-
-    names = ("id", "principal", "session", "definition", "language", "engine", "started_at", "ended_at", "verdict")
-    beginning = sa.func.substr(runs.c.code, 1, BEGINNING_CHARACTERS).label("beginning")
-    return sa.select(*(runs.c[name] for name in names), beginning, *extra)
-
-
-def _get(connection: sqlalchemy.Connection, principal: str | Everyone, run_id: str) -> StoredRun | None:
-    from paddock.store.tables import runs
-
-    live = (runs.c.stdout_so_far.label("live_stdout"), runs.c.stderr_so_far.label("live_stderr"))
-    query = _columns(runs.c.code, runs.c.idempotency_key, *live, runs.c.result_json, runs.c.cancel_requested).where(
-        runs.c.id == run_id
-    )
-    if principal is not EVERYONE:
-        query = query.where(runs.c.principal == principal)
-    row = connection.execute(query).mappings().one_or_none()
-    if row is None:
-        return None
-    calls = tuple(_call(intent, outcome) for intent, outcome in calls_of(connection, run_id))
-    text = row["result_json"]
-    return StoredRun(**{**row, "calls": calls, "result_json": None if text is None else _with_calls(text, calls)})
-
-
-def _list(
-    connection: sqlalchemy.Connection,
-    principal: str | Everyone,
-    limit: int,
-    before: str | None,
-    filters: Mapping[str, str | None],
-) -> list[RunSummary]:
-    from paddock.store.tables import runs
-
-    query = _columns().order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
-    if principal is not EVERYONE:
-        query = query.where(runs.c.principal == principal)
-    for name, value in filters.items():
-        if (name, value) == ("verdict", RUNNING):
-            query = query.where(runs.c.verdict.is_(None))
-        elif value is not None:
-            query = query.where(runs.c[name] == value)
-    if before is not None:
-        last = _get(connection, principal, before)
-        if last is None:
-            raise RequestError(f"there is no run {before!r}; pass the last run_id of the previous page")
-        is_same_time = (runs.c.started_at == last.started_at) & (runs.c.id < before)
-        query = query.where((runs.c.started_at < last.started_at) | is_same_time)
-    return [RunSummary(*row) for row in connection.execute(query)]
-
-
-def _call(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
-    """Return a call of the journal in the form that results have."""
-    try:
-        arguments = json.loads(intent.arguments_json)
-    except (ValueError, RecursionError):
-        arguments = {}
-    return {
-        "id": intent.number,
-        "tool": intent.tool,
-        "arguments": arguments,
-        "status": None if outcome is None else outcome.status,
-        "milliseconds": None if outcome is None else outcome.milliseconds,
-    }
-
-
-def _with_calls(result_json: str, calls: tuple[Mapping[str, Any], ...]) -> str:
-    """Insert the calls of the journal into a stored result without decoding it, because its value may be large.
-
-    Everything after the calls in a result comes from the host, so the last `"calls":` is the right one.
-    """
-    before, key, after = result_json.rpartition('"calls":')
-    return f"{before}{key}{json.dumps(calls)}{after.lstrip().removeprefix('[]')}" if calls else result_json

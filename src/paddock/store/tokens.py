@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from paddock.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     import sqlalchemy
 
@@ -84,7 +84,7 @@ class StoredTokens:
 
     async def list(self) -> tuple[StoredToken, ...]:
         """Return all tokens, oldest first."""
-        return await self._store.read(_select(lambda query, table: query.order_by(table.c.created_at, table.c.id)))
+        return await self._store.read(lambda connection: tuple(token for token, _ in _select(connection)))
 
     async def revoke(self, name: str) -> tuple[StoredToken, ...]:
         """Revoke the token with the id `name`, or all tokens of the principal `name`. Returns those it revoked."""
@@ -92,9 +92,9 @@ class StoredTokens:
         def work(connection: sqlalchemy.Connection) -> tuple[StoredToken, ...]:
             from paddock.store.tables import sa, tokens
 
-            named = ((tokens.c.id == name) | (tokens.c.principal == name)) & tokens.c.revoked_at.is_(None)
-            revoked = _select(lambda query, table: query.where(named))(connection)
-            connection.execute(sa.update(tokens).where(named).values(revoked_at=time.time()))
+            is_named = ((tokens.c.id == name) | (tokens.c.principal == name)) & tokens.c.revoked_at.is_(None)
+            revoked = tuple(token for token, _ in _select(connection, is_named))
+            connection.execute(sa.update(tokens).where(is_named).values(revoked_at=time.time()))
             return revoked
 
         return await self._store.writer.write(work, synced=True)
@@ -106,24 +106,23 @@ class StoredTokens:
             return None
 
         def work(connection: sqlalchemy.Connection) -> StoredToken | None:
-            from paddock.store.tables import sa, tokens
+            from paddock.store.tables import tokens
 
-            digest = connection.scalar(sa.select(tokens.c.digest).where(tokens.c.id == parts[1]))
-            if digest is None or not hmac.compare_digest(digest, _digest(text)):
-                return None
-            return _select(lambda query, table: query.where(table.c.id == parts[1]))(connection)[0]
+            found = _select(connection, tokens.c.id == parts[1])
+            return next((token for token, digest in found if hmac.compare_digest(digest, _digest(text))), None)
 
         return await self._store.read(work)
 
 
-def _select(narrow: Callable[[Any, Any], Any]) -> Callable[[sqlalchemy.Connection], tuple[StoredToken, ...]]:
-    def work(connection: sqlalchemy.Connection) -> tuple[StoredToken, ...]:
-        from paddock.store.tables import sa, tokens
+def _select(
+    connection: sqlalchemy.Connection, *conditions: sqlalchemy.ColumnElement[bool]
+) -> Sequence[tuple[StoredToken, str]]:
+    """Return tokens with their digests, oldest first."""
+    from paddock.store.tables import sa, tokens
 
-        columns = [tokens.c[name] for name in StoredToken.__slots__]
-        return tuple(StoredToken(*row) for row in connection.execute(narrow(sa.select(*columns), tokens)))
-
-    return work
+    columns = [tokens.c[name] for name in (*StoredToken.__slots__, "digest")]
+    query = sa.select(*columns).where(*conditions).order_by(tokens.c.created_at, tokens.c.id)
+    return [(StoredToken(*values), digest) for *values, digest in connection.execute(query)]
 
 
 def _digest(text: str) -> str:

@@ -55,20 +55,12 @@ class Writer:
     """Does work in the order in which it was queued. Starts the thread and opens the database on first use."""
 
     def __init__(
-        self,
-        connect: Callable[[], sqlalchemy.Connection],
-        *,
-        check: Callable[[], None] = lambda: None,
-        name: object = "",
-        queue_items: int = QUEUE_ITEMS,
-        queue_bytes: int = QUEUE_BYTES,
-        wait_seconds: float = WAIT_SECONDS,
+        self, connect: Callable[[], sqlalchemy.Connection], *, check: Callable[[], None], name: object
     ) -> None:
+        """`check` is called before each transaction. `name` is the store's name in messages."""
         self._connect, self._check, self._name = connect, check, name
-        self._queue_items, self._queue_bytes, self._wait_seconds = queue_items, queue_bytes, wait_seconds
         self._wake = threading.Condition()
         self._queue: deque[_Item] = deque()
-        self._awaited_count = 0  # items in the queue that a caller waits for
         self._background_count, self._background_bytes = 0, 0  # background work, including items being written
         self._is_busy, self._is_closing = False, False
         self._thread: threading.Thread | None = None
@@ -85,13 +77,13 @@ class Writer:
         """Do `work` and return its value once it is committed and, with `synced`, on disk. Works in any event loop."""
         done = self.submit(work, synced=synced)
         try:
-            async with asyncio.timeout(self._wait_seconds) as waiting:
+            async with asyncio.timeout(WAIT_SECONDS) as waiting:
                 return await asyncio.wrap_future(done)
         except TimeoutError:
             if not waiting.expired():
                 raise
             raise StoreError(
-                f"the store {self._name} has not responded for {self._wait_seconds:g} s; check its disk"
+                f"the store {self._name} has not responded for {WAIT_SECONDS:g} s; check its disk"
             ) from None
 
     def submit(self, work: Work[T], *, synced: bool = False) -> Future[T]:
@@ -133,11 +125,9 @@ class Writer:
         with self._wake:
             if self._is_closing:
                 raise StoreError(f"the store {self._name} is closed")
-            if item.done is not None:
-                self._awaited_count += 1
-            else:
-                is_too_large = self._background_count and self._background_bytes + item.size_bytes > self._queue_bytes
-                if self._background_count >= self._queue_items or is_too_large:
+            if item.done is None:
+                is_too_large = self._background_count and self._background_bytes + item.size_bytes > QUEUE_BYTES
+                if self._background_count >= QUEUE_ITEMS or is_too_large:
                     return False
                 self._background_count += 1
                 self._background_bytes += item.size_bytes
@@ -151,8 +141,9 @@ class Writer:
                 self._wake.notify_all()
         return True
 
-    def _is_urgent(self) -> bool:
-        return bool(self._awaited_count) or self._is_closing or len(self._queue) >= BATCH_ITEMS
+    def _is_awaited(self) -> bool:
+        """Whether a caller waits for work in the queue, or for the store to close."""
+        return self._is_closing or any(item.done is not None for item in self._queue)
 
     def _run(self) -> None:
         is_closing = False
@@ -161,17 +152,19 @@ class Writer:
                 self._is_busy = False
                 self._wake.wait_for(lambda: self._queue or self._is_closing)
                 if self.problem is not None:
-                    self._wake.wait_for(lambda: self._awaited_count or self._is_closing, RETRY_SECONDS)
+                    self._wake.wait_for(self._is_awaited, RETRY_SECONDS)
                 else:
-                    self._wake.wait_for(self._is_urgent, GATHER_SECONDS)
+                    self._wake.wait_for(lambda: len(self._queue) >= BATCH_ITEMS or self._is_awaited(), GATHER_SECONDS)
                 batch = [self._queue.popleft() for _ in range(min(BATCH_ITEMS, len(self._queue)))]
-                self._awaited_count -= sum(item.done is not None for item in batch)
                 self._is_busy = True
             if batch:
                 self._write(batch)
             with self._wake:
                 is_closing = self._is_closing and (not self._queue or self.problem is not None)
-        self._drop_queue()
+        if self._queue:
+            self.lost += len(self._queue)
+            _log.error("%d entries were not written: %s", len(self._queue), self.problem)
+            self._queue.clear()
         self._disconnect()
 
     def _write(self, batch: list[_Item]) -> None:
@@ -216,20 +209,12 @@ class Writer:
         with self._wake:
             items = [*batch, *self._queue]  # callers in the queue get the error now, rather than wait for a retry
             self._queue = deque(item for item in items if item.done is None)
-            self._awaited_count = 0
         if self._queue and not self.is_logged:  # a problem is logged once until a write succeeds
             self.is_logged = True
             _log.warning("%s; unwritten entries wait in memory", problem)
         for item in items:
             if item.done is not None:
                 item.done.set_exception(StoreError(str(problem)))
-
-    def _drop_queue(self) -> None:
-        """Drop and count the work that could not be written before the store was closed."""
-        if self._queue:
-            self.lost += len(self._queue)
-            _log.error("%d entries were not written: %s", len(self._queue), self.problem)
-            self._queue.clear()
 
     def _disconnect(self) -> None:
         connection, self._connection, self._is_synced = self._connection, None, False
