@@ -1,4 +1,4 @@
-"""A new file has the newest version, and migrations bring an older one to it."""
+"""Migrations bring a new file, and a file of any earlier version, to the newest version."""
 
 from __future__ import annotations
 
@@ -16,18 +16,25 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from paddock.store import database
-from paddock.store.connection import connect
+from paddock.store.connection import connect, make_file
 from paddock.store.database import Store
 from paddock.store.tables import metadata
 from tests.forks import fork
 from tests.store.working import adding, stored
 
 
-def test_the_constant_names_the_newest_version() -> None:
-    assert ScriptDirectory(str(database.MIGRATIONS)).get_heads() == [database.VERSION]
+def versions() -> list[str]:
+    """Return every version, oldest first."""
+    walked = ScriptDirectory(str(database.MIGRATIONS)).walk_revisions()
+    return [script.revision for script in walked][::-1]
 
 
-async def test_a_new_file_has_the_declared_tables(store: Store) -> None:
+def test_versions_are_numbered_and_the_constant_names_the_newest() -> None:
+    assert versions() == [f"{number:04}" for number in range(1, len(versions()) + 1)]
+    assert versions()[-1] == database.VERSION
+
+
+async def test_the_migrations_create_the_declared_tables(store: Store) -> None:
     def differences(connection: sqlalchemy.Connection) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection), metadata))
 
@@ -37,6 +44,21 @@ async def test_a_new_file_has_the_declared_tables(store: Store) -> None:
 def schema_of(path: Path) -> list[tuple[str, str]]:
     with closing(sqlite3.connect(path)) as raw:
         return raw.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+@pytest.mark.parametrize("version", versions())
+async def test_each_version_can_be_migrated_and_keeps_its_rows(path: Path, version: str) -> None:
+    make_file(path)
+    with closing(connect(path)) as connection:
+        database.migrate(connection, path, version=version)
+        with connection.begin():
+            adding("from before")(connection)
+    async with Store(path) as store:
+        assert await stored(store) == ["from before"]
+    fresh = path.with_name("fresh.db")
+    async with Store(fresh):
+        pass
+    assert schema_of(path) == schema_of(fresh)
 
 
 LATER = """

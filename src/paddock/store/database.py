@@ -162,7 +162,7 @@ class Store:
 def migrate(
     connection: sqlalchemy.Connection, path: object, *, version: str = VERSION, migrations: Path = MIGRATIONS
 ) -> None:
-    """Bring the database to `version` in one transaction. If several processes try at once, only one does it."""
+    """Migrate the database to `version` in one transaction. If several processes try at once, only one does it."""
     current = _version(connection)
     connection.rollback()
     if current == version:
@@ -175,7 +175,7 @@ def migrate(
                 "upgrade Paddock, or set store.path to another file"
             )
         if current != version:
-            _upgrade(connection, version, migrations, is_new=current is None)
+            _upgrade(connection, version, migrations)
 
 
 def _version(connection: sqlalchemy.Connection) -> str | None:
@@ -185,19 +185,12 @@ def _version(connection: sqlalchemy.Connection) -> str | None:
     return None if version is None else str(version)
 
 
-def _upgrade(connection: sqlalchemy.Connection, version: str, migrations: Path, *, is_new: bool) -> None:
-    """Create all tables in a new file, or change those of an older one."""
+def _upgrade(connection: sqlalchemy.Connection, version: str, migrations: Path) -> None:
     from alembic import command
     from alembic.config import Config
-
-    from paddock.store.tables import metadata
 
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    if is_new:
-        metadata.create_all(connection)
-        command.stamp(config, version)
-    else:
-        command.upgrade(config, version)
+    command.upgrade(config, version)

@@ -1,8 +1,7 @@
 """The tables, in SQLAlchemy Core. Times are seconds since 1970; ids are random; secrets are removed beforehand.
 
-A new file gets these tables. A change here also needs a migration in `migrations/versions`, for existing files.
-Importing this module imports SQLAlchemy, which takes as long as starting a server. So the store imports it inside
-functions that run in its threads.
+A change here needs a migration: `migrations/versions` creates these tables. Importing this module imports SQLAlchemy,
+which takes as long as starting a server. So the store imports it inside functions that run in its threads.
 """
 
 from __future__ import annotations
