@@ -44,13 +44,12 @@ from paddock.errors import PaddockError, RequestError, error_codes
 from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.model.spelling import nearest
-from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
+from paddock.server import artifact_tools, builtin_tools, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import received
-from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
 from paddock.server.sessions import CONNECTION, Caller
-from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_notes
+from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_images, with_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,10 +171,8 @@ class _Handlers:
         is_javascript = bool(definitions) and all(each.language == "javascript" for each in definitions)
         self._discovery = builtin_tools.discovery_tools(services, "javascript" if is_javascript else "python")
         self._contract = builtin_tools.contract_tool()
-        self._session = [
-            session_tools.server_tool(each) for each in session_tools.list_session_tools(services.paddock.injection)
-        ]
-        self._files = files.file_tools(services)
+        self._session = builtin_tools.context_tools(services)
+        self._files = artifact_tools.list_file_tools(services)
         fixed = [
             *(make_code_tool(services, each) for each in definitions),
             *(builtin_tools.run_tools(services) if any(each.face == "native" for each in definitions) else ()),
@@ -308,13 +305,12 @@ class _Handlers:
         name = _session_name(context)
         http = received(context.request)
         token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
-        if http is not None and http.identity.is_verified:
-            token = http.identity.principal  # which may have several tokens, one after another
-        session = None if name is None else self._services.sessions.get(name, token)
+        principal = LOCAL if http is None else http.identity.principal
+        session = None if name is None else self._services.sessions.get(name, principal, token)
         if http is None:
-            return Caller(LOCAL, session, report)
+            return Caller(principal, session, report)
         # Any result may be sent as an event: the SDK starts a stream after 15 s, or at the first report.
-        return Caller(http.identity.principal, session, report, EVENT_BYTES, http.caller, http.memory)
+        return Caller(principal, session, report, EVENT_BYTES, http.caller, http.memory)
 
 
 @contextmanager
