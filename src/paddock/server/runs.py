@@ -230,7 +230,7 @@ class Run:
 
     def state(self) -> dict[str, Any]:
         """Return the run's id, and whether it is queued or running."""
-        return _state(self.id, self._slot.position)
+        return _state(self.id, self._services.queue.position(self.id))
 
     def progress(self) -> dict[str, Any] | None:
         """Return what the script reported last."""
@@ -272,7 +272,11 @@ class Run:
     async def _execute(self) -> RunResult:
         services, caller, request = self._services, self._caller, self._request
         context = self._context()
-        reporter = ProgressReporter(caller.report, partial(services.store.runs.add_output, self.id), self._slot)
+        reporter = ProgressReporter(
+            caller.report,
+            partial(services.store.runs.add_output, self.id),
+            partial(services.queue.position, self.id),
+        )
         self._reporter = reporter
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
@@ -326,8 +330,10 @@ class ProgressReporter:
     a run that is ended early.
     """
 
-    def __init__(self, report: Report, on_output: Callable[[str, str], None], slot: Slot | None = None) -> None:
-        self._report, self._on_output, self._slot = report, on_output, slot
+    def __init__(
+        self, report: Report, on_output: Callable[[str, str], None], position: Callable[[], int | None] = lambda: None
+    ) -> None:
+        self._report, self._on_output, self._position = report, on_output, position
         self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._artifacts: list[Artifact] = []
         self._progress: Progress | None = None
@@ -336,7 +342,7 @@ class ProgressReporter:
         self._loop = asyncio.get_running_loop()
         self._began_at = time.monotonic()
         self._timer = self._loop.call_later(STILL_RUNNING_SECONDS, self._still_running, STILL_RUNNING_SECONDS)
-        if self._position is not None:
+        if self._position() is not None:
             self._send(Progress(0.0, None, self._state(0.0)))
 
     def __call__(self, event: Event) -> None:
@@ -379,12 +385,8 @@ class ProgressReporter:
         if self._task is not None:
             self._task.cancel()
 
-    @property
-    def _position(self) -> int | None:
-        return None if self._slot is None else self._slot.position
-
     def _state(self, seconds: float) -> str:
-        position = self._position
+        position = self._position()
         return f"still running after {seconds:g} s" if position is None else f"queued, position {position}"
 
     def _still_running(self, seconds: float) -> None:

@@ -8,14 +8,22 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from mcp_types import CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
-from paddock.definitions.faces import PREVIEW_CHARACTERS, FaceResponse, envelope_response, warning_lines
+from paddock.definitions.faces import (
+    PREVIEW_CHARACTERS,
+    FaceResponse,
+    Overflow,
+    count_fitting,
+    envelope_response,
+    replacement,
+    warning_lines,
+)
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
 from paddock.model.envelope import with_meta
@@ -94,26 +102,23 @@ class ServerTool:
     def check(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any] | None]:
         """Check arguments. Return them, notes on what had to be repaired, and the envelope if they are invalid.
 
-        Only a null for an optional argument, and the JSON text of a value that is not a text, are repaired.
+        Only a null for an optional argument, and the JSON text of a value that is not a text, are repaired. A float
+        where the schema wants an integer, such as 2.0, becomes an int.
         """
-        name = self.tool.name
+        name, notes = self.tool.name, []
         problem = self.validator.problems(arguments, name)
-        if problem is None:
-            return arguments, [], None
-        repaired, notes = repair(arguments, self.tool.input_schema, only_text=True)
-        if repaired != arguments:
-            problem = self.validator.problems(dict(repaired), name)
-        return dict(repaired), notes, problem and with_meta(problem, normalized=notes)
-
-    def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return valid arguments with an int for each float where the schema wants an integer, such as 2.0."""
+        if problem is not None:
+            repaired, notes = repair(arguments, self.tool.input_schema, only_text=True)
+            if repaired != arguments:
+                arguments = dict(repaired)
+                problem = self.validator.problems(arguments, name)
+        if problem is not None:
+            return arguments, notes, with_meta(problem, normalized=notes)
         properties = self.tool.input_schema.get("properties", {})
-        return {
-            name: int(value)
-            if isinstance(value, float) and properties.get(name, {}).get("type") == "integer"
-            else value
-            for name, value in arguments.items()
-        }
+        for name, value in arguments.items():
+            if isinstance(value, float) and properties.get(name, {}).get("type") == "integer":
+                arguments = {**arguments, name: int(value)}
+        return arguments, notes, None
 
     @cached_property
     def listing(self) -> Tool:
@@ -256,21 +261,12 @@ def _cut(name: str, value: Any, artifact: Artifact | None) -> Any:
     if isinstance(value, str):
         return _cut_text(value, artifact, PART_BYTES)
     if isinstance(value, list):
-        return _first_items(value)
+        return value[: count_fitting((len(json.dumps(each)) for each in value), PART_BYTES)]
     return {inner: _cut(inner, each, artifact) for inner, each in value.items()} if isinstance(value, dict) else value
 
 
-def _first_items(values: list[Any]) -> list[Any]:
-    size = 0
-    for number, each in enumerate(values):
-        size += len(json.dumps(each))
-        if size > PART_BYTES:
-            return values[:number]
-    return values
-
-
 def _replacement(text: str, artifact: Artifact | None) -> dict[str, Any]:
-    return {"artifact": None if artifact is None else asdict(artifact), "preview": text[:PREVIEW_CHARACTERS]}
+    return replacement(Overflow(artifact, text[:PREVIEW_CHARACTERS]))
 
 
 def _cut_text(text: str, artifact: Artifact | None, max_bytes: int) -> str:
