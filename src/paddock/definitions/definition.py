@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -83,6 +84,7 @@ class Definition:
         }
 
 
+@cache
 def shipped(name: str) -> Definition:
     """The shipped definition of this name."""
     text = (resources.files("paddock.definitions") / f"{name}.toml").read_text(encoding="utf-8")

@@ -125,22 +125,23 @@ def _share_sessions(manager: StreamableHTTPSessionManager) -> None:
 
 
 def _metadata_routes(config: Config) -> list[Route]:
-    """Return the routes that tell a client where to get a token: RFC 9728."""
+    """Return the route that tells a client where to get a token: RFC 9728."""
     if not config.auth.issuer:
         return []
-    from mcp.server.auth.routes import create_protected_resource_routes
-    from mcp.server.auth.settings import AuthSettings
-    from pydantic import TypeAdapter
-
-    values = {
-        "issuer_url": config.auth.issuer,
-        "resource_server_url": f"{config.server.url.rstrip('/')}{MCP_PATH}",
-        "validate_token_resource": False,  # `JwtIssuer` checks the audience
+    resource = f"{config.server.url.rstrip('/')}{MCP_PATH}"
+    metadata: dict[str, Any] = {
+        "resource": resource,
+        "authorization_servers": [config.auth.issuer],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Paddock",
     }
-    settings = TypeAdapter(AuthSettings).validate_python(values)
-    assert settings.resource_server_url is not None  # noqa: S101  given above
-    scopes = list(config.auth.scopes) or None
-    return create_protected_resource_routes(settings.resource_server_url, [settings.issuer_url], scopes, "Paddock")
+    if config.auth.scopes:
+        metadata["scopes_supported"] = list(config.auth.scopes)
+
+    async def show(request: Request) -> JSONResponse:
+        return JSONResponse(metadata, headers={"cache-control": "public, max-age=3600"})
+
+    return [Route(f"{_METADATA}{urlsplit(resource).path}", show, methods=["GET"])]
 
 
 def received(request: Request | None) -> Received | None:

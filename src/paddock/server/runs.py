@@ -127,12 +127,12 @@ async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[
         if "position" not in state:
             size, where = services.config.server.answer_bytes, "the result will have them"
             state |= {name: cut_middle(values[name], size, where) for name in ("stdout", "stderr")}
-        if run.id in services.runs and (progress := services.runs[run.id].progress()):
+        if run.id in services.runs and (progress := services.runs[run.id].reporter.progress()):
             state["progress"] = progress
         return {**state, "cancel_requested": True} if run.cancel_requested else state
     output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
     parts = {"output": output_json, "stdout": result["stdout"], "stderr": result["stderr"]}
-    max_bytes = native.overflow_bytes(services.config)
+    max_bytes = dict.fromkeys(parts, services.config.server.answer_bytes)
     overflows = await store_overflows(services, caller, run.id, parts, max_bytes, native.preview, is_repeat=True)
     return native.summarize(result, overflows)
 
@@ -225,16 +225,16 @@ class Run:
         self._definition, self._request = definition, request
         self._stop = asyncio.timeout(None)
         self._ended_by: str | None = None
-        self._reporter: ProgressReporter | None = None
+        self.reporter = ProgressReporter(
+            _ignore if request.detach else caller.report,
+            partial(services.store.runs.add_output, self.id),
+            partial(services.queue.position, self.id),
+        )
         self._task: asyncio.Task[RunResult] | None = None
 
     def state(self) -> dict[str, Any]:
         """Return the run's id, and whether it is queued or running."""
         return _state(self.id, self._services.queue.position(self.id))
-
-    def progress(self) -> dict[str, Any] | None:
-        """Return what the script reported last."""
-        return None if self._reporter is None else self._reporter.progress()
 
     def end(self, reason: str) -> None:
         """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""
@@ -243,13 +243,12 @@ class Run:
             self._stop.reschedule(0)  # a deadline in the past makes `_execute` raise TimeoutError
 
     def detach(self) -> None:
-        """Execute the run in a background task, and log its failure. Nobody listens to its progress."""
+        """Execute the run in a background task, and log its failure."""
 
         def log_failure(task: asyncio.Task[RunResult]) -> None:
             if not task.cancelled() and (fault := task.exception()) is not None:
                 self._services.log_fault(f"the detached run {self.id} failed: {type(fault).__name__}", fault)
 
-        self._caller = replace(self._caller, report=_ignore)
         self._task = asyncio.create_task(self.execute())
         self._task.add_done_callback(log_failure)
 
@@ -270,19 +269,13 @@ class Run:
             self.has_ended.set()
 
     async def _execute(self) -> RunResult:
-        services, caller, request = self._services, self._caller, self._request
+        services, request, reporter = self._services, self._request, self.reporter
         context = self._context()
-        reporter = ProgressReporter(
-            caller.report,
-            partial(services.store.runs.add_output, self.id),
-            partial(services.queue.position, self.id),
-        )
-        self._reporter = reporter
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
         try:
             async with self._stop, self._slot:
-                request = await add_files(services, caller, request)
+                request = await add_files(services, self._caller, request)
                 result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
             await reporter.flush()
         except TimeoutError:
@@ -320,7 +313,7 @@ class Run:
 
 
 async def _ignore(done: float, total: float | None, message: str) -> None:
-    """Discard progress."""
+    """Discard progress, because nobody listens to a detached run."""
 
 
 class ProgressReporter:

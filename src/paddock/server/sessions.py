@@ -36,6 +36,7 @@ class Session:
     state_reason: str | None = None  # why the context that the client set is gone
     context: Context = field(default_factory=Context)
     stored: dict[str, Any] | None = None  # the state as it was last written to the store
+    used_at: float = 0.0
 
     def state(self) -> dict[str, Any]:
         """The part of the session that is stored, as JSON values."""
@@ -74,7 +75,6 @@ class Sessions:
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
         self._sessions: OrderedDict[str, Session] = OrderedDict()  # least recently used first
-        self._used_at: dict[str, float] = {}
         self._idle_seconds, self._now = idle_seconds, now
 
     def get(self, name: str, principal: str = LOCAL, token: str = "") -> Session:
@@ -94,15 +94,15 @@ class Sessions:
             session = replace(session, token_digest=digest, state_reason=TOKEN_SWAPPED, context=Context())
         self._sessions[name] = session
         self._sessions.move_to_end(name)
-        self._used_at[name] = self._now()
+        session.used_at = self._now()
         return session
 
     def _forget_idle(self) -> None:
         oldest = self._now() - self._idle_seconds
         while self._sessions and (name := next(iter(self._sessions))) != CONNECTION:
-            if self._used_at[name] >= oldest and len(self._sessions) <= MAX_SESSIONS:
+            if self._sessions[name].used_at >= oldest and len(self._sessions) <= MAX_SESSIONS:
                 return
-            del self._sessions[name], self._used_at[name]
+            del self._sessions[name]
 
     def __len__(self) -> int:
         return len(self._sessions)

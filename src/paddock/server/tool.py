@@ -105,7 +105,8 @@ class ServerTool:
         Only a null for an optional argument, and the JSON text of a value that is not a text, are repaired. A float
         where the schema wants an integer, such as 2.0, becomes an int.
         """
-        name, notes = self.tool.name, []
+        name = self.tool.name
+        notes: list[dict[str, Any]] = []
         problem = self.validator.problems(arguments, name)
         if problem is not None:
             repaired, notes = repair(arguments, self.tool.input_schema, only_text=True)

@@ -145,6 +145,11 @@ def envelope_response(envelope: Mapping[str, Any]) -> FaceResponse:
     return FaceResponse(json.dumps(envelope, ensure_ascii=False), is_error=True)
 
 
+def answer_bytes(*parts: str) -> Callable[[Config, RunResult], Mapping[str, int]]:
+    """The `overflow_bytes` of a face that shows these parts as far as `server.answer_bytes` allows."""
+    return lambda config, result: dict.fromkeys(parts, config.server.answer_bytes)
+
+
 @dataclass(frozen=True, slots=True)
 class Face:
     """The functions of one face."""

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import (
     Face,
@@ -17,6 +16,7 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    answer_bytes,
     brief_envelope,
     brief_message,
     count_fitting,
@@ -105,11 +105,6 @@ def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """How the run ended."""
     return FaceResponse(structured=summarize(result.to_dict(), overflows), is_error=result.verdict is not Verdict.OK)
-
-
-def overflow_bytes(config: Config, result: object = None) -> dict[str, int]:
-    """The limits for what a model gets to read. A larger part is cut and stored as an artifact."""
-    return dict.fromkeys(("output", "stdout", "stderr"), config.server.answer_bytes)
 
 
 def preview(output_json: str) -> str:
@@ -219,4 +214,4 @@ def _file(values: Mapping[str, str]) -> File:
     return File(name, content, values.get("file_type", ""))
 
 
-FACE = Face(describe, parse, render, overflow_bytes, normalize=normalize, preview=preview)
+FACE = Face(describe, parse, render, answer_bytes("output", "stdout", "stderr"), normalize=normalize, preview=preview)

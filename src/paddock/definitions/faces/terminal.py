@@ -15,6 +15,7 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    answer_bytes,
     object_schema,
     warning_lines,
 )
@@ -106,15 +107,12 @@ def _longer(result: RunResult, limits: Limits) -> str:
     return f" If {limits.wall_seconds:g} s are not enough, pass a longer `timeout`."
 
 
-def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
-    """The limit for each stream in the text that a model reads."""
-    return dict.fromkeys(("stdout", "stderr"), config.server.answer_bytes)
-
-
 def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
     """Remove the timeout of a lint, which ignores it, so that it is not checked."""
     is_lint = arguments.get("lint") in (True, "true")
     return {name: value for name, value in arguments.items() if not (is_lint and name == "timeout")}
 
 
-FACE = Face(describe, parse, render, overflow_bytes, normalize=normalize, render_findings=render_findings)
+FACE = Face(
+    describe, parse, render, answer_bytes("stdout", "stderr"), normalize=normalize, render_findings=render_findings
+)
