@@ -15,14 +15,7 @@ from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES, LANGUAGES, MODES, RunOptions
 from paddock.model.spelling import did_you_mean
 
-SHIPPED = (
-    "run_code",
-    "execute",
-    "code_executor",
-    "code_execution",
-    "python",
-    "code-execution_execute",
-)
+SHIPPED = ("run_code", "execute", "code_executor", "code_execution", "python", "code-execution_execute")
 """Names of the shipped definitions, in the order in which a server lists them. By default it offers the first."""
 
 FACES = ("native", "execute", "markdown", "terminal", "logs", "inputs")
@@ -34,7 +27,6 @@ COMPANIONS = ("discovery", "discovery_if_tools", "session")
 `discovery` finds tools that scripts can call. `discovery_if_tools` is the same group, left out if there are no such
 tools. `session` shows and sets the session's context.
 """
-
 
 _TYPES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (bool, "true or false", ("includes_files", "is_fixed", "type_check")),
@@ -64,6 +56,11 @@ class Definition:
     companions: tuple[str, ...] = ()  # names from COMPANIONS
     limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured limits
     caps: Mapping[str, float | int] = field(default_factory=dict)  # the highest limits that a caller may ask for
+
+    @property
+    def is_python(self) -> bool:
+        """Whether scripts are Python unless the caller chooses another language."""
+        return self.language in ("python", None)
 
     def effective_limits(self, config: Config) -> Limits:
         """The limits of this tool's runs: the definition's, else the configured ones, never above the host's caps."""

@@ -113,8 +113,11 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
 
 
 def _share_sessions(manager: StreamableHTTPSessionManager) -> None:
-    """Let no principal open more than its share of the sessions, so that others can still open some."""
-    admit = manager._admit_session  # noqa: SLF001  the SDK has only one limit for all
+    """Let no principal open more than its share of the sessions, so that others can still open some.
+
+    The SDK has one limit for all, and only its private attributes say which sessions are open.
+    """
+    admit = manager._admit_session  # noqa: SLF001
 
     def admit_fairly(requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         owners, opened = manager._session_owners, manager._server_instances  # noqa: SLF001

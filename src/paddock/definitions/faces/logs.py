@@ -72,7 +72,6 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    """The run that these arguments ask for."""
     code = arguments["code"]
     if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
         how = "keep data in artifacts and read it with codeExec.readArtifact"

@@ -70,7 +70,6 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    """The run that these arguments ask for."""
     options = {name: arguments[name] for name in ("language", "engine", "inputs") if name in arguments}
     options["files"] = [_file(each) for each in arguments.get("files", ())]
     limits = {}
@@ -103,7 +102,6 @@ def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
-    """How the run ended."""
     return FaceResponse(structured=summarize(result.to_dict(), overflows), is_error=result.verdict is not Verdict.OK)
 
 
