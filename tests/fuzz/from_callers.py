@@ -231,10 +231,10 @@ async def artifacts() -> AsyncIterator[Run]:
             if not isinstance(values, dict) or not isinstance(values.get("arguments"), dict):
                 return None
             tool = tools.get(str(values.get("tool"))) or tools["read_artifact"]
-            problem = tool.validator.problems(values["arguments"], tool.tool.name)
+            arguments, _, problem = tool.check(values["arguments"])
             if problem is not None:
                 return problem["error_code"], str(problem["details"])[:60]
-            result = await tool.call(caller, tool.with_integers(values["arguments"]))
+            result = await tool.call(caller, arguments)
             result.model_dump_json(by_alias=True)
             return tool.tool.name, result.is_error, str(result.structured_content)[:40]
 

@@ -183,6 +183,18 @@ async def test_a_request_that_could_never_be_parsed_in_the_allowed_memory_is_ref
     assert "server.request_bytes allows 18 MB: send less at once" in refused.json()["error"]["message"]
 
 
+def held_bytes(body: bytes) -> int:
+    """The memory that a body and its values take once it is parsed."""
+    tracemalloc.start()
+    try:
+        parsed = json.loads(body)
+        held = tracemalloc.get_traced_memory()[0] + len(body)
+    finally:
+        tracemalloc.stop()
+    assert parsed
+    return held
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -202,13 +214,7 @@ async def test_a_request_that_could_never_be_parsed_in_the_allowed_memory_is_ref
 )
 def test_the_estimate_of_a_requests_memory_is_no_less_than_what_it_takes(text: str) -> None:
     body = ("[" + (text * 20_000).removesuffix(",") + "]").encode()
-    tracemalloc.start()
-    try:
-        parsed = json.loads(body)
-        held = tracemalloc.get_traced_memory()[0] + len(body)
-    finally:
-        tracemalloc.stop()
-    assert parsed
+    held = held_bytes(body)
     assert held <= parsed_bytes(body) < 8 * held
 
 
@@ -216,11 +222,5 @@ def test_the_estimate_of_a_requests_memory_is_no_less_than_what_it_takes(text: s
 @pytest.mark.parametrize("escaped", [True, False])
 def test_the_estimate_counts_a_text_as_wide_as_its_widest_character(character: str, escaped: bool) -> None:
     body = json.dumps("x" * 100_000 + character, ensure_ascii=escaped).encode()
-    tracemalloc.start()
-    try:
-        parsed = json.loads(body)
-        held = tracemalloc.get_traced_memory()[0] + len(body)
-    finally:
-        tracemalloc.stop()
-    assert parsed
+    held = held_bytes(body)
     assert held <= parsed_bytes(body)

@@ -18,18 +18,13 @@ from mcp.server.streamable_http_manager import DEFAULT_SESSION_IDLE_TIMEOUT
 from paddock.server.http import BODY_BYTES
 from tests.server.conftest import ERAS, served
 from tests.server.shared_services import SharedServices, open_services
+from tests.server.test_processes import ACCEPT, HELLO
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NEWEST = "2026-07-28"
-
-
 OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-
-
-ACCEPT = {"accept": "application/json, text/event-stream"}
-
-
+MEGABYTE = b" " * (1024 * 1024)
 META = {
     "io.modelcontextprotocol/protocolVersion": NEWEST,
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -167,17 +162,6 @@ async def test_half_of_a_surrogate_pair_in_an_argument_is_refused_and_not_an_int
     assert answer.json()["result"]["isError"] is True
 
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-}
-
-
-MEGABYTE = b" " * (1024 * 1024)
-
-
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -219,18 +203,24 @@ async def test_the_health_check_refuses_foreign_hosts_too(address: str) -> None:
     assert (answer.status_code, answer.json()["error"]["message"].partition(":")[0]) == (421, "Invalid Host header")
 
 
-async def test_a_session_that_is_deleted_ends_its_runs() -> None:
-    began, ended = asyncio.Event(), asyncio.Event()
+class Hanging:
+    """A tool that never answers."""
 
-    async def hang() -> None:
-        began.set()
+    def __init__(self) -> None:
+        self.began, self.ended = asyncio.Event(), asyncio.Event()
+
+    async def hang(self) -> None:
+        self.began.set()
         try:
             await asyncio.Event().wait()
         finally:
-            ended.set()
+            self.ended.set()
 
+
+async def test_a_session_that_is_deleted_ends_its_runs() -> None:
+    hanging = Hanging()
     async with (
-        open_services(tools=[hang]) as services,
+        open_services(tools=[hanging.hang]) as services,
         served(services) as address,
         httpx.AsyncClient(timeout=60) as client,
     ):
@@ -239,9 +229,9 @@ async def test_a_session_that_is_deleted_ends_its_runs() -> None:
         params = {"name": "run_code", "arguments": {"code": "await hang()", "timeout": 600}}
         asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
         calling = asyncio.create_task(client.post(address, json=asked, headers=session))
-        await asyncio.wait_for(began.wait(), 60)
+        await asyncio.wait_for(hanging.began.wait(), 60)
         deleted = await client.delete(address, headers=session)
-        await asyncio.wait_for(ended.wait(), 60)
+        await asyncio.wait_for(hanging.ended.wait(), 60)
         await calling
         after = await client.post(address, json=asked, headers=session)
     assert (deleted.status_code, after.status_code) == (200, 404)
@@ -298,20 +288,12 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_that_disconnects_ends_its_run(era: str) -> None:
-    began, ended = asyncio.Event(), asyncio.Event()
-
-    async def hang() -> None:
-        began.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    async with open_services(tools=[hang]) as services, served(services) as address:
+    hanging = Hanging()
+    async with open_services(tools=[hanging.hang]) as services, served(services) as address:
         with subprocess.Popen([sys.executable, "-c", CLIENT, address, era]) as client:
-            await asyncio.wait_for(began.wait(), 60)
+            await asyncio.wait_for(hanging.began.wait(), 60)
             client.kill()
-        await asyncio.wait_for(ended.wait(), 60)
+        await asyncio.wait_for(hanging.ended.wait(), 60)
         (run,) = await services.store.runs.list("local")
         while run.verdict is None:  # it is stored in the background
             (run,) = await services.store.runs.list("local")

@@ -36,9 +36,6 @@ HELLO = {
 }
 
 
-MEGABYTE = b" " * (1024 * 1024)
-
-
 ACCEPT = {"accept": "application/json, text/event-stream"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -14,14 +15,7 @@ from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES, LANGUAGES, MODES, RunOptions
 from paddock.model.spelling import did_you_mean
 
-SHIPPED = (
-    "run_code",
-    "execute",
-    "code_executor",
-    "code_execution",
-    "python",
-    "code-execution_execute",
-)
+SHIPPED = ("run_code", "execute", "code_executor", "code_execution", "python", "code-execution_execute")
 """Names of the shipped definitions, in the order in which a server lists them. By default it offers the first."""
 
 FACES = ("native", "execute", "markdown", "terminal", "logs", "inputs")
@@ -33,7 +27,6 @@ COMPANIONS = ("discovery", "discovery_if_tools", "session")
 `discovery` finds tools that scripts can call. `discovery_if_tools` is the same group, left out if there are no such
 tools. `session` shows and sets the session's context.
 """
-
 
 _TYPES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (bool, "true or false", ("includes_files", "is_fixed", "type_check")),
@@ -64,6 +57,11 @@ class Definition:
     limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured limits
     caps: Mapping[str, float | int] = field(default_factory=dict)  # the highest limits that a caller may ask for
 
+    @property
+    def is_python(self) -> bool:
+        """Whether scripts are Python unless the caller chooses another language."""
+        return self.language in ("python", None)
+
     def effective_limits(self, config: Config) -> Limits:
         """The limits of this tool's runs: the definition's, else the configured ones, never above the host's caps."""
         own = {name: min(value, getattr(config.caps, name)) for name, value in self.limits.items()}
@@ -83,6 +81,7 @@ class Definition:
         }
 
 
+@cache
 def shipped(name: str) -> Definition:
     """The shipped definition of this name."""
     text = (resources.files("paddock.definitions") / f"{name}.toml").read_text(encoding="utf-8")

@@ -58,11 +58,11 @@ async def code_execution_prompt(
 
 async def linked_stubs(paddock: Paddock, definition: Definition) -> str:
     """Typed declarations of the tools that a definition links. If one is missing, a comment that says so."""
-    language = "python" if definition.language in ("python", None) else "typescript"
+    language = "python" if definition.is_python else "typescript"
     try:
         return await paddock.tool_stubs(definition.tools, language=language, whole=False)
     except UnknownTool as problem:
-        return f"{'#' if language == 'python' else '//'} {' '.join(str(problem).split())}\n"
+        return f"{'#' if definition.is_python else '//'} {' '.join(str(problem).split())}\n"
 
 
 def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], template: str | None = None) -> str:

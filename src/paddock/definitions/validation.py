@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from paddock.definitions.definition import SHIPPED, Definition, parse_definition, shipped
@@ -52,7 +51,7 @@ class Validated:
 
 def parse_saved(values: Mapping[str, Any]) -> Definition:
     """Build a user's definition from a file or the store without contacting any server. Raises BadDefinition."""
-    base = asdict(_base())
+    base = asdict(shipped(BASE))
     defaults = {name: value for name, value in base.items() if name not in NOT_INHERITED}
     name = values.get("name")
     title = name.replace("_", " ").replace("-", " ").capitalize() if isinstance(name, str) else ""
@@ -60,8 +59,8 @@ def parse_saved(values: Mapping[str, Any]) -> Definition:
     merged = {**base["limits"], **limits} if isinstance(limits, Mapping) else limits
     definition = parse_definition({**defaults, "title": title, "tools": [], **values, "limits": merged})
     for key in FIXED:
-        if getattr(definition, key) != getattr(_base(), key):
-            raise BadDefinition(f"{key} of a saved definition is always {getattr(_base(), key)!r}; leave it out")
+        if getattr(definition, key) != (fixed := getattr(shipped(BASE), key)):
+            raise BadDefinition(f"{key} of a saved definition is always {fixed!r}; leave it out")
     _check_name(definition.name)
     if definition.is_fixed and definition.code is None:
         raise BadDefinition("is_fixed: a definition that takes no arguments must have code; set code")
@@ -152,8 +151,3 @@ def _all_ready(definition: Definition, paddock: Paddock) -> bool:
     health = paddock.upstreams()
     servers = servers_of(definition.tools or (), health) or health  # a name without a server may belong to any
     return all(health[server].state == "ready" for server in servers)
-
-
-@cache
-def _base() -> Definition:
-    return shipped(BASE)

@@ -113,8 +113,11 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
 
 
 def _share_sessions(manager: StreamableHTTPSessionManager) -> None:
-    """Let no principal open more than its share of the sessions, so that others can still open some."""
-    admit = manager._admit_session  # noqa: SLF001  the SDK has only one limit for all
+    """Let no principal open more than its share of the sessions, so that others can still open some.
+
+    The SDK has one limit for all, and only its private attributes say which sessions are open.
+    """
+    admit = manager._admit_session  # noqa: SLF001
 
     def admit_fairly(requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         owners, opened = manager._session_owners, manager._server_instances  # noqa: SLF001
@@ -125,22 +128,23 @@ def _share_sessions(manager: StreamableHTTPSessionManager) -> None:
 
 
 def _metadata_routes(config: Config) -> list[Route]:
-    """Return the routes that tell a client where to get a token: RFC 9728."""
+    """Return the route that tells a client where to get a token: RFC 9728."""
     if not config.auth.issuer:
         return []
-    from mcp.server.auth.routes import create_protected_resource_routes
-    from mcp.server.auth.settings import AuthSettings
-    from pydantic import TypeAdapter
-
-    values = {
-        "issuer_url": config.auth.issuer,
-        "resource_server_url": f"{config.server.url.rstrip('/')}{MCP_PATH}",
-        "validate_token_resource": False,  # `JwtIssuer` checks the audience
+    resource = f"{config.server.url.rstrip('/')}{MCP_PATH}"
+    metadata: dict[str, Any] = {
+        "resource": resource,
+        "authorization_servers": [config.auth.issuer],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Paddock",
     }
-    settings = TypeAdapter(AuthSettings).validate_python(values)
-    assert settings.resource_server_url is not None  # noqa: S101  given above
-    scopes = list(config.auth.scopes) or None
-    return create_protected_resource_routes(settings.resource_server_url, [settings.issuer_url], scopes, "Paddock")
+    if config.auth.scopes:
+        metadata["scopes_supported"] = list(config.auth.scopes)
+
+    async def show(request: Request) -> JSONResponse:
+        return JSONResponse(metadata, headers={"cache-control": "public, max-age=3600"})
+
+    return [Route(f"{_METADATA}{urlsplit(resource).path}", show, methods=["GET"])]
 
 
 def received(request: Request | None) -> Received | None:
@@ -183,39 +187,31 @@ class _Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        headers = Headers(scope=scope)
         try:
-            headers = Headers(scope=scope)
             self._check(headers)
             identity = await self._identify(scope, headers)
+            # Not a connection or an unverified token: anybody can have many of those.
+            caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
+            memory = HeldMemory(self._memory, caller)
+            with memory:
+                # What needs no token needs no body either, so nobody without a token takes memory from others.
+                has_body = scope["type"] == "http" and identity is not ANYBODY
+                body = await self._receive_body(headers, receive, memory) if has_body else deque()
+                size = sum(len(message.get("body", b"")) for message in body)
+                known = Received(identity, caller, size, memory, asyncio.Event())
+                await self._serve(scope, receive, send, body, known)
         except _Refused as refused:
             await refused.response()(scope, receive, send)
-            return
-        # Not a connection or an unverified token: anybody can have many of those.
-        caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
-        memory = HeldMemory(self._memory, caller)
-        with memory:
-            await self._serve(scope, receive, send, identity, caller, memory)
 
-    async def _serve(
-        self, scope: Scope, receive: Receive, send: Send, identity: Identity, caller: str, memory: HeldMemory
-    ) -> None:
-        try:
-            headers = Headers(scope=scope)
-            # What needs no token needs no body either, so nobody without a token takes memory from others.
-            has_body = scope["type"] == "http" and identity is not ANYBODY
-            body = await self._receive_body(headers, receive, memory) if has_body else deque()
-        except _Refused as refused:
-            await refused.response()(scope, receive, send)
-            return
-        disconnected = asyncio.Event()
-        size = sum(len(message.get("body", b"")) for message in body)
-        scope.setdefault("state", {})[_RECEIVED_KEY] = Received(identity, caller, size, memory, disconnected)
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, body: deque[Message], known: Received) -> None:
+        scope.setdefault("state", {})[_RECEIVED_KEY] = known
         has_started = False
 
         async def receive_again() -> Message:
             message = body.popleft() if body else await receive()
             if message["type"] == "http.disconnect":
-                disconnected.set()
+                known.disconnected.set()
             return message
 
         async def forward(message: Message) -> None:

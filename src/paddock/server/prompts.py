@@ -19,7 +19,7 @@ from mcp_types import (
 from paddock.definitions.faces.inputs import STUBS_URL
 from paddock.errors import RequestError
 from paddock.model.spelling import did_you_mean
-from paddock.server.files import attached_files
+from paddock.server.artifacts import attached_files
 
 if TYPE_CHECKING:
     from paddock.definitions.definition import Definition
@@ -77,7 +77,7 @@ async def read_stubs(services: Services, definitions: Sequence[Definition], uri:
         return None
     text = await linked_stubs(services.paddock, definition)
     if not text.strip():
-        comment = "#" if definition.language in ("python", None) else "//"
+        comment = "#" if definition.is_python else "//"
         text = f"{comment} There are no tools that scripts of {definition.name} can call now.\n"
     return TextResourceContents(uri=uri, mime_type=_mime_type(definition), text=text)
 
@@ -87,4 +87,4 @@ def _with_inputs_face(definitions: Sequence[Definition]) -> list[Definition]:
 
 
 def _mime_type(definition: Definition) -> str:
-    return "text/x-python" if definition.language in ("python", None) else "text/x-typescript"
+    return "text/x-python" if definition.is_python else "text/x-typescript"

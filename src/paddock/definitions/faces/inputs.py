@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import (
     Face,
@@ -14,6 +13,7 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    answer_bytes,
     brief_message,
     failed_call_note,
     object_schema,
@@ -194,9 +194,5 @@ def _names(names: Collection[str]) -> str:
     return shown if len(names) <= MAX_NAMED else f"{shown}, …"
 
 
-def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
-    """The limit for what was printed. A value is returned whole."""
-    return {"stdout": config.server.answer_bytes}
-
-
-FACE = Face(describe, parse, render, overflow_bytes, render_fault=render_fault, render_refusal=render_refusal)
+# A value is returned whole.
+FACE = Face(describe, parse, render, answer_bytes("stdout"), render_fault=render_fault, render_refusal=render_refusal)

@@ -41,7 +41,6 @@ _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schemas for the model, with the limits of this installation."""
     default = definition.effective_limits(host.config).wall_seconds
     longest = min(definition.caps["wall_seconds"], host.config.caps.wall_seconds)
     shortest = min(MIN_SECONDS, longest)
@@ -73,7 +72,6 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    """The run that these arguments ask for."""
     code = arguments["code"]
     if len(code) > CODE_BYTES or len(code.encode(errors="replace")) > CODE_BYTES:
         how = "keep data in artifacts and read it with codeExec.readArtifact"

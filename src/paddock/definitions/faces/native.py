@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
-from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.definitions.faces import (
     Face,
@@ -17,6 +16,7 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    answer_bytes,
     brief_envelope,
     brief_message,
     count_fitting,
@@ -58,9 +58,8 @@ _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schemas for the model, with the limits of this installation."""
     call_tool = _CALL_TOOL if host.has_tools else ""
-    javascript = _JAVASCRIPT.format(node=host.node(), call_tool=call_tool) if _has_javascript(host.engines) else ""
+    javascript = _JAVASCRIPT.format(node=host.node(), call_tool=call_tool) if "node" in host.engines else ""
     description = host.format_description(
         definition,
         javascript=javascript,
@@ -71,14 +70,8 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    """The run that these arguments ask for."""
-    options: RunOptions = {"files": [_file(each) for each in arguments.get("files", ())]}
-    if "language" in arguments:
-        options["language"] = arguments["language"]
-    if "engine" in arguments:
-        options["engine"] = arguments["engine"]
-    if "inputs" in arguments:
-        options["inputs"] = arguments["inputs"]
+    options = {name: arguments[name] for name in ("language", "engine", "inputs") if name in arguments}
+    options["files"] = [_file(each) for each in arguments.get("files", ())]
     limits = {}
     if "timeout" in arguments:
         seconds, config = arguments["timeout"], host.config
@@ -92,7 +85,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         options["limits"] = limits
     return FaceRequest(
         arguments["code"],
-        options,
+        cast("RunOptions", options),
         detach=arguments.get("detach", False),
         idempotency_key=arguments.get("idempotency_key"),
         session_files=True,
@@ -109,13 +102,7 @@ def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
-    """How the run ended."""
     return FaceResponse(structured=summarize(result.to_dict(), overflows), is_error=result.verdict is not Verdict.OK)
-
-
-def overflow_bytes(config: Config, result: object = None) -> dict[str, int]:
-    """The limits for what a model gets to read. A larger part is cut and stored as an artifact."""
-    return dict.fromkeys(("output", "stdout", "stderr"), config.server.answer_bytes)
 
 
 def preview(output_json: str) -> str:
@@ -173,7 +160,7 @@ def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:
-    languages = _languages(host.engines)
+    languages = list(LANGUAGES) if "node" in host.engines else ["python"]
     file = {"file_name": _TEXT, "content": _TEXT, "base64": _TEXT, "file_type": _TEXT}
     properties = {
         "code": _TEXT,
@@ -201,18 +188,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
 
 
 # Short, because it is sent to every client; docs/server.md lists all fields.
-_OUTPUT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["run_id", "verdict"],
-}
-
-
-def _has_javascript(engines: Collection[str]) -> bool:
-    return "node" in engines
-
-
-def _languages(engines: Collection[str]) -> list[str]:
-    return list(LANGUAGES) if _has_javascript(engines) else ["python"]
+_OUTPUT_SCHEMA: dict[str, Any] = {"type": "object", "required": ["run_id", "verdict"]}
 
 
 def _size(default: int, cap: int, unit: int) -> dict[str, Any]:
@@ -236,4 +212,4 @@ def _file(values: Mapping[str, str]) -> File:
     return File(name, content, values.get("file_type", ""))
 
 
-FACE = Face(describe, parse, render, overflow_bytes, normalize=normalize, preview=preview)
+FACE = Face(describe, parse, render, answer_bytes("output", "stdout", "stderr"), normalize=normalize, preview=preview)

@@ -15,6 +15,7 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    answer_bytes,
     object_schema,
     warning_lines,
 )
@@ -29,7 +30,6 @@ TIMED_OUT = "Execution timed out"
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schema for the model, with the limits of this installation."""
     limits, max_seconds = definition.effective_limits(host.config), _max_seconds(definition, host.config)
     packages = f", with {', '.join(host.packages())}" if host.packages() else ""
     text = host.format_description(definition, packages=packages, max_seconds=max_seconds)
@@ -107,15 +107,12 @@ def _longer(result: RunResult, limits: Limits) -> str:
     return f" If {limits.wall_seconds:g} s are not enough, pass a longer `timeout`."
 
 
-def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
-    """The limit for each stream in the text that a model reads."""
-    return dict.fromkeys(("stdout", "stderr"), config.server.answer_bytes)
-
-
 def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
     """Remove the timeout of a lint, which ignores it, so that it is not checked."""
     is_lint = arguments.get("lint") in (True, "true")
     return {name: value for name, value in arguments.items() if not (is_lint and name == "timeout")}
 
 
-FACE = Face(describe, parse, render, overflow_bytes, normalize=normalize, render_findings=render_findings)
+FACE = Face(
+    describe, parse, render, answer_bytes("stdout", "stderr"), normalize=normalize, render_findings=render_findings
+)
