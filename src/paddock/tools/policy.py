@@ -52,14 +52,6 @@ class Rule:
         return f"match = '{self.match}'{hint}, action = '{self.action}'"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What the policy says, and by which rule. A tool that no rule matches is allowed."""
-
-    action: str = "allow"
-    rule: Rule | None = None
-
-
 class Policy:
     """Decides by the first rule that matches."""
 
@@ -67,13 +59,12 @@ class Policy:
         self.rules = tuple(rules)
         self._matches = [re.compile(translate(rule.match)) for rule in self.rules]
 
-    def decide(self, tool: Tool) -> Decision:
-        """Return what the policy says about `tool`."""
-        name = tool.full_name
+    def decide(self, tool: Tool) -> Rule | None:
+        """The first rule that matches `tool`. If it is None, the tool is allowed."""
         for rule, pattern in zip(self.rules, self._matches, strict=True):
-            if pattern.match(name) and (not rule.hint or _has_hint(tool.hints, rule)):
-                return Decision(rule.action, rule)
-        return Decision()
+            if pattern.match(tool.full_name) and (not rule.hint or _has_hint(tool.hints, rule)):
+                return rule
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +85,18 @@ def parse(values: object) -> Policy:
     return Policy([_rule(value, f"tools.policy[{number}]") for number, value in enumerate(values)])
 
 
-def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
-    """The envelope for a call that `decision` does not allow."""
-    name, reason = tool.full_name, f"the rule {decision.rule}"
-    rule = f'{{match = "{name}", action = "allow"}}'
-    how = f"Only the operator of this server can allow it, with {rule} before that rule in [tools] policy."
-    if decision.action == "ask":
-        summary = f"'{name}' needs the approval of a person ({reason}), and Paddock cannot ask for approvals yet."
-        return policy_denied(
-            name, summary, needs_approval=True, hints=["Tell the user what you would call and why.", how]
+def refusal(rule: Rule, tool: Tool) -> dict[str, Any]:
+    """The envelope for a call that `rule` does not allow."""
+    name, needs_approval = tool.full_name, rule.action == "ask"
+    allowing = f'{{match = "{name}", action = "allow"}}'
+    how = f"Only the operator of this server can allow it, with {allowing} before that rule in [tools] policy."
+    summary, hint = f"'{name}' is denied by the rule {rule}.", "Do without this tool."
+    if needs_approval:
+        summary = (
+            f"'{name}' needs the approval of a person (the rule {rule}), and Paddock cannot ask for approvals yet."
         )
-    return policy_denied(
-        name, f"'{name}' is denied by {reason}.", needs_approval=False, hints=["Do without this tool.", how]
-    )
+        hint = "Tell the user what you would call and why."
+    return policy_denied(name, summary, needs_approval=needs_approval, hints=[hint, how])
 
 
 def _has_hint(hints: Hints, rule: Rule) -> bool:
