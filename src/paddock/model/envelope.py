@@ -70,7 +70,6 @@ def with_meta(
     result: Mapping[str, Any],
     *,
     normalized: Sequence[Mapping[str, Any]] = (),
-    rate_limit: Mapping[str, Any] | None = None,
     retry_after_seconds: float | None = None,
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -79,8 +78,6 @@ def with_meta(
     for name, items in (("normalized", [dict(note) for note in normalized]), ("warnings", list(warnings))):
         if items:
             meta[name] = [*meta.get(name, []), *items]
-    if rate_limit:
-        meta["rate_limit"] = dict(rate_limit)
     if retry_after_seconds is not None:
         meta["retry_after_seconds"] = retry_after_seconds
     return {**result, "_meta": meta} if meta else dict(result)

@@ -20,7 +20,7 @@ from paddock.model.journal import Intent, Outcome
 from paddock.model.json_depth import is_deeper
 from paddock.model.result import Call
 from paddock.model.tools import RunTool, Tool
-from paddock.tools.functions import Unraisable, to_answer
+from paddock.tools.functions import to_answer
 from paddock.tools.policy import Rules, refusal
 from paddock.tools.size import run_by_size
 from paddock.tools.toolbox import Scope, Toolbox
@@ -296,8 +296,8 @@ def _is_cancelled() -> bool:
 
 
 def _internal_error(tool: Tool, problem: BaseException) -> dict[str, Any]:
-    if isinstance(problem, Unraisable):
-        problem = problem.args[0]
+    if isinstance(problem.__cause__, StopIteration):
+        problem = problem.__cause__  # a coroutine cannot raise it: Python raises RuntimeError instead
     try:
         text = str(problem)
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
