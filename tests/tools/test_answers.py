@@ -167,9 +167,9 @@ async def test_an_error_text_becomes_the_summary_of_an_envelope() -> None:
 
 
 async def test_an_envelope_of_the_server_passes_unchanged() -> None:
-    own = envelope("rate_limited", "inner", "<b>slow</b>", "RATE_LIMITED", retryable=True)
-    answered = await answer(text(json.dumps(own, indent=1), is_error=True), TOOL, Kept().create)
-    assert (answered.failed, json.loads(answered.json)) == (True, own)
+    own = json.dumps(envelope("rate_limited", "inner", "<b>slow</b>", "RATE_LIMITED", retryable=True), indent=1)
+    answered = await answer(text(own, is_error=True), TOOL, Kept().create)
+    assert (answered.failed, answered.json) == (True, own)
 
 
 async def test_an_incomplete_envelope_is_treated_as_text() -> None:

@@ -181,7 +181,7 @@ def _error_answer(result: Result, tool: Tool) -> Answer:
     for candidate in (text, structured):
         own = envelope.parse(candidate)
         if own is not None:
-            return Answer(_dumps(own), failed=True)
+            return Answer(candidate if _finite(own) == own else _dumps(own), failed=True)
     message = text or structured
     why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
     match = _REJECTED.match(message)  # the SDKs report some protocol errors as results
