@@ -90,7 +90,7 @@ ANYTHING = Tool("legacy", "orders", "Does what it is told.")
 SHOP = [ORDERS, CANCEL, PING, ANYTHING]
 
 
-def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
+def config(tools: ToolsConfig | None = None, /, **upstreams: Any) -> Config:
     """These servers, with guests of the bare environment, which start quickly."""
     return Config(
         environments={**Config().environments, "bare": EnvironmentConfig()},

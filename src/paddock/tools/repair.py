@@ -197,7 +197,7 @@ class _Repair:
 
     def _alternatives(self, node: Mapping[str, Any]) -> list[Any]:
         """The schemas of `anyOf` or `oneOf`, without references; empty if there are none, or too many."""
-        listed = next((node[name] for name in ("anyOf", "oneOf") if isinstance(node.get(name), list)), [])
+        listed: list[Any] = next((node[name] for name in ("anyOf", "oneOf") if isinstance(node.get(name), list)), [])
         return [self._resolve(branch) for branch in listed] if len(listed) <= MAX_FIELDS else []
 
     def _resolve(self, schema: Any) -> Any:
