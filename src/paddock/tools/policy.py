@@ -1,13 +1,8 @@
 """Decides whether a script may call a tool, by a list of rules, and how often. The first rule that matches decides.
 
-A rule names tools by a glob over `server.tool`, and may require a hint of the tool as well. A tool that no rule matches
-is allowed; end the list with `{match = "*", action = "deny"}` for the opposite.
-
-Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed. For rules that
-restrict, a tool without hints has the MCP defaults: not read-only, destructive, not idempotent, open world. A hint that
-makes a tool look harmless allows nothing by itself: a rule that **allows** by hint must name the server whose hints are
-trusted (`match = "shop.*"`). Such a hint can still evade a rule that restricts by hint, so restrict an untrusted server
-by its name alone (`match = "other.*"`).
+Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed. A rule that
+**allows** by hint must name the server whose hints are trusted (`match = "shop.*"`). A false hint can still evade a
+rule that restricts by hint, so restrict an untrusted server by its name alone (`match = "other.*"`).
 """
 
 from __future__ import annotations
@@ -20,11 +15,11 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any
 
+from paddock.config_checks import read_table
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
-from paddock.tools.tables import read_table
 
 ACTIONS = ("allow", "ask", "deny")
 HINTS: Mapping[str, tuple[str, bool]] = {
@@ -100,7 +95,7 @@ def refusal(rule: Rule, tool: Tool) -> dict[str, Any]:
 
 
 def _has_hint(hints: Hints, rule: Rule) -> bool:
-    """Whether the tool has the rule's hint. For rules that restrict, a missing hint has its MCP default."""
+    """Whether the tool has the rule's hint. For rules that restrict, a missing hint has its MCP default, the worst."""
     name, wanted = HINTS[rule.hint]
     hint = getattr(hints, name)
     if name == "destructive" and hints.read_only and hint is None:

@@ -1,9 +1,8 @@
 """Checks a call's arguments against the tool's schema, so that the author of a script learns what to change.
 
-This is not a security boundary: the upstream checks arguments itself. If a schema, or a part of it, cannot be used, the
-tool stays callable and less is checked; `warnings` says what. Schemas and arguments may be hostile, so the schema is
-first copied: known keywords only, limited size and depth, no external references, and only patterns with a linear-time
-automaton of bounded size. Nothing is fetched, and a check that would take too long or too much stack is skipped.
+This is not a security boundary: the upstream checks arguments itself. Schemas and arguments may be hostile, so a schema
+is first copied: known keywords only, limited size and depth, no external references, and only patterns that match in
+linear time. What cannot be used is not checked, and `warnings` says so. A check that would take too long is skipped.
 """
 
 from __future__ import annotations
