@@ -137,12 +137,9 @@ def test_an_envelope_nested_too_deeply_is_refused() -> None:
 
 def test_additional_facts_go_into_meta() -> None:
     note = {"kind": "renamed", "from": "a", "to": "b"}
-    made = with_meta(
-        FULL, normalized=[note], rate_limit={"limit": 5, "remaining": 0}, retry_after_seconds=1.5, warnings=["w"]
-    )
+    made = with_meta(FULL, normalized=[note], retry_after_seconds=1.5, warnings=["w"])
     assert with_meta(made, warnings=["v"])["_meta"] == {
         "normalized": [note],
-        "rate_limit": {"limit": 5, "remaining": 0},
         "retry_after_seconds": 1.5,
         "warnings": ["w", "v"],
     }

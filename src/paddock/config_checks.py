@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter, le
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from paddock.errors import ConfigError, RequestError
 from paddock.model.limits import NAMES, Limits, resolve
 from paddock.model.request import ENGINES
+from paddock.model.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig, Origins
 
+_Kind = TypeVar("_Kind")
 MAX_WORKERS = 1000
 PROFILES = ("auto", "namespaces", "chroot", "confined")
 GUEST_ENGINES = ("cpython", "quickjs", "node")
@@ -155,3 +157,19 @@ def _check_limit(where: str, value: float, caps: Limits, prefix: str) -> None:
         resolve({name: value}, caps, caps)
     except RequestError as problem:
         raise ConfigError(f"{prefix}{table}.{problem}") from None
+
+
+def read_table(values: Any, kind: type[_Kind], where: str) -> _Kind:
+    """`values` as a `kind`. Raises ConfigError, which names the faulty setting and does not show its value."""
+    import msgspec
+
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{where} must be a table of settings")
+    known = list(get_type_hints(kind))
+    for key in values:
+        if key not in known:
+            raise ConfigError(f"{where}: unknown setting {key!r}; {did_you_mean(key, known)}")
+    try:
+        return msgspec.convert(dict(values), kind)
+    except msgspec.ValidationError as problem:
+        raise ConfigError(f"{where}: {problem}") from None

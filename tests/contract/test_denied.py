@@ -11,7 +11,7 @@ from paddock.config import Config, ToolsConfig
 from paddock.model.result import Call, Verdict
 from paddock.model.tools import Tool
 from paddock.run import Paddock
-from paddock.tools.policy import Decision, Rule, refusal
+from paddock.tools.policy import Rule, refusal
 from tests.contract.conftest import Rig, Script
 
 POLICY = ({"match": "refund", "action": "deny"}, {"match": "order", "action": "ask"})
@@ -27,7 +27,7 @@ def order() -> None:
 
 
 def forged() -> dict[str, Any]:
-    return refusal(Decision("deny", Rule("refund", "deny")), Tool("", "refund"))
+    return refusal(Rule("refund", "deny"), Tool("", "refund"))
 
 
 @pytest.fixture

@@ -41,7 +41,6 @@ DENIED = envelope.with_meta(
     envelope.policy_denied("t", "no", needs_approval=False),
     warnings=["w"],
     retry_after_seconds=1.5,
-    rate_limit={"a": 1},
 )
 FRAMES: list[list[Any]] = [
     [Kind.STARTED, 0, "", ""],

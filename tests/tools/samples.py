@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from paddock.config import Config, GuestsConfig, ToolsConfig
+from paddock.model.environments import EnvironmentConfig
 from paddock.model.tools import Hints, Tool
 
 DATA = Path(__file__).parent / "data"
@@ -86,3 +88,13 @@ CANCEL = Tool(
 PING = Tool("shop", "ping", "Says that the shop is there.", {"type": "object", "properties": {}})
 ANYTHING = Tool("legacy", "orders", "Does what it is told.")
 SHOP = [ORDERS, CANCEL, PING, ANYTHING]
+
+
+def config(tools: ToolsConfig | None = None, /, **upstreams: Any) -> Config:
+    """These servers, with guests of the bare environment, which start quickly."""
+    return Config(
+        environments={**Config().environments, "bare": EnvironmentConfig()},
+        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
+        tools=tools or ToolsConfig(),
+        upstreams=upstreams,
+    )

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock, Progress, Verdict
-from paddock.config import GuestsConfig, ToolsConfig
+from paddock.config import ToolsConfig
 from paddock.model.envelope import envelope
-from paddock.model.environments import EnvironmentConfig
 from paddock.model.journal import Intent, Outcome
 from tests import envelopes
 from tests.journals import MemoryJournal
+from tests.tools.samples import config
 from tests.tools.upstreams import HostileHttp, hostile, plain
 
 ENGINES = ["monty", "cpython"]
@@ -45,15 +45,6 @@ async def attempt(call):
 def swallow(password: str, text: str) -> str:
     """Says the password."""
     raise ValueError(f"{password} is wrong")
-
-
-def config(tools: ToolsConfig | None = None, **upstreams: Any) -> Config:
-    return Config(
-        environments={**Config().environments, "bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-        tools=tools or ToolsConfig(),
-        upstreams=upstreams,
-    )
 
 
 async def test_both_engines_give_the_same_results_envelopes_and_journal() -> None:

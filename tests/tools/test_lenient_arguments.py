@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from paddock import Config, Paddock, RunResult
-from paddock.config import GuestsConfig
-from paddock.model.environments import EnvironmentConfig
+from paddock import Paddock, RunResult
+from tests.tools.samples import config
 from tests.tools.upstreams import declared
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,12 +34,7 @@ def repeat(text: str, times: int = 2) -> str:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def paddock() -> AsyncIterator[Paddock]:
-    config = Config(
-        environments={"bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-        upstreams={"crm": declared({"list": LIST})},
-    )
-    async with Paddock(config, tools=[repeat]) as made:
+    async with Paddock(config(crm=declared({"list": LIST})), tools=[repeat]) as made:
         yield made
 
 

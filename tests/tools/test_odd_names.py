@@ -12,12 +12,11 @@ import pytest
 import pytest_asyncio
 
 from paddock import BadInput, Config, ConfigError, Paddock, Verdict
-from paddock.config import GuestsConfig
-from paddock.model.environments import EnvironmentConfig
 from paddock.model.tools import Tool
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.tools.catalogue import Catalogue
 from tests.forks import fork
+from tests.tools.samples import config
 from tests.tools.upstreams import SERVERS, plain
 
 ENGINES = ["monty", "cpython", "quickjs", "node"]
@@ -27,12 +26,6 @@ WORDS = ["delete", "fetch", "list", "print", "process", "new"]
 
 def odd(*names: str) -> dict[str, object]:
     return fork.settings(str(SERVERS / "odd.py"), *names)
-
-
-def config(**upstreams: Any) -> Config:
-    environments = {**Config().environments, "bare": EnvironmentConfig()}
-    bare = GuestsConfig(environment="bare", min_waiting=1, max_waiting=1)
-    return Config(environments=environments, cpython=bare, upstreams=upstreams)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -10,7 +10,7 @@ import pytest
 from paddock import Config, Paddock
 from paddock.errors import ConfigError
 from paddock.model.tools import Hints, Tool
-from paddock.tools.policy import Decision, Policy, RateLimit, Rule, parse, refusal
+from paddock.tools.policy import Policy, RateLimit, Rule, parse, refusal
 from tests.envelopes import problems
 from tests.tools.upstreams import plain
 
@@ -21,20 +21,17 @@ SILENT = Tool("other", "thing")
 
 
 def decided(tool: Tool, *rules: dict[str, str]) -> str:
-    return parse(list(rules)).decide(tool).action
+    rule = parse(list(rules)).decide(tool)
+    return "allow" if rule is None else rule.action
 
 
 def test_the_first_rule_that_matches_decides_and_is_named() -> None:
     policy = Policy([Rule("shop.orders", "deny"), Rule("shop.*", "ask"), Rule("*", "allow")])
-    assert [policy.decide(tool) for tool in (READS, WRITES, SILENT)] == [
-        Decision("deny", policy.rules[0]),
-        Decision("ask", policy.rules[1]),
-        Decision("allow", policy.rules[2]),
-    ]
+    assert [policy.decide(tool) for tool in (READS, WRITES, SILENT)] == list(policy.rules)
 
 
 def test_a_tool_that_no_rule_matches_is_allowed() -> None:
-    assert Policy().decide(SILENT) == Decision("allow", None)
+    assert Policy().decide(SILENT) is None
 
 
 @pytest.mark.parametrize(
@@ -121,8 +118,7 @@ def test_a_mistake_is_named_with_its_place(values: Any, message: str) -> None:
 
 
 def test_a_refusal_says_which_rule_and_who_can_change_it() -> None:
-    policy = parse([{"match": "shop.refund", "action": "deny"}, {"match": "*", "hint": "destructive", "action": "ask"}])
-    assert refusal(policy.decide(WRITES), WRITES) == {
+    assert refusal(Rule("shop.refund", "deny"), WRITES) == {
         "error_kind": "policy_denied",
         "tool": "shop.refund",
         "summary": "'shop.refund' is denied by the rule match = 'shop.refund', action = 'deny'.",
@@ -137,7 +133,7 @@ def test_a_refusal_says_which_rule_and_who_can_change_it() -> None:
         "retryable": False,
         "_envelope_version": 1,
     }
-    asked = refusal(policy.decide(SILENT), SILENT)
+    asked = refusal(Rule("*", "ask", "destructive"), SILENT)
     assert (asked["error_kind"], asked["error_code"]) == ("policy_denied", "APPROVAL_REQUIRED")
     assert asked["hints"][0] == "Tell the user what you would call and why."
 

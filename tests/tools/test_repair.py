@@ -249,34 +249,6 @@ def test_valid_arguments_stay_valid(schema: dict[str, Any], arguments: dict[str,
     assert json.dumps(notes)
 
 
-HOSTILE = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(),
-        st.floats(),
-        st.text(max_size=3),
-        st.sampled_from(["#", "#/a", "object"]),
-    ),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["type", "properties", "items", "$ref", "required", "anyOf", "additionalProperties", "a", "A"]
-            ),
-            inner,
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(schema=HOSTILE, arguments=st.dictionaries(st.sampled_from(["a", "A", "b"]), HOSTILE))
-def test_no_schema_and_no_arguments_raise(schema: Any, arguments: dict[str, Any]) -> None:
-    repair(arguments, schema)
-
-
 def test_neither_depth_nor_a_cycle_of_references_raises() -> None:
     deep: Any = {}
     for _ in range(50_000):

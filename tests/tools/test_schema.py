@@ -30,159 +30,69 @@ def problem(schema: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]
     return found
 
 
-CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+VALUE_PROBLEMS: list[tuple[str, Any, Any, str, str, dict[str, Any]]] = [
+    ("TYPE_MISMATCH", {"type": "integer"}, "x", "must be an integer, not 'x'", "string", {"expected_type": "integer"}),
+    ("MAX_ITEMS", {"maxItems": 1}, [1, 2], "must have at most 1 items but has 2", "array", {"limit": 1}),
+    ("MIN_ITEMS", {"minItems": 1}, [], "must have at least 1 items but has 0", "array", {"limit": 1}),
+    ("MAX_LENGTH", {"maxLength": 2}, "abc", "must have at most 2 characters but has 3", "string", {"limit": 2}),
+    ("MIN_LENGTH", {"minLength": 2}, "x", "must have at least 2 characters but has 1", "string", {"limit": 2}),
+    ("MAXIMUM", {"maximum": 5}, 6, "must be at most 5, not 6", "integer", {"limit": 5}),
+    ("MINIMUM", {"minimum": 0.5}, 0.25, "must be at least 0.5, not 0.25", "number", {"limit": 0.5}),
+    ("MAXIMUM", {"exclusiveMaximum": 5}, 5, "must be less than 5, not 5", "integer", {"limit": 5}),
+    ("MINIMUM", {"exclusiveMinimum": 0}, 0, "must be more than 0, not 0", "integer", {"limit": 0}),
+    ("ENUM_MISMATCH", {"enum": [1, None]}, "z", "must be one of 1, null, not 'z'", "string", {"allowed": [1, None]}),
+    ("ENUM_MISMATCH", {"enum": ["x"]}, "z", "must be one of 'x', not 'z'", "string", {"allowed": ["x"]}),
+    ("PATTERN_MISMATCH", {"pattern": "^A"}, "x", "must match the pattern ^A, not 'x'", "string", {"pattern": "^A"}),
+    ("FORMAT_INVALID", {"format": "time"}, "x", "must be a valid time, not 'x'", "string", {"format": "time"}),
     (
-        "SCHEMA_TYPE_MISMATCH",
-        of({"type": "integer"}),
-        {"a": "x"},
-        {"path": "a", "issue": "must be an integer, not 'x'", "received_type": "string", "expected_type": "integer"},
+        "FORMAT_INVALID",
+        {"format": "date-time"},
+        "x",
+        "must be a valid date-time, not 'x'",
+        "string",
+        {"format": "date-time"},
+    ),
+    (
+        "ONE_OF_FAILED",
+        {"oneOf": [{"type": "integer"}, {"minimum": 0}]},
+        1,
+        "fits several alternatives of the schema but must fit exactly one",
+        "integer",
+        {},
+    ),
+    (
+        "ANY_OF_FAILED",
+        {"anyOf": [{"type": "integer"}, {"type": "array"}, {"type": "null"}]},
+        "x",
+        "fits no alternative: must be an integer; or must be an array; or must be null",
+        "string",
+        {"alternatives": ["must be an integer", "must be an array", "must be null"]},
+    ),
+    (
+        "ALL_OF_FAILED",
+        {"allOf": [{"type": "integer"}, {"minLength": 3}]},
+        "x",
+        "must be an integer, not 'x'",
+        "string",
+        {"expected_type": "integer"},
+    ),
+    ("UNIQUE_ITEMS", {"uniqueItems": True}, [1, 1], "must not have the same item twice", "array", {}),
+    ("CONST_MISMATCH", {"const": 5}, 6, "must be 5, not 6", "integer", {"allowed": [5]}),
+    ("MULTIPLE_OF", {"multipleOf": 5}, 6, "must be a multiple of 5, not 6", "integer", {"limit": 5}),
+    ("VALIDATION_FAILED", {"not": {"type": "string"}}, "x", "is a value that the schema forbids", "string", {}),
+]
+"""The code without `SCHEMA_`, the schema of the field `a`, its value, and what the detail says about it."""
+UNKNOWN = {"path": "z", "issue": "is not a field of this tool", "received_type": "integer"}
+CODES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    *(
+        (f"SCHEMA_{code}", of(field), {"a": value}, {"path": "a", "issue": issue, "received_type": received, **more})
+        for code, field, value, issue, received, more in VALUE_PROBLEMS
     ),
     ("SCHEMA_REQUIRED", of({}, required=["a"]), {}, {"path": "a", "issue": "is required", "received_type": "missing"}),
-    (
-        "SCHEMA_MAX_ITEMS",
-        of({"maxItems": 1}),
-        {"a": [1, 2]},
-        {"path": "a", "issue": "must have at most 1 items but has 2", "received_type": "array", "limit": 1},
-    ),
-    (
-        "SCHEMA_MIN_ITEMS",
-        of({"minItems": 1}),
-        {"a": []},
-        {"path": "a", "issue": "must have at least 1 items but has 0", "received_type": "array", "limit": 1},
-    ),
-    (
-        "SCHEMA_MAX_LENGTH",
-        of({"maxLength": 2}),
-        {"a": "abc"},
-        {"path": "a", "issue": "must have at most 2 characters but has 3", "received_type": "string", "limit": 2},
-    ),
-    (
-        "SCHEMA_MIN_LENGTH",
-        of({"minLength": 2}),
-        {"a": "x"},
-        {"path": "a", "issue": "must have at least 2 characters but has 1", "received_type": "string", "limit": 2},
-    ),
-    (
-        "SCHEMA_MAXIMUM",
-        of({"maximum": 5}),
-        {"a": 6},
-        {"path": "a", "issue": "must be at most 5, not 6", "received_type": "integer", "limit": 5},
-    ),
-    (
-        "SCHEMA_MINIMUM",
-        of({"minimum": 0.5}),
-        {"a": 0.25},
-        {"path": "a", "issue": "must be at least 0.5, not 0.25", "received_type": "number", "limit": 0.5},
-    ),
-    (
-        "SCHEMA_MAXIMUM",
-        of({"exclusiveMaximum": 5}),
-        {"a": 5},
-        {"path": "a", "issue": "must be less than 5, not 5", "received_type": "integer", "limit": 5},
-    ),
-    (
-        "SCHEMA_MINIMUM",
-        of({"exclusiveMinimum": 0}),
-        {"a": 0},
-        {"path": "a", "issue": "must be more than 0, not 0", "received_type": "integer", "limit": 0},
-    ),
-    (
-        "SCHEMA_ENUM_MISMATCH",
-        of({"enum": ["x", 1, None]}),
-        {"a": "z"},
-        {
-            "path": "a",
-            "issue": "must be one of 'x', 1, null, not 'z'",
-            "received_type": "string",
-            "allowed": ["x", 1, None],
-        },
-    ),
-    (
-        "SCHEMA_PATTERN_MISMATCH",
-        of({"pattern": "^[A-Z]{2}$"}),
-        {"a": "x"},
-        {
-            "path": "a",
-            "issue": "must match the pattern ^[A-Z]{2}$, not 'x'",
-            "received_type": "string",
-            "pattern": "^[A-Z]{2}$",
-        },
-    ),
-    (
-        "SCHEMA_FORMAT_INVALID",
-        of({"format": "date-time"}),
-        {"a": "soon"},
-        {
-            "path": "a",
-            "issue": "must be a valid date-time, not 'soon'",
-            "received_type": "string",
-            "format": "date-time",
-        },
-    ),
-    (
-        "SCHEMA_ADDITIONAL_PROPERTIES",
-        of({}, additionalProperties=False),
-        {"zzz": 1},
-        {"path": "zzz", "issue": "is not a field of this tool", "received_type": "integer"},
-    ),
-    (
-        "SCHEMA_ADDITIONAL_PROPERTIES",
-        of({}, unevaluatedProperties=False),
-        {"zzz": 1},
-        {"path": "zzz", "issue": "is not a field of this tool", "received_type": "integer"},
-    ),
-    (
-        "SCHEMA_ONE_OF_FAILED",
-        of({"oneOf": [{"type": "integer"}, {"minimum": 0}]}),
-        {"a": 1},
-        {
-            "path": "a",
-            "issue": "fits several alternatives of the schema but must fit exactly one",
-            "received_type": "integer",
-        },
-    ),
-    (
-        "SCHEMA_ANY_OF_FAILED",
-        of({"anyOf": [{"type": "integer"}, {"type": "array"}, {"type": "null"}]}),
-        {"a": "x"},
-        {
-            "path": "a",
-            "issue": "fits no alternative: must be an integer; or must be an array; or must be null",
-            "received_type": "string",
-            "alternatives": ["must be an integer", "must be an array", "must be null"],
-        },
-    ),
-    (
-        "SCHEMA_ALL_OF_FAILED",
-        of({"allOf": [{"type": "integer"}, {"minLength": 3}]}),
-        {"a": "x"},
-        {"path": "a", "issue": "must be an integer, not 'x'", "received_type": "string", "expected_type": "integer"},
-    ),
-    (
-        "SCHEMA_UNIQUE_ITEMS",
-        of({"uniqueItems": True}),
-        {"a": [1, 1]},
-        {"path": "a", "issue": "must not have the same item twice", "received_type": "array"},
-    ),
-    (
-        "SCHEMA_CONST_MISMATCH",
-        of({"const": 5}),
-        {"a": 6},
-        {"path": "a", "issue": "must be 5, not 6", "received_type": "integer", "allowed": [5]},
-    ),
-    (
-        "SCHEMA_MULTIPLE_OF",
-        of({"multipleOf": 5}),
-        {"a": 6},
-        {"path": "a", "issue": "must be a multiple of 5, not 6", "received_type": "integer", "limit": 5},
-    ),
-    (
-        "SCHEMA_VALIDATION_FAILED",
-        of({"not": {"type": "string"}}),
-        {"a": "x"},
-        {"path": "a", "issue": "is a value that the schema forbids", "received_type": "string"},
-    ),
+    ("SCHEMA_ADDITIONAL_PROPERTIES", of({}, additionalProperties=False), {"z": 1}, UNKNOWN),
+    ("SCHEMA_ADDITIONAL_PROPERTIES", of({}, unevaluatedProperties=False), {"z": 1}, UNKNOWN),
 ]
+"""The code, the schema, arguments that violate it, and the detail of the envelope."""
 
 
 ADDRESS = {"type": "object", "properties": {"country": {"type": "string", "pattern": "^[A-Z]{2}$"}}}

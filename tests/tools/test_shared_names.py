@@ -8,22 +8,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from paddock import Config, Paddock
-from paddock.config import GuestsConfig
-from paddock.model.environments import EnvironmentConfig
+from paddock import Paddock
 from paddock.planning.plan import ENGINE_LANGUAGE
+from tests.tools.samples import config
 from tests.tools.upstreams import declared, plain
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ENGINES = ["monty", "cpython", "quickjs", "node"]
 ARGUMENTS = "{'text': 'hello'}"
 CHOICE = "Several servers have a tool 'echo'; say which: crm.echo, erp.echo."
-
-
-def config(**upstreams: Any) -> Config:
-    guests = GuestsConfig(environment="bare", min_waiting=1, max_waiting=1)
-    environments = {**Config().environments, "bare": EnvironmentConfig()}
-    return Config(environments=environments, cpython=guests, upstreams=upstreams)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

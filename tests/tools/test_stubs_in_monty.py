@@ -10,7 +10,7 @@ from pydantic_monty import Monty, MontyRuntimeError, MontyTypingError
 
 from paddock.model.tools import Tool
 from paddock.tools.stubs import module
-from tests.tools.samples import CANCEL, ORDERS, SHOP
+from tests.tools.samples import ORDERS, SHOP
 from tests.tools.test_stubs import EVERY, RIGHT, nasty_tools
 
 
@@ -34,27 +34,6 @@ def findings(pool: Monty, stub: str, script: str) -> set[int]:
 
 def test_correct_scripts_pass(pool: Monty) -> None:
     assert findings(pool, module(EVERY, is_ordered=True), RIGHT) == set()
-
-
-@pytest.mark.parametrize(
-    ("line", "script"),
-    [
-        (2, "found = await orders({'status': 'open'})\nfound['rowz']"),
-        (2, "found = await orders({'status': 'open'})\nfound['rows'][0]['replaces']['lines'][0]['itm']"),
-        (2, "found = orders({'status': 'open'})\nfound['rows']"),
-        (1, "await orders({'status': 'opn'})"),
-        (1, "await orders({'status': 'open', 'customer': {'first name': 1}})"),
-        (1, "await orders({'limit': 5})"),
-        (1, "await orders(status='open')"),
-        (1, "await orders(**{'status': 'open'})"),
-        (1, "await orders([1])"),
-        (2, "found = await call_tool('shop.orders', {'status': 'open'})\nfound['rowz']"),
-        (1, "(await cancel_order({'id': 1}))['result'].upper()"),
-        (1, "OrdersResult"),
-    ],
-)
-def test_errors_are_found_at_their_line(pool: Monty, line: int, script: str) -> None:
-    assert findings(pool, module([ORDERS, CANCEL]), script) == {line}
 
 
 def test_a_name_that_a_script_assigns_may_hold_anything(pool: Monty) -> None:

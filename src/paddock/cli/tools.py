@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from paddock.model.events import Answer
     from paddock.model.tools import Tool
     from paddock.run import Paddock
-    from paddock.tools.policy import Decision
+    from paddock.tools.policy import Rule
     from paddock.tools.upstream import Health
 
     Servers = Mapping[str, Health]
@@ -142,13 +142,13 @@ def show(
     session = _Session(config, mcp_config, tool=[tool])
     all_tools, servers = session.list_tools(names=[tool])
     (match,) = _require_tools([tool], all_tools, servers)
-    decision = parse(session.config.tools.policy).decide(match)
+    rule = parse(session.config.tools.policy).decide(match)
     if as_json:
-        rule = None if decision.rule is None else str(decision.rule)
-        values = {**_values(match, all_tools, "full"), "policy": {"action": decision.action, "rule": rule}}
+        decision = {"action": "allow", "rule": None} if rule is None else {"action": rule.action, "rule": str(rule)}
+        values = {**_values(match, all_tools, "full"), "policy": decision}
         stdout().document(to_json(values))
     else:
-        _show_tool(stdout(), match, all_tools, decision)
+        _show_tool(stdout(), match, all_tools, rule)
     return 0
 
 
@@ -344,7 +344,7 @@ def _values(tool: Tool, all_tools: Sequence[Tool], detail: str) -> dict[str, Any
     return values
 
 
-def _show_tool(out: Screen, tool: Tool, all_tools: Sequence[Tool], decision: Decision) -> None:
+def _show_tool(out: Screen, tool: Tool, all_tools: Sequence[Tool], rule: Rule | None) -> None:
     """Show a tool. Its description is in the docstring of its stub."""
     effects = [words[not value] for name, words in _HINTS.items() if (value := getattr(tool.hints, name)) is not None]
     title = one_line(tool.title)
@@ -352,9 +352,10 @@ def _show_tool(out: Screen, tool: Tool, all_tools: Sequence[Tool], decision: Dec
     out.line(f"  effects  {', '.join(effects) or 'not declared'}")
     if tool.tags:
         out.line(f"  tags     {one_line(', '.join(tool.tags))}")
-    meaning, colour = _ACTIONS[decision.action]
-    rule = f"by the rule {decision.rule}" if decision.rule else "no rule matches"
-    out.spans(("  policy   ", ""), (decision.action, colour), (f": {meaning} ({rule})", ""))
+    action = "allow" if rule is None else rule.action
+    meaning, colour = _ACTIONS[action]
+    reason = "no rule matches" if rule is None else f"by the rule {rule}"
+    out.spans(("  policy   ", ""), (action, colour), (f": {meaning} ({reason})", ""))
     out.line("")
     out.line(_stub(tool, all_tools).strip("\n"))
 

@@ -38,6 +38,11 @@ TEXT_CHARACTERS = 256 * 1024
 _START = '{"error_kind": '
 _DEPTH = 100
 _ISSUE_CHARACTERS = 30
+_FIELD_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("error_kind", "tool", "summary", "error_code"), str),
+    **dict.fromkeys(("details", "hints", "examples"), list),
+    "retryable": bool,
+}
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 
 
@@ -70,7 +75,6 @@ def with_meta(
     result: Mapping[str, Any],
     *,
     normalized: Sequence[Mapping[str, Any]] = (),
-    rate_limit: Mapping[str, Any] | None = None,
     retry_after_seconds: float | None = None,
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -79,8 +83,6 @@ def with_meta(
     for name, items in (("normalized", [dict(note) for note in normalized]), ("warnings", list(warnings))):
         if items:
             meta[name] = [*meta.get(name, []), *items]
-    if rate_limit:
-        meta["rate_limit"] = dict(rate_limit)
     if retry_after_seconds is not None:
         meta["retry_after_seconds"] = retry_after_seconds
     return {**result, "_meta": meta} if meta else dict(result)
@@ -240,35 +242,27 @@ def validate_envelope(value: object) -> dict[str, Any] | None:
     """`value` if it is an envelope with every field of the right type, else None."""
     if not isinstance(value, dict) or type(value.get("_envelope_version")) is not int:
         return None
-    code = value.get("error_code")
+    has_types = all(isinstance(value.get(name), kind) for name, kind in _FIELD_TYPES.items())
     fits = (
-        value["_envelope_version"] == VERSION
-        and value.get("error_kind") in KINDS
-        and isinstance(value.get("tool"), str)
-        and isinstance(value.get("summary"), str)
-        and isinstance(code, str)
-        and _CODE.fullmatch(code) is not None
-        and isinstance(value.get("retryable"), bool)
-        and _is_list(value.get("details"), _is_detail)
-        and _is_list(value.get("hints"), _is_text)
-        and isinstance(value.get("examples"), list)
-        and ("_meta" not in value or _is_meta(value["_meta"]))
+        has_types
+        and value["_envelope_version"] == VERSION
+        and value["error_kind"] in KINDS
+        and _CODE.fullmatch(value["error_code"]) is not None
+        and all(_is_detail(detail) for detail in value["details"])
+        and _is_list_of(str, value["hints"])
+        and _is_meta(value.get("_meta", {}))
     )
     return value if fits and not is_deeper(value, _DEPTH) else None
 
 
-def _is_list(value: object, is_valid: Any) -> bool:
-    return isinstance(value, list) and all(is_valid(item) for item in value)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _is_list_of(kind: type, value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
 def _is_detail(value: object) -> bool:
-    if not isinstance(value, dict) or not _is_text(value.get("path")) or not _is_text(value.get("issue")):
+    if not isinstance(value, dict) or not isinstance(value.get("received_type"), str | None):
         return False
-    return value.get("received_type") is None or _is_text(value["received_type"])
+    return isinstance(value.get("path"), str) and isinstance(value.get("issue"), str)
 
 
 def _is_meta(value: object) -> bool:
@@ -276,8 +270,8 @@ def _is_meta(value: object) -> bool:
         return False
     seconds = value.get("retry_after_seconds", 0)
     return (
-        _is_list(value.get("normalized", []), lambda note: isinstance(note, dict))
-        and _is_list(value.get("warnings", []), _is_text)
+        _is_list_of(dict, value.get("normalized", []))
+        and _is_list_of(str, value.get("warnings", []))
         and isinstance(value.get("rate_limit", {}), dict)
         and isinstance(seconds, (int, float))
         and not isinstance(seconds, bool)

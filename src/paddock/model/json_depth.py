@@ -11,7 +11,6 @@ TOO_DEEP = f"the result is nested more than {RESULT_DEPTH} levels deep"
 _NOT_NESTING = bytes(set(range(256)) - set(b'"[]{}'))
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _STEPS = bytes.maketrans(b"[]", b"\x01\xff")  # as signed bytes: a level down, a level up
-_LEAF_ROUNDS = 16  # how many levels are removed from the leaves up, which is fast, before the rest is counted
 
 
 def depth(text: bytes) -> int:
@@ -19,11 +18,7 @@ def depth(text: bytes) -> int:
     unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = unescaped.translate(_BRACKETS, _NOT_NESTING).replace(b'""', b"")
     brackets = re.sub(rb'"[^"]*+"', b"", marks)
-    for rounds in range(_LEAF_ROUNDS):  # most brackets of a large result are leaves
-        if not brackets:
-            return rounds
-        brackets = brackets.replace(b"[]", b"")
-    return _LEAF_ROUNDS + max(accumulate(memoryview(brackets.translate(_STEPS)).cast("b")), default=0)
+    return max(accumulate(memoryview(brackets.translate(_STEPS)).cast("b")), default=0)
 
 
 def is_deeper(value: object, limit: int) -> bool:

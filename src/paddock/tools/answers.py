@@ -181,21 +181,13 @@ def _error_answer(result: Result, tool: Tool) -> Answer:
     for candidate in (text, structured):
         own = envelope.parse(candidate)
         if own is not None:
-            return Answer(candidate if _is_strict(own) else _dumps(own), failed=True)
+            return Answer(candidate if _finite(own) == own else _dumps(own), failed=True)
     message = text or structured
     why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
     match = _REJECTED.match(message)  # the SDKs report some protocol errors as results
     if match is None and _MASKED.fullmatch(message.strip()):
         raise broken(why, "The tool gives no reason: check the values against its schema and its description.")
     raise broken(why) if match is None else json_rpc_failed(tool.server, int(match[1] or -32602), message)
-
-
-def _is_strict(value: Any) -> bool:
-    try:
-        json.dumps(value, allow_nan=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _dumps(value: Any) -> str:

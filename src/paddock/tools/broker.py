@@ -1,6 +1,6 @@
 """Answers a script's tool calls: policy, validation, journal, tool. Every failure of a call is an error envelope.
 
-Modules that only tool calls need are imported by the first call, because most scripts make none.
+Large modules that only tool calls need are imported by the first call, because most scripts make none.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import json
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from paddock.model import envelope
 from paddock.model.events import Answer, Progress, ToolCall
 from paddock.model.journal import Intent, Outcome
 from paddock.model.json_depth import is_deeper
 from paddock.model.result import Call
-from paddock.model.tools import Tool
-from paddock.tools.functions import Unraisable, to_answer
+from paddock.model.tools import RunTool, Tool
+from paddock.tools.functions import to_answer
 from paddock.tools.policy import Rules, refusal
+from paddock.tools.size import run_by_size
 from paddock.tools.toolbox import Scope, Toolbox
 
 if TYPE_CHECKING:
@@ -38,13 +39,21 @@ WARNINGS = 20
 _DENIED = '"error_kind": "policy_denied"'
 
 
-class _Entry(NamedTuple):
-    """A call, with what the journal stores of it: `text`."""
+@dataclass(slots=True)
+class _Record:
+    """One call while it is answered."""
 
-    number: int
-    arguments: Mapping[str, Any]
-    text: str  # the arguments as JSON, without secrets
-    secrets: tuple[str, ...]  # secrets that the answer may repeat
+    call: ToolCall
+    tool: Tool | None  # None: there is no such tool
+    session_tool: RunTool | None
+    arguments: Mapping[str, Any]  # as they are sent: a repair replaces them
+    notes: list[dict[str, Any]] = field(default_factory=list)  # about repairs, for `_meta.normalized`
+    warnings: list[str] = field(default_factory=list)
+    secrets: tuple[str, ...] = ()  # secrets that the answer may repeat
+
+    @property
+    def name(self) -> str:
+        return self.call.tool if self.tool is None else self.tool.full_name
 
 
 class Broker:
@@ -71,8 +80,6 @@ class Broker:
         self._run_seconds = run_seconds  # time limit of the run, and so of its calls
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
-        self._repaired: dict[int, Mapping[str, Any]] = {}  # repaired arguments of pending calls, by call id
-        self._warnings: dict[int, list[str]] = {}  # of pending calls, by call id
         self._misspelt: dict[str, None] = {}  # the warnings about misspelt fields, each once
         self._denials: set[int] = set()
         self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}
@@ -84,8 +91,6 @@ class Broker:
         """Answer `call`. Whatever a tool or a script does, this never raises."""
         if call.id > self._call_limit:
             return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
-        from paddock.tools.size import run_by_size
-
         text = call.arguments_json
         self._bytes_left -= len(text)
         arguments = TOO_LARGE if self._bytes_left < 0 else await run_by_size(text, _parse, text)
@@ -95,13 +100,16 @@ class Broker:
             tool: Tool | None = session_tool.tool
         else:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
-        name = call.tool if tool is None else tool.full_name
-        answer = await self._answer(call, name, tool, arguments)
-        milliseconds = (time.perf_counter() - started) * 1000
+        if isinstance(arguments, str):
+            record = _Record(call, tool, session_tool, {})
+            answer = await self._refuse(record, _unusable_arguments(record.name, arguments))
+        else:
+            record = _Record(call, tool, session_tool, arguments)
+            answer = await self._answer(record)
+        milliseconds = round((time.perf_counter() - started) * 1000, 3)
         status = "error" if answer.failed else "ok"
-        sent_arguments = self._repaired.pop(call.id, arguments if isinstance(arguments, dict) else {})
-        warnings = tuple(self._warnings.pop(call.id, ()))
-        self._calls[call.id] = Call(call.id, name, sent_arguments, status, round(milliseconds, 3), warnings)
+        warnings = tuple(record.warnings)
+        self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
         return answer
@@ -112,7 +120,6 @@ class Broker:
             return
         outcome, secrets = self._pending_outcomes.pop(number)
         from paddock.tools.secrets import redact_secrets_in_json
-        from paddock.tools.size import run_by_size
 
         task = asyncio.current_task()
         self.concluding.add(task)
@@ -135,141 +142,126 @@ class Broker:
         """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
         return hash(text) in self._denials
 
-    async def _answer(self, call: ToolCall, name: str, tool: Tool | None, arguments: Mapping[str, Any] | str) -> Answer:
-        if isinstance(arguments, str):
-            is_size = arguments in (TOO_LARGE, TOO_DEEP)
-            hint = (
-                "Pass less data, or less nested data." if is_size else "Pass one object, with numbers that are finite."
-            )
-            failure = envelope.invalid_arguments(name, arguments, hints=[hint])
-            return await self._refuse(await self._entry(call, {}), name, None, failure)
-        entry = await self._entry(call, arguments)
+    async def _answer(self, record: _Record) -> Answer:
+        tool = record.tool
         if tool is None:
-            failure = await self._scope.not_found(name, is_function=call.is_function)
-            return await self._refuse(entry, name, None, failure)
-        is_session_tool = call.tool in self._scope.session_tools  # no policy applies to session tools
-        policy = self._rules.policy
-        if not is_session_tool and policy is not None and (decision := policy.decide(tool)).action != "allow":
-            return await self._refuse(entry, tool.full_name, tool, refusal(decision, tool))
-        from paddock.tools.repair import repair
-        from paddock.tools.size import run_by_size
-
-        schema = tool.input_schema
-        notes: list[dict[str, Any]] = []
-        if not is_session_tool and self._rules.repairs:
-            repaired, notes = await run_by_size(call.arguments_json, repair, entry.arguments, schema)
-            if notes:
-                entry, self._repaired[call.id] = await self._entry(call, repaired), repaired
-        problem = await self._problem(call, tool, entry.arguments)
-        if problem is not None and problem["error_kind"] == "mcp_input_validation":
-            repair_text = partial(repair, only_text=True)
-            repaired, more = await run_by_size(call.arguments_json, repair_text, entry.arguments, schema)
-            if repaired != entry.arguments:
-                entry, self._repaired[call.id] = await self._entry(call, repaired), repaired
-                problem, notes = await self._problem(call, tool, repaired), [*notes, *more]
+            failure = await self._scope.not_found(record.name, is_function=record.call.is_function)
+            return await self._refuse(record, failure)
+        if record.session_tool is None:  # neither the policy nor repairs apply to session tools
+            policy = self._rules.policy
+            rule = None if policy is None else policy.decide(tool)
+            if rule is not None and rule.action != "allow":
+                return await self._refuse(record, refusal(rule, tool))
+            if self._rules.repairs:
+                await self._repair(record, tool, only_text=False)
+        problem = await self._problem(record, tool)
+        is_invalid = problem is not None and problem["error_kind"] == "mcp_input_validation"
+        if is_invalid and await self._repair(record, tool, only_text=True):
+            problem = await self._problem(record, tool)
         if problem is not None:
-            problem = envelope.with_meta(problem, normalized=notes)
-            return await self._refuse(entry, tool.full_name, tool, problem)
-        self._warn(call.id, tool, entry.arguments, notes)
-        return await self._call_and_journal(entry, tool, notes)
+            return await self._refuse(record, envelope.with_meta(problem, normalized=record.notes))
+        self._warn(record, tool)
+        return await self._call_and_journal(record, tool)
 
-    def _warn(self, number: int, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> None:
+    async def _repair(self, record: _Record, tool: Tool, *, only_text: bool) -> bool:
+        """Repair the arguments of a call. Returns whether they were changed."""
+        from paddock.tools.repair import repair
+
+        work = partial(repair, only_text=only_text)
+        repaired, notes = await run_by_size(record.call.arguments_json, work, record.arguments, tool.input_schema)
+        has_changed = repaired != record.arguments
+        record.arguments = repaired
+        if has_changed or not only_text:
+            record.notes += notes
+        return has_changed
+
+    def _warn(self, record: _Record, tool: Tool) -> None:
         """Record what was changed in the arguments of a call, and which of their fields are probably misspelt."""
         from paddock.tools.repair import describe, misspelt_fields
 
-        name = tool.full_name
-        warnings = [f"{name}: {text}" for text in map(describe, notes) if text]
-        for unknown, known in misspelt_fields(arguments, tool.input_schema):
-            text = f"{name}: unknown field '{unknown}' was passed on; did you mean '{known}'?"
-            warnings.append(text)
+        record.warnings += [f"{record.name}: {text}" for text in map(describe, record.notes) if text]
+        for unknown, known in misspelt_fields(record.arguments, tool.input_schema):
+            text = f"{record.name}: unknown field '{unknown}' was passed on; did you mean '{known}'?"
+            record.warnings.append(text)
             if len(self._misspelt) < WARNINGS:
                 self._misspelt[text] = None
-        if warnings:
-            self._warnings[number] = warnings
 
-    async def _problem(self, call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def _problem(self, record: _Record, tool: Tool) -> dict[str, Any] | None:
         """The envelope for arguments that the tool must not get, or None.
 
         They violate the schema, or include a value that only the host may add, or such a value is not set.
         """
-        from paddock.tools.size import run_by_size
-
         injection = self._toolbox.injection
         if tool.server:
             from paddock.tools.context import forbidden_arguments
 
             added = injection.names(tool.server) if injection is not None else ()
-            if names := forbidden_arguments(arguments, tool.input_schema, added):
+            if names := forbidden_arguments(record.arguments, tool.input_schema, added):
                 return envelope.context_not_allowed(tool.full_name, names)
         problems = (await self._toolbox.validator(tool)).problems
-        problem = await run_by_size(call.arguments_json, problems, dict(arguments), tool.full_name)
+        problem = await run_by_size(record.call.arguments_json, problems, dict(record.arguments), tool.full_name)
         if problem is None and tool.server and injection is not None:
             problem = injection.missing(tool, self._scope.context)
         return problem
 
-    async def _refuse(self, entry: _Entry, name: str, tool: Tool | None, failure: dict[str, Any]) -> Answer:
+    async def _refuse(self, record: _Record, failure: dict[str, Any]) -> Answer:
         """Journal a call that is not made. Returns the answer with the reason, which `conclude` journals too."""
-        is_read_only = tool is not None and bool(tool.hints.read_only)
         answer = _failure(failure)
-        if self._journal is not None and await self._intend(entry, name, is_read_only=is_read_only) is None:
-            outcome = Outcome(self._run_id, entry.number, "error", 0.0, answer.json)
-            self._pending_outcomes[entry.number] = (outcome, entry.secrets)
+        if await self._intend(record) is None:
+            self._set_outcome(record, answer, 0.0)
         return answer
 
-    async def _call_and_journal(self, entry: _Entry, tool: Tool, notes: list[dict[str, Any]]) -> Answer:
-        if self._journal is None:
-            return await self._call(tool, entry.arguments, notes)
-        failure = await self._intend(entry, tool.full_name, is_read_only=bool(tool.hints.read_only))
+    async def _call_and_journal(self, record: _Record, tool: Tool) -> Answer:
+        failure = await self._intend(record)
         if failure is not None:
             summary = f"The call was not made: the journal cannot be written ({failure})."
             return _failure(envelope.internal_error(tool.full_name, summary))
         started = time.perf_counter()
         answer: Answer | None = None
         try:
-            answer = await self._call(tool, entry.arguments, notes)
+            answer = await self._call(record, tool)
         finally:
-            status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
-            milliseconds = (time.perf_counter() - started) * 1000
-            text = "" if answer is None else answer.json
-            outcome = Outcome(self._run_id, entry.number, status, milliseconds, text)
-            self._pending_outcomes[entry.number] = (outcome, entry.secrets)
+            self._set_outcome(record, answer, (time.perf_counter() - started) * 1000)
             if answer is None:
-                await self.conclude(entry.number)
+                await self.conclude(record.call.id)
         return answer
 
-    async def _intend(self, entry: _Entry, name: str, *, is_read_only: bool) -> str | None:
-        """Journal that a call is about to be made. Returns the reason if that fails."""
-        assert self._journal is not None  # noqa: S101  checked by the callers
-        intent = Intent(self._run_id, entry.number, name, entry.text, is_read_only, time.time())
-        return await _try_journal(self._journal.intend(intent))
-
-    async def _entry(self, call: ToolCall, arguments: Mapping[str, Any]) -> _Entry:
-        """What the journal needs to know about a call.
+    async def _intend(self, record: _Record) -> str | None:
+        """Journal that a call is about to be made. Returns the reason if that fails.
 
         Passwords that the script passes are secrets too, because a tool or an error may repeat them.
         """
         if self._journal is None:
-            return _Entry(call.id, arguments, "", ())
+            return None
         from paddock.tools.secrets import named_secrets, redact_secrets
-        from paddock.tools.size import run_by_size
 
-        known = self._toolbox.secrets
+        def redacted() -> str:
+            record.secrets = (*self._toolbox.secrets, *named_secrets(record.arguments))
+            return json.dumps(redact_secrets(record.arguments, record.secrets))
 
-        def entry() -> _Entry:
-            secrets = (*known, *named_secrets(arguments))
-            return _Entry(call.id, arguments, json.dumps(redact_secrets(arguments, secrets)), secrets)
+        text = await run_by_size(record.call.arguments_json, redacted)
+        is_read_only = record.tool is not None and bool(record.tool.hints.read_only)
+        intent = Intent(self._run_id, record.call.id, record.name, text, is_read_only, time.time())
+        return await _try_journal(self._journal.intend(intent))
 
-        return await run_by_size(call.arguments_json, entry)
+    def _set_outcome(self, record: _Record, answer: Answer | None, milliseconds: float) -> None:
+        """Set what `conclude` journals: the answer, or that there was none because the call was cancelled."""
+        if self._journal is None:
+            return
+        status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
+        text = "" if answer is None else answer.json
+        outcome = Outcome(self._run_id, record.call.id, status, milliseconds, text)
+        self._pending_outcomes[record.call.id] = (outcome, record.secrets)
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any], notes: list[dict[str, Any]]) -> Answer:
+    async def _call(self, record: _Record, tool: Tool) -> Answer:
         from paddock.tools.upstream_errors import CallFailed
 
         try:
-            if not tool.server and tool.name in self._scope.session_tools:
-                return to_answer(await self._scope.session_tools[tool.name].call(arguments))
+            if record.session_tool is not None:
+                return to_answer(await record.session_tool.call(record.arguments))
             return await self._toolbox.call(
                 tool,
-                arguments,
+                record.arguments,
                 timeout_seconds=self._rules.call_seconds,
                 run_seconds=self._run_seconds,
                 progress=self._progress,
@@ -277,15 +269,16 @@ class Broker:
                 context=self._scope.context,
             )
         except CallFailed as problem:
-            return _failure(envelope.with_meta(problem.envelope(tool.full_name), normalized=notes))
+            failure = problem.envelope(tool.full_name)
         except asyncio.CancelledError as problem:
             if _is_cancelled():
                 raise
             # The tool itself raised this. Without an answer the script would wait forever.
-            return _internal_error(tool, problem, notes)
+            failure = _internal_error(tool, problem)
         # Whatever a tool raises goes to the script, even SystemExit, which would end the event loop.
         except BaseException as problem:  # noqa: BLE001
-            return _internal_error(tool, problem, notes)
+            failure = _internal_error(tool, problem)
+        return _failure(envelope.with_meta(failure, normalized=record.notes))
 
 
 async def _try_journal(entry_write: Awaitable[None]) -> str | None:
@@ -302,16 +295,21 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _internal_error(tool: Tool, problem: BaseException, notes: list[dict[str, Any]]) -> Answer:
-    if isinstance(problem, Unraisable):
-        problem = problem.args[0]
+def _internal_error(tool: Tool, problem: BaseException) -> dict[str, Any]:
+    if isinstance(problem.__cause__, StopIteration):
+        problem = problem.__cause__  # a coroutine cannot raise it: Python raises RuntimeError instead
     try:
         text = str(problem)
     except Exception:  # noqa: BLE001  a foreign __str__ may fail as well
         text = ""
     name = type(problem).__name__
-    failure = envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name)
-    return _failure(envelope.with_meta(failure, normalized=notes))
+    return envelope.internal_error(tool.full_name, f"{name}: {text}" if text else name)
+
+
+def _unusable_arguments(name: str, reason: str) -> dict[str, Any]:
+    is_size = reason in (TOO_LARGE, TOO_DEEP)
+    hint = "Pass less data, or less nested data." if is_size else "Pass one object, with numbers that are finite."
+    return envelope.invalid_arguments(name, reason, hints=[hint])
 
 
 def _parse(text: str) -> dict[str, Any] | str:

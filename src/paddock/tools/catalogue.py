@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
@@ -39,8 +39,8 @@ class Catalogue:
             self._by_full_name.setdefault(tool.full_name, tool)
         counts = Counter(tool.name for tool in self)
         self._by_name = {tool.name: tool for tool in self if counts[tool.name] == 1 and not self._is_full(tool.name)}
-        self._links: dict[str, Mapping[str, Tool]] = {}
-        self._shared: dict[str, Mapping[str, tuple[str, ...]]] = {}
+        self._links = cache(lambda language: identifiers.linked(self, language))
+        self._shared = cache(lambda language: identifiers.shared(self, language))
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._by_full_name.values())
@@ -58,10 +58,7 @@ class Catalogue:
 
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
         """The tools by their function names in a script. With `code`, only the tools that `code` mentions."""
-        family = identifiers.family(language)
-        if family not in self._links:
-            self._links[family] = identifiers.linked(self, family)
-        links = self._links[family]
+        links = self._links(language)
         if code is None:
             return links
         mentioned = set(_WORD.findall(code))
@@ -69,10 +66,7 @@ class Catalogue:
 
     def sharing(self, name: str, language: str = "python") -> tuple[str, ...]:
         """The full names of the tools of several servers that share this name; empty if it means one tool at most."""
-        family = identifiers.family(language)
-        if family not in self._shared:
-            self._shared[family] = identifiers.shared(self, family)
-        return self._shared[family].get(name, ())
+        return self._shared(language).get(name, ())
 
     def search(self, query: str, *, tags: Collection[str] = (), limit: int | None = 10) -> tuple[Tool, ...]:
         """The best matches, best first. The first search of thousands of tools takes a while: use a thread."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from paddock.config_checks import read_table
 from paddock.errors import ConfigError
 from paddock.model import envelope
 from paddock.model.request import Context
@@ -23,7 +24,6 @@ from paddock.model.tools import Tool
 from paddock.tools.catalogue import may_match
 from paddock.tools.schema import resolve_pointer
 from paddock.tools.secrets import credentials, header_secrets, is_credential, names_a_secret
-from paddock.tools.tables import read_table
 
 if TYPE_CHECKING:
     from paddock.tools.mcp_config import Server, Variables

@@ -51,57 +51,46 @@ class FunctionTool:
 
     @cached_property
     def _parameters(self) -> _Parameters:
-        return _Parameters(self.name, self.function)
-
-    @cached_property
-    def _is_coroutine(self) -> bool:
-        return inspect.iscoroutinefunction(self.function)
+        return _Parameters(self.function)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with arguments that its schema allows. Raises what the function raises."""
         values = self._parameters.values(arguments)
-        if self._is_coroutine:
+        if inspect.iscoroutinefunction(self.function):
             return await self.function(**values)
         # The function may block, and the event loop must not.
-        value, problem = await in_thread(lambda: _outcome(self.function, values))
-        if problem is not None:
-            is_plain = isinstance(problem, Exception) and not isinstance(problem, StopIteration)
-            raise problem if is_plain else Unraisable(problem)
+        value = await _in_thread(self.function, values)
         return await value if inspect.isawaitable(value) else value
 
 
-class Unraisable(Exception):
-    """Wraps an exception that a future cannot raise: StopIteration, SystemExit, KeyboardInterrupt."""
-
-
-def _outcome(function: Function, arguments: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
-    try:
-        return function(**arguments), None
-    except BaseException as problem:  # noqa: BLE001
-        return None, problem
-
-
-async def in_thread(work: Callable[[], Any]) -> Any:
-    """Run `work` in its own daemon thread. A cancelled caller stops waiting; the thread continues.
+async def _in_thread(function: Function, arguments: Mapping[str, Any]) -> Any:
+    """Call `function` in its own daemon thread. A cancelled caller stops waiting; the thread continues.
 
     asyncio's executor is not used: it has few threads and waits for them at exit, so a tool that never returns would
     occupy one of them and keep the host from exiting.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
+    done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
     context = contextvars.copy_context()
 
-    def settle(value: Any) -> None:
+    def settle(value: Any, problem: BaseException | None) -> None:
         if not done.done():
-            done.set_result(value)
+            done.set_result((value, problem))  # a future cannot raise StopIteration
 
     def run() -> None:
-        value = context.run(work)
+        value, problem = None, None
+        try:
+            value = context.run(function, **arguments)
+        except BaseException as raised:  # noqa: BLE001
+            problem = raised
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, value)
+            loop.call_soon_threadsafe(settle, value, problem)
 
     threading.Thread(target=run, name="paddock-tool", daemon=True).start()
-    return await done
+    value, problem = await done
+    if problem is not None:
+        raise problem
+    return value
 
 
 def by_name(functions: Iterable[Function]) -> dict[str, FunctionTool]:
@@ -142,16 +131,15 @@ _ENCODER = json.JSONEncoder(allow_nan=False, default=_plain)
 class _Parameters:
     """The parameters of a function: their schema, and the conversion of arguments to the annotated types."""
 
-    def __init__(self, name: str, function: Function) -> None:
-        self._parameters: dict[str, inspect.Parameter] = {}
-        self._hints = _annotations(function)
+    def __init__(self, function: Function) -> None:
+        hints = _annotations(function)
         try:
-            self._parameters = dict(inspect.signature(function).parameters)
-            self._is_open = any(p.kind is p.VAR_KEYWORD for p in self._parameters.values())
+            parameters = dict(inspect.signature(function).parameters)
+            self._is_open = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         except (TypeError, ValueError):  # some builtins have no signature
-            self._is_open = True
-        named = {key: p for key, p in self._parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-        self._adapters = {key: _adapter(self._hints.get(key, Any)) for key in named}
+            parameters, self._is_open = {}, True
+        named = {key: p for key, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        self._adapters = {key: _adapter(hints.get(key, Any)) for key in named}
         self._required = [key for key, p in named.items() if p.default is p.empty]
         self._defaults = {key: p.default for key, p in named.items() if p.default is not p.empty}
 

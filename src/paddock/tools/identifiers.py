@@ -61,12 +61,12 @@ def identifier(name: str, language: str = "python") -> str:
 
 def reserved(language: str) -> frozenset[str]:
     """The names that no function may have in scripts of this language."""
-    return _RESERVED[family(language)]
+    return _RESERVED[_family(language)]
 
 
 def own_names(language: str) -> tuple[str, ...]:
     """The names that Paddock itself defines in every script of this language."""
-    return _OWN_NAMES[family(language)]
+    return _OWN_NAMES[_family(language)]
 
 
 def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
@@ -116,7 +116,7 @@ def unique_tools(tools: Iterable[Tool]) -> list[Tool]:
     return list(first.values())
 
 
-def family(language: str) -> str:
+def _family(language: str) -> str:
     """The languages that share function names: Python, or JavaScript and TypeScript."""
     return "python" if language == "python" else "javascript"
 

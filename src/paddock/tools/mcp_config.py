@@ -18,10 +18,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from paddock.config_checks import read_table
 from paddock.errors import ConfigError
 from paddock.model.spelling import did_you_mean, nearest
 from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
-from paddock.tools.tables import read_table
 
 if TYPE_CHECKING:
     from paddock.config import Config

@@ -1,13 +1,8 @@
 """Decides whether a script may call a tool, by a list of rules, and how often. The first rule that matches decides.
 
-A rule names tools by a glob over `server.tool`, and may require a hint of the tool as well. A tool that no rule matches
-is allowed; end the list with `{match = "*", action = "deny"}` for the opposite.
-
-Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed. For rules that
-restrict, a tool without hints has the MCP defaults: not read-only, destructive, not idempotent, open world. A hint that
-makes a tool look harmless allows nothing by itself: a rule that **allows** by hint must name the server whose hints are
-trusted (`match = "shop.*"`). Such a hint can still evade a rule that restricts by hint, so restrict an untrusted server
-by its name alone (`match = "other.*"`).
+Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed. A rule that
+**allows** by hint must name the server whose hints are trusted (`match = "shop.*"`). A false hint can still evade a
+rule that restricts by hint, so restrict an untrusted server by its name alone (`match = "other.*"`).
 """
 
 from __future__ import annotations
@@ -20,11 +15,11 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any
 
+from paddock.config_checks import read_table
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
-from paddock.tools.tables import read_table
 
 ACTIONS = ("allow", "ask", "deny")
 HINTS: Mapping[str, tuple[str, bool]] = {
@@ -52,14 +47,6 @@ class Rule:
         return f"match = '{self.match}'{hint}, action = '{self.action}'"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What the policy says, and by which rule. A tool that no rule matches is allowed."""
-
-    action: str = "allow"
-    rule: Rule | None = None
-
-
 class Policy:
     """Decides by the first rule that matches."""
 
@@ -67,13 +54,12 @@ class Policy:
         self.rules = tuple(rules)
         self._matches = [re.compile(translate(rule.match)) for rule in self.rules]
 
-    def decide(self, tool: Tool) -> Decision:
-        """Return what the policy says about `tool`."""
-        name = tool.full_name
+    def decide(self, tool: Tool) -> Rule | None:
+        """The first rule that matches `tool`. If it is None, the tool is allowed."""
         for rule, pattern in zip(self.rules, self._matches, strict=True):
-            if pattern.match(name) and (not rule.hint or _has_hint(tool.hints, rule)):
-                return Decision(rule.action, rule)
-        return Decision()
+            if pattern.match(tool.full_name) and (not rule.hint or _has_hint(tool.hints, rule)):
+                return rule
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +80,22 @@ def parse(values: object) -> Policy:
     return Policy([_rule(value, f"tools.policy[{number}]") for number, value in enumerate(values)])
 
 
-def refusal(decision: Decision, tool: Tool) -> dict[str, Any]:
-    """The envelope for a call that `decision` does not allow."""
-    name, reason = tool.full_name, f"the rule {decision.rule}"
-    rule = f'{{match = "{name}", action = "allow"}}'
-    how = f"Only the operator of this server can allow it, with {rule} before that rule in [tools] policy."
-    if decision.action == "ask":
-        summary = f"'{name}' needs the approval of a person ({reason}), and Paddock cannot ask for approvals yet."
-        return policy_denied(
-            name, summary, needs_approval=True, hints=["Tell the user what you would call and why.", how]
+def refusal(rule: Rule, tool: Tool) -> dict[str, Any]:
+    """The envelope for a call that `rule` does not allow."""
+    name, needs_approval = tool.full_name, rule.action == "ask"
+    allowing = f'{{match = "{name}", action = "allow"}}'
+    how = f"Only the operator of this server can allow it, with {allowing} before that rule in [tools] policy."
+    summary, hint = f"'{name}' is denied by the rule {rule}.", "Do without this tool."
+    if needs_approval:
+        summary = (
+            f"'{name}' needs the approval of a person (the rule {rule}), and Paddock cannot ask for approvals yet."
         )
-    return policy_denied(
-        name, f"'{name}' is denied by {reason}.", needs_approval=False, hints=["Do without this tool.", how]
-    )
+        hint = "Tell the user what you would call and why."
+    return policy_denied(name, summary, needs_approval=needs_approval, hints=[hint, how])
 
 
 def _has_hint(hints: Hints, rule: Rule) -> bool:
-    """Whether the tool has the rule's hint. For rules that restrict, a missing hint has its MCP default."""
+    """Whether the tool has the rule's hint. For rules that restrict, a missing hint has its MCP default, the worst."""
     name, wanted = HINTS[rule.hint]
     hint = getattr(hints, name)
     if name == "destructive" and hints.read_only and hint is None:

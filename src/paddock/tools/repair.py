@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -23,13 +23,18 @@ MAX_NOTES = 50
 MAX_GUESSES = 20
 """How many unknown fields are matched with a known name."""
 MAX_FIELDS = 1000
-"""How many known names are compared with an unknown one."""
+"""How many known names are compared with an unknown one, and how many alternatives of a choice are considered."""
 MAX_DEPTH = 20
 MAX_VISITS = 1000
 """How many objects and lists of the arguments are searched for misspelt fields."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _COMPOSED = frozenset({"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref"})
+_SENTENCES = {
+    "coerced": "'{field}' was converted from {from_type} to {to_type}.",
+    "renamed": "'{from}' was passed as '{to}'.",
+    "dropped_alias": "'{from}' was dropped: '{canonical}' has the same value.",
+}
 _Location = tuple[str | int, ...]
 
 
@@ -43,7 +48,7 @@ def repair(
     """
     repairer = _Repair(schema, only_text)
     repaired = repairer.value(arguments, schema, ())
-    return (repaired if isinstance(repaired, dict) else arguments), repairer.notes[:MAX_NOTES]
+    return (repaired if isinstance(repaired, dict) else arguments), repairer.notes
 
 
 def misspelt_fields(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -55,15 +60,7 @@ def misspelt_fields(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> 
 
 def describe(note: Mapping[str, Any]) -> str:
     """A repair as a sentence; empty for a note about a field that was not changed."""
-    if note["kind"] == "coerced":
-        return f"'{note['field']}' was converted from {note['from_type']} to {note['to_type']}."
-    if note["kind"] == "renamed":
-        return f"'{note['from']}' was passed as '{note['to']}'."
-    return (
-        f"'{note['from']}' was dropped: '{note['canonical']}' has the same value."
-        if note["kind"] == "dropped_alias"
-        else ""
-    )
+    return _SENTENCES.get(note["kind"], "").format_map(note)
 
 
 @dataclass(slots=True)
@@ -117,8 +114,7 @@ class _Repair:
         if not isinstance(properties, Mapping):
             return value
         names = {} if self.only_text else self._names(value, node, properties, location)
-        listed = node.get("required")
-        required = listed if isinstance(listed, list) else []
+        required = _required(node)
         repaired: dict[str, Any] = {}
         for name, one in value.items():
             target = names.get(name, name)
@@ -142,8 +138,7 @@ class _Repair:
         is_closed = node.get("additionalProperties") is False and "patternProperties" not in node
         if not is_closed and not _is_open(node):
             return {}
-        listed = node.get("required")
-        required = listed if isinstance(listed, list) else []
+        required = _required(node)
         unknown = [name for name in value if name not in properties]
         targets = {name: self._closest_property(name, properties) for name in unknown}
         target_counts = Counter(targets.values())
@@ -163,15 +158,12 @@ class _Repair:
 
     def _coerce(self, value: Any, node: Mapping[str, Any], location: _Location) -> Any:
         allowed = self._types(node)
-        kind = received_type(value)
-        if not allowed or kind in allowed or (kind == "integer" and "number" in allowed):
-            return value
-        if self.only_text and not isinstance(value, str):
+        if not allowed or _has_type(value, allowed) or (self.only_text and not isinstance(value, str)):
             return value
         for to in allowed:
             coerced = self._to_list(value, node, location) if to == "array" else _coerce(value, to)
             if coerced is not None:
-                self._record("coerced", {"field": path(location), "from_type": kind, "to_type": to})
+                self._record("coerced", {"field": path(location), "from_type": received_type(value), "to_type": to})
                 return coerced
         return value
 
@@ -182,31 +174,31 @@ class _Repair:
             return parsed
         items = self._resolve(node.get("items", {}))
         types = self._types(items) if isinstance(items, Mapping) else ()
-        kind = received_type(value)
-        if not types or kind in types or (kind == "integer" and "number" in types):
+        if not types or _has_type(value, types):
             return [value]
         item = next((one for one in (_coerce(value, to) for to in types) if one is not None), None)
         return None if item is None or len(location) >= MAX_DEPTH else [item]
 
     def _types(self, node: Mapping[str, Any]) -> tuple[str, ...]:
         """Every type that `node` allows; empty if that is not obvious."""
-        branches = next((node[name] for name in ("anyOf", "oneOf") if isinstance(node.get(name), list)), None)
-        if "type" not in node and branches:
-            inner = [self._resolve(branch) for branch in branches]
-            found = [_declared_types(one.get("type")) if isinstance(one, Mapping) else () for one in inner]
-            return tuple(name for names in found for name in names) if all(found) else ()
-        return _declared_types(node.get("type"))
+        branches = [] if "type" in node else self._alternatives(node)
+        if not branches:
+            return _declared_types(node.get("type"))
+        found = [_declared_types(one.get("type")) if isinstance(one, Mapping) else () for one in branches]
+        return tuple(name for names in found for name in names) if all(found) else ()
 
     def _without_null(self, node: Any) -> Any:
         """The other alternative if `node` is a choice between null and one schema, else `node`."""
         if not isinstance(node, Mapping) or "properties" in node or "items" in node:
             return node
-        choice = next((node[name] for name in ("anyOf", "oneOf") if name in node), None)
-        if not isinstance(choice, list):
-            return node
-        inner = [self._resolve(branch) for branch in choice[:MAX_FIELDS]]
-        others = [one for one in inner if not isinstance(one, Mapping) or one.get("type") != "null"]
+        branches = self._alternatives(node)
+        others = [one for one in branches if not isinstance(one, Mapping) or one.get("type") != "null"]
         return others[0] if len(others) == 1 and isinstance(others[0], Mapping) else node
+
+    def _alternatives(self, node: Mapping[str, Any]) -> list[Any]:
+        """The schemas of `anyOf` or `oneOf`, without references; empty if there are none, or too many."""
+        listed: list[Any] = next((node[name] for name in ("anyOf", "oneOf") if isinstance(node.get(name), list)), [])
+        return [self._resolve(branch) for branch in listed] if len(listed) <= MAX_FIELDS else []
 
     def _resolve(self, schema: Any) -> Any:
         """`schema`, or the schema that it references within the document."""
@@ -237,6 +229,16 @@ class _Repair:
 def _declared_types(value: Any) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     return tuple(names) if all(isinstance(name, str) and name in _TYPES for name in names) else ()
+
+
+def _required(node: Mapping[str, Any]) -> list[Any]:
+    listed = node.get("required")
+    return listed if isinstance(listed, list) else []
+
+
+def _has_type(value: Any, types: Sequence[str]) -> bool:
+    kind = received_type(value)
+    return kind in types or (kind == "integer" and "number" in types)
 
 
 def _is_open(node: Mapping[str, Any]) -> bool:

@@ -1,16 +1,15 @@
 """Checks a call's arguments against the tool's schema, so that the author of a script learns what to change.
 
-This is not a security boundary: the upstream checks arguments itself. If a schema, or a part of it, cannot be used, the
-tool stays callable and less is checked; `warnings` says what. Schemas and arguments may be hostile, so the schema is
-first copied: known keywords only, limited size and depth, no external references, and only patterns with a linear-time
-automaton of bounded size. Nothing is fetched, and a check that would take too long or too much stack is skipped.
+This is not a security boundary: the upstream checks arguments itself. Schemas and arguments may be hostile, so a schema
+is first copied: known keywords only, limited size and depth, no external references, and only patterns that match in
+linear time. What cannot be used is not checked, and `warnings` says so. A check that would take too long is skipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from paddock.model.envelope import invalid_arguments
@@ -194,15 +193,13 @@ def _automaton(pattern: str) -> int:
     return 0
 
 
+@dataclass(frozen=True, slots=True)
 class Validator:
     """A tool's compiled schema, and what a check costs. If it could not be compiled, everything is accepted."""
 
-    def __init__(
-        self, schema: SafeSchema, compiled: tuple[jsonschema_rs.Validator, Cost] | None, warnings: tuple[str, ...]
-    ) -> None:
-        self.schema = schema
-        self.warnings = warnings
-        self._compiled = compiled
+    schema: SafeSchema
+    _compiled: tuple[jsonschema_rs.Validator, Cost] | None
+    warnings: tuple[str, ...]
 
     def accepts(self, arguments: Any) -> bool | None:
         """Whether `arguments` are valid; None if that was not checked, or would take too long."""
@@ -293,7 +290,7 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
 
     return jsonschema_rs.validator_for(
         schema,
-        retriever=_refuse,  # the default retriever reads file: and fetches http:
+        offline=True,  # otherwise references to files are read, and those to http: are fetched
         pattern_options=jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=PATTERN_BYTES),
         validate_formats=True,
         formats={"date-time": _is_date_time, "time": _is_time},
@@ -312,10 +309,6 @@ def _remove_keyword(copy: SafeSchema, path: list[str | int]) -> None:
             del parent[part]
             return
     raise Unusable("it is not valid JSON Schema")
-
-
-def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"{uri[:80]} is outside the schema")
 
 
 def _is_date_time(text: str) -> bool:

@@ -6,6 +6,7 @@ steps; whatever lies beyond them, or is not a valid schema, becomes `any`. Nothi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -383,8 +384,10 @@ def _note(schema: object, flat: Any) -> str:
     whole = flat(schema)
     facts = [one_line(whole.get("format"), 30)]
     default = whole.get("default")
-    if "default" in whole and (isinstance(default, str | int | float | bool) or default in (None, [], {})):
-        facts.append(f"default {_shown(default)}")
+    if isinstance(default, str):
+        facts.append(f'default "{one_line(default, 40)}"')
+    elif "default" in whole and (isinstance(default, bool) or default in (None, [], {}) or _number(default)):
+        facts.append(f"default {json.dumps(default)}")
     for low, high, unit in (
         ("minimum", "maximum", ""),
         ("minLength", "maxLength", " characters"),
@@ -398,13 +401,6 @@ def _note(schema: object, flat: Any) -> str:
     text = one_line(schema.get("description") or whole.get("description"), NOTE_CHARACTERS)
     known = "; ".join(fact for fact in facts if fact)
     return f"{text} ({known})" if text and known else text or known
-
-
-def _shown(value: object) -> str:
-    words = {None: "null", True: "true", False: "false"}
-    if isinstance(value, bool) or value is None:
-        return words[value]
-    return f'"{one_line(value, 40)}"' if isinstance(value, str) else one_line(_number(value) or str(value), 40)
 
 
 def _number(value: object) -> str:

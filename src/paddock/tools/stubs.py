@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from paddock.model.tools import Tool
 from paddock.tools.identifiers import linked, own_names, reserved, shared, unique_tools
 from paddock.tools.sanitize import lines, one_line
-from paddock.tools.schema_types import ANY, Either, MapOf, Named, Names, Reader, Record, Shape, type_name
+from paddock.tools.schema_types import ANY, Either, Field, MapOf, Named, Names, Plain, Reader, Record, Shape, type_name
 
 if TYPE_CHECKING:
     from paddock.tools import stubs_python, stubs_typescript
@@ -24,6 +24,24 @@ TYPED_CALLS = 200
 CALL_NAME_CHARACTERS = 200
 PREFIX_CHARACTERS = 50
 DOCUMENTATION_CHARACTERS = 1200
+
+
+def _fields(*, is_required: bool, **kinds: str) -> list[Field]:
+    return [Field(name, Plain(kind), is_required, "") for name, kind in kinds.items()]
+
+
+_SUCCESS = Field("success", Plain("boolean"), is_required=True, note="if false, only `error` is set")
+_PATH = Field("path", Plain("string"), is_required=True, note="what to open")
+_CONTENT = Field("content", ANY, is_required=False, note="text, or bytes if it is not text")
+_FILE = _fields(is_required=True, file_name="string", file_type="string", element_id="string")
+_CREATED = _fields(is_required=False, id="string", url="string")
+_METADATA = _fields(is_required=False, filename="string", mimeType="string", size="integer", error="string")
+OWN_TYPES = (
+    Record("AttachedFile", (_PATH, *_FILE)),
+    Record("CreatedArtifact", (_SUCCESS, *_CREATED, *_METADATA)),
+    Record("ArtifactContent", (_SUCCESS, _CONTENT, *_METADATA)),
+)
+"""The types of Paddock's own functions in a script."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,36 +7,12 @@ from collections.abc import Collection, Sequence
 from keyword import iskeyword
 
 from paddock.tools.schema_types import Choice, Either, Field, ListOf, MapOf, Named, Plain, Record, Shape
-from paddock.tools.stubs import Signature
+from paddock.tools.stubs import OWN_TYPES, Signature
 
 _HEADER = '''"""What Paddock defines in a script. Declarations only; await every call."""
 
 from typing import Any, Literal, NotRequired, TypedDict, overload
 '''
-_TYPES = """
-class AttachedFile(TypedDict):
-    path: str  # what to open
-    file_name: str
-    file_type: str
-    element_id: str
-
-class CreatedArtifact(TypedDict):
-    success: bool  # if False, only `error` is set
-    id: NotRequired[str]
-    url: NotRequired[str]
-    filename: NotRequired[str]
-    mimeType: NotRequired[str]
-    size: NotRequired[int]
-    error: NotRequired[str]
-
-class ArtifactContent(TypedDict):
-    success: bool  # if False, only `error` is set
-    content: NotRequired[Any]  # text as str, the rest as bytes
-    filename: NotRequired[str]
-    mimeType: NotRequired[str]
-    size: NotRequired[int]
-    error: NotRequired[str]
-"""
 _BUILT_IN = {
     "files": "files: list[AttachedFile]",
     "report_progress": (
@@ -64,12 +40,11 @@ class Writer:
     """Writes `.pyi`."""
 
     ARGUMENTS = "Arguments"
-    TYPE_NAMES = ("AttachedFile", "CreatedArtifact", "ArtifactContent")
+    TYPE_NAMES = tuple(record.name for record in OWN_TYPES)
 
     def declare(self, signature: Signature) -> str:
         """Declare the types of a tool and its functions."""
-        names = {record.name for record in signature.records} | _ANNOTATION_NAMES
-        parts = [_record(record, names) for record in signature.records]
+        parts = _records(signature.records)
         call = f"call_tool({_literal(signature.tool.full_name)}, {{...}})"
         text = "\n".join(f"    {line}".rstrip() for line in signature.documentation(call)).lstrip()
         heads = [_head(name, signature) for name in signature.names]
@@ -81,7 +56,7 @@ class Writer:
         """Write the whole file. A name that the script assigns itself is declared as Any."""
         names = [*_BUILT_IN, "call_tool", *(name for signature in signatures for name in signature.names)]
         listed = "".join(f"    {_literal(name)},\n" for name in [*names, *rebound])
-        parts = [_HEADER, f"__all__ = [\n{listed}]", _TYPES]
+        parts = [_HEADER, f"__all__ = [\n{listed}]", *_records(OWN_TYPES)]
         parts += ["\n".join(text for name, text in _BUILT_IN.items() if name not in rebound)]
         parts += [self.declare(signature) for signature in signatures]
         parts.append("" if "call_tool" in rebound else _calls(signatures if typed_calls else ()))
@@ -100,6 +75,11 @@ def _calls(signatures: Sequence[Signature]) -> str:
         names = ", ".join(_literal(name) for name in signature.call_names)
         overloads.append(f"{_head('call_tool', signature, f'name: Literal[{names}], params')}: ...")
     return "\n".join(f"@overload\n{text}" for text in [*overloads, _ANY_CALL]) if overloads else _ANY_CALL
+
+
+def _records(records: Sequence[Record]) -> list[str]:
+    names = {record.name for record in records} | _ANNOTATION_NAMES
+    return [_record(record, names) for record in records]
 
 
 def _record(record: Record, names: Collection[str]) -> str:

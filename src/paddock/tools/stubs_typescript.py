@@ -7,39 +7,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from paddock.tools.schema_types import Choice, Either, ListOf, MapOf, Named, Plain, Record, Shape
-from paddock.tools.stubs import Signature
+from paddock.tools.stubs import OWN_TYPES, Signature
 
 _HEADER = "// What Paddock defines in a script. Declarations only; await every call.\n"
-_TYPES = """
-interface AttachedFile {
-  /** What to open. */
-  path: string;
-  file_name: string;
-  file_type: string;
-  element_id: string;
-}
-
-interface CreatedArtifact {
-  /** If false, only `error` is set. */
-  success: boolean;
-  id?: string;
-  url?: string;
-  filename?: string;
-  mimeType?: string;
-  size?: number;
-  error?: string;
-}
-
-interface ArtifactContent {
-  /** If false, only `error` is set. */
-  success: boolean;
-  content?: any;
-  filename?: string;
-  mimeType?: string;
-  size?: number;
-  error?: string;
-}
-"""
 _BUILT_IN = {
     "files": "declare const files: AttachedFile[];",
     "reportProgress": "declare function reportProgress(done: number, total?: number, message?: string): Promise<void>;",
@@ -67,7 +37,7 @@ class Writer:
 
     ARGUMENTS = "Args"
     TYPE_NAMES = (
-        *("AttachedFile", "CreatedArtifact", "ArtifactContent"),
+        *(record.name for record in OWN_TYPES),
         # Built-in types: a tool's type must not have such a name, because TypeScript merges equal interfaces.
         *("ClassAccessorDecoratorResult", "IteratorResult", "IteratorReturnResult", "IteratorYieldResult"),
         *("PromiseFulfilledResult", "PromiseRejectedResult", "PromiseSettledResult"),
@@ -86,7 +56,7 @@ class Writer:
 
     def module(self, signatures: Sequence[Signature], *, typed_calls: bool, rebound: Collection[str]) -> str:
         """Write the whole file, without the names that the script declares itself."""
-        parts = [_HEADER, _TYPES, *(text for name, text in _BUILT_IN.items() if name not in rebound)]
+        parts = [_HEADER, *map(_record, OWN_TYPES), *(text for name, text in _BUILT_IN.items() if name not in rebound)]
         parts += [self.declare(signature) for signature in signatures]
         callable_signatures = [one for one in signatures if one.call_names and one.tool.server] if typed_calls else []
         parts.append("\n".join([*map(_call, callable_signatures), _ANY_CALL]) if "callTool" not in rebound else "")
