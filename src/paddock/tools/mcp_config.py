@@ -77,7 +77,7 @@ class Server:
     keeps_cookies: bool = True  # False if calls are made on behalf of different users
     or_sse: bool  # whether to try the older SSE transport if streamable HTTP is refused
     connect_seconds: float  # to start, connect and list tools; `tools.connect_seconds` is how long a run waits
-    timeout_seconds: float  # for a call, unless its caller says otherwise
+    timeout_seconds: float | None  # for a call; None: `tools.call_seconds`
     concurrency: int
     calls_per_minute: int | None  # None: no limit
     answer_bytes: int
@@ -273,7 +273,7 @@ class _Settings(msgspec.Struct):
     disabled: bool = False
     enabled: bool = True
     connect_seconds: _Seconds = 30.0
-    timeout_seconds: _Seconds = 60.0
+    timeout_seconds: _Seconds | None = None
     concurrency: _Count = 16
     calls_per_minute: _Count | None = None
     answer_bytes: _Count = 16 * 1024 * 1024

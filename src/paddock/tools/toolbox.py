@@ -249,12 +249,13 @@ class Toolbox:
             is_bounded = run_seconds <= timeout_seconds
             return to_answer(await calling if is_bounded else await self._within(timeout_seconds, calling))
         from paddock.tools import answers
+        from paddock.tools.context import NOTHING
 
         def report(done: float, total: float | None, message: str) -> None:
             progress(Progress(done, total, message))
 
         upstream = self._upstreams[tool.server]
-        injected = None if self.injection is None else self.injection.values_for(tool, context)
+        injected = NOTHING if self.injection is None else self.injection.values_for(tool, context)
         result = await upstream.call(
             tool.name, arguments, timeout_seconds=timeout_seconds, progress=report, injected=injected
         )
