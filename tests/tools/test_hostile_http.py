@@ -12,7 +12,7 @@ import pytest_asyncio
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
-from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, one, state, until
+from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, answers, failure, one, state, until
 
 NETWORK = ("upstream_http", "UPSTREAM_NETWORK", True)
 TIMEOUT = ("upstream_http", "UPSTREAM_TIMEOUT", True)
@@ -31,20 +31,8 @@ async def standing(hostile_http_server: HostileHttp) -> AsyncIterator[Upstream]:
     await upstream.close()
 
 
-async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
-    with pytest.raises(CallFailed) as caught:
-        await upstream.call(tool, {}, timeout_seconds=timeout_seconds)
-    assert TOKEN not in f"{caught.value!r} {caught.value.envelope(tool)} {upstream.health} {upstream.server!r}"
-    return caught.value
-
-
 def code(failed: CallFailed) -> tuple[str, str, bool]:
     return failed.kind, failed.code, failed.retryable
-
-
-async def answers(upstream: Upstream) -> bool:
-    """Whether it still answers, over the same connection."""
-    return (await upstream.call("ok", {})).content == ({"type": "text", "text": "ok"},) and state(upstream) == "ready"
 
 
 @pytest.mark.parametrize(

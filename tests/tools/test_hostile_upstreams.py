@@ -7,24 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
-from tests.tools.upstreams import Connect, hostile, plain, state, until
-
-SECRET = "tok-4f9c1d77aa"  # noqa: S105  what hostile.py is given
-
-
-async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
-    with pytest.raises(CallFailed) as caught:
-        await upstream.call(tool, {}, timeout_seconds=timeout_seconds)
-    assert SECRET not in f"{caught.value!r} {caught.value.envelope(tool)} {upstream.health} {upstream.server!r}"
-    return caught.value
-
-
-async def answers(upstream: Upstream) -> bool:
-    """Whether it still, or again, answers a call that it means to answer."""
-    return (await upstream.call("ok", {})).content == ({"type": "text", "text": "ok"},)
+from tests.tools.upstreams import Connect, answers, failure, hostile, plain, state, until
 
 
 async def test_a_server_that_dies_during_a_call_fails_it_and_is_started_again(connect: Connect) -> None:

@@ -18,6 +18,7 @@ from paddock.config import GuestsConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.tools.mcp_config import Server, parse
 from paddock.tools.upstream import Upstream
+from paddock.tools.upstream_errors import CallFailed
 from tests.docs.pages import ROOT
 from tests.forks import fork
 
@@ -107,6 +108,19 @@ def hostile(kind: str = "", **settings: object) -> dict[str, object]:
 def state(upstream: Upstream) -> str:
     """The state of the upstream. A function, because a type checker assumes that a property does not change."""
     return upstream.health.state
+
+
+async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
+    """Call a tool of a hostile server. Returns why that failed, which does not show the server's credential."""
+    with pytest.raises(CallFailed) as caught:
+        await upstream.call(tool, {}, timeout_seconds=timeout_seconds)
+    assert TOKEN not in f"{caught.value!r} {caught.value.envelope(tool)} {upstream.health} {upstream.server!r}"
+    return caught.value
+
+
+async def answers(upstream: Upstream) -> bool:
+    """Whether the hostile server answers a call of its well-behaved tool."""
+    return (await upstream.call("ok", {})).content == ({"type": "text", "text": "ok"},) and state(upstream) == "ready"
 
 
 class HostileHttp:

@@ -431,16 +431,12 @@ class Scope:
             found = await self._toolbox.find(name)
         return found
 
-    async def linked(self) -> list[Tool]:
-        """The tools that are functions in the script."""
-        catalogue = await self.catalogue()
-        found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
-        return [tool for tool in found if tool is not None]
-
     async def stubs(self) -> Callable[[Collection[str]], str]:
         """Return a function that writes stubs of the linked tools, given the names that the script assigns itself."""
         from paddock.tools.stubs import module
 
-        tools = await self.linked()
+        catalogue = await self.catalogue()
+        found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
+        tools = [tool for tool in found if tool is not None]
         shared = [name for name in self.links if self.sharing(name, is_function=True)]
         return lambda rebound: module(tools, rebound={*rebound, *shared}, is_ordered=True)
