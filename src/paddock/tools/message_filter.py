@@ -21,6 +21,7 @@ from mcp_types import (
     JSONRPCResponse,
     jsonrpc_message_adapter,
 )
+from pydantic_core import from_json
 
 from paddock.tools.secrets import redact, redact_all
 from paddock.tools.size import run_by_size
@@ -45,11 +46,12 @@ MAX_PER_SECOND = 5000
 
 def parse_message(data: bytes) -> SessionMessage:
     """Parse a message. Raises ValueError or RecursionError."""
-    validate = jsonrpc_message_adapter.validate_json
     try:
-        return SessionMessage(validate(data, by_name=False))
+        value = from_json(data)
     except ValueError:
-        return SessionMessage(validate(without_surrogates(data), by_name=False))
+        value = from_json(without_surrogates(data))
+    # `validate_json` would take four times as long, in which no other thread runs.
+    return SessionMessage(jsonrpc_message_adapter.validate_python(value, by_name=False))
 
 
 def without_surrogates(data: bytes) -> bytes:
