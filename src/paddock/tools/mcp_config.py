@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -119,10 +120,8 @@ def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[S
 
 def _check_prefixes(names: Iterable[str]) -> None:
     """Refuse a server name that begins with another one and a dot: their tools could have the same full name."""
-    known = set(names)
-    for name in known:
-        dots = (index for index, mark in enumerate(name) if mark == ".")
-        if (other := next((name[:index] for index in dots if name[:index] in known), None)) is not None:
+    for name, other in permutations(names, 2):
+        if name.startswith(f"{other}."):
             raise ConfigError(
                 f"the upstream {name!r} is named like a tool of the upstream {other!r}: "
                 "their tools could not be told apart; rename one"

@@ -80,20 +80,14 @@ class Toolbox:
         functions = self._function_links(language)
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None, language)
-        if not self._is_known:
-            for upstream in self._upstreams.values():
-                upstream.begin()
-            return Scope(self, functions, None, language, is_pending=True)
-        links = functions | await self.links(code, language, request.inputs or ())
-        return Scope(self, links, await self.catalogue(), language)
-
-    async def links(self, code: str, language: str, inputs: Collection[str]) -> dict[str, str]:
-        """Full names of the tools that `code` mentions, by function name.
-
-        An input hides a tool of its name. Otherwise a server could break a run by naming a tool like one of its inputs.
-        """
-        links = (await self.catalogue()).linked(code, language)
-        return {name: tool.full_name for name, tool in links.items() if name not in inputs}
+        scope = Scope(self, functions, None, language)
+        if self._is_known:
+            await scope.link(code, request.inputs or ())
+            return scope
+        for upstream in self._upstreams.values():
+            upstream.begin()
+        scope.is_pending = True
+        return scope
 
     async def wait_for_servers_in(self, code: str) -> None:
         """Wait until the servers whose names occur in `code` have listed their tools, or have failed to."""
@@ -251,13 +245,14 @@ class Toolbox:
         from paddock.tools import answers
         from paddock.tools.context import NOTHING
 
-        def report(done: float, total: float | None, message: str) -> None:
-            progress(Progress(done, total, message))
-
         upstream = self._upstreams[tool.server]
         injected = NOTHING if self.injection is None else self.injection.values_for(tool, context)
         result = await upstream.call(
-            tool.name, arguments, timeout_seconds=timeout_seconds, progress=report, injected=injected
+            tool.name,
+            arguments,
+            timeout_seconds=timeout_seconds,
+            progress=lambda done, total, message: progress(Progress(done, total, message)),
+            injected=injected,
         )
         return await answers.answer(result, tool, create_artifact)
 
@@ -354,7 +349,6 @@ class Scope:
         *,
         is_closed: bool = False,
         is_ordered: bool = False,
-        is_pending: bool = False,
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by their function names in the script
@@ -367,8 +361,18 @@ class Scope:
         self._is_closed = is_closed
         self._is_ordered = is_ordered  # linked one by one, so a function name that tools share means the first of them
         self.can_search = False  # whether the caller has the server's tool `search`
-        self.is_pending = is_pending
+        self.is_pending = False
         """Whether servers that have not listed their tools yet may add to `links`."""
+
+    async def link(self, code: str, inputs: Collection[str]) -> None:
+        """Link the tools that `code` mentions.
+
+        An input hides a tool of its name. Otherwise a server could break a run by naming a tool like one of its inputs.
+        """
+        self._catalogue = await self._toolbox.catalogue()
+        found = self._catalogue.linked(code, self._language)
+        self.links = {**self.links, **{name: tool.full_name for name, tool in found.items() if name not in inputs}}
+        self.functions = tuple(self.links)
 
     async def resolve(self, plan: Plan, outline: Outline | None) -> None:
         """Wait for the servers that the script may need, and link the tools that it mentions.
@@ -377,10 +381,7 @@ class Scope:
         """
         known = {*self.links, *plan.names()}
         if may_link(plan.code, plan.language, known, outline):
-            found = await self._toolbox.links(plan.code, plan.language, plan.names())
-            self.links = {**self.links, **found}
-            self.functions = tuple(self.links)
-            self._catalogue = await self._toolbox.catalogue()
+            await self.link(plan.code, plan.names())
         else:
             await self._toolbox.wait_for_servers_in(plan.code)
         self.is_pending = False
