@@ -163,7 +163,7 @@ def tool_list(data: bytes) -> object:
     except ValueError:  # the SDK's client refuses it
         return None
     [server] = mcp_config.parse({"mcpServers": {"shop": {"command": "x"}}}, {})
-    listing = _Listing(server)
+    listing = _Listing(server, [])
     listing.add(page.tools)
     tools = [*listing.tools.values()]
     for language in ("python", "typescript"):

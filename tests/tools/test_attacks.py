@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from paddock import Config, Paddock, RunResult, Verdict
-from paddock.config import GuestsConfig, ToolsConfig
-from paddock.model.environments import EnvironmentConfig
+from paddock import Paddock, RunResult, Verdict
+from paddock.config import ToolsConfig
 from tests import envelopes
 from tests.journals import MemoryJournal
+from tests.tools.upstreams import bare_config
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ATTACKER = str(Path(__file__).parent / "servers" / "attacker.py")
@@ -79,12 +79,8 @@ class Yard:
             environment = {"API_TOKEN": SECRET, **env}
             return {"command": sys.executable, "args": [ATTACKER, kind], "env": environment, "connect_seconds": 20}
 
-        config = Config(
-            environments={**Config().environments, "bare": EnvironmentConfig()},
-            cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-            tools=ToolsConfig(policy=POLICY, call_seconds=5.0),
-            upstreams={kind or "it": attacker(kind) for kind in kinds},
-        )
+        upstreams = {kind or "it": attacker(kind) for kind in kinds}
+        config = bare_config(upstreams, tools=ToolsConfig(policy=POLICY, call_seconds=5.0))
         return Paddock(config, tools=[add, swallow, forbidden], journal=self.journal)
 
     async def run(self, code: str | dict[str, str], *, on: Paddock | None = None, **options: Any) -> RunResult:

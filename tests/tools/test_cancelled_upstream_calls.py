@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from paddock import Config, Paddock, Verdict
-from paddock.config import GuestsConfig
-from paddock.model.environments import EnvironmentConfig
-from tests.tools.upstreams import HostileHttp, Serve, hostile, plain
+from paddock import Paddock, Verdict
+from tests.tools.upstreams import HostileHttp, Serve, bare_config, hostile, plain, until
 
 KINDS = ["stdio", "http", "sse", "old stdio", "old http", "old http events"]
 OLDER, NEWER = "2025-11-25", "2026-07-28"
@@ -86,12 +84,7 @@ async def test_the_server_is_told_of_the_cancellation_however_the_run_ended(
         await until(lambda: at.has_begun(number))
         raise ValueError("enough")
 
-    config = Config(
-        environments={"bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-        upstreams={"it": at.settings},
-    )
-    async with Paddock(config, tools=[begun]) as paddock:
+    async with Paddock(bare_config({"it": at.settings}), tools=[begun]) as paddock:
         await paddock.tools()
         assert paddock.upstreams()["it"].protocol_version == at.protocol_version
 
@@ -117,10 +110,3 @@ SHORT = {"wall_seconds": 4.0}
 
 def asked(slow: Slow, number: int) -> dict[str, Any]:
     return {"call": list(slow.call(number))}
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    """Return as soon as it is so."""
-    async with asyncio.timeout(30):
-        while not is_so():
-            await asyncio.sleep(0.01)

@@ -8,17 +8,13 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock
-from paddock.config import GuestsConfig
 from paddock.errors import ConfigError
-from paddock.model.environments import EnvironmentConfig
 from paddock.model.request import Context, RunContext
 from paddock.model.tools import Tool
-from paddock.tools.connection import Call
 from paddock.tools.context import Field, Injected, Injection, forbidden_arguments
 from paddock.tools.upstream_errors import CallFailed
-from tests.tools.upstreams import SEEING, Serve, seeing, serve
+from tests.tools.upstreams import SEEING, Connect, Serve, bare_config, seeing
 
-__all__ = ["serve"]
 STDIO = seeing()
 IDENTITY = {"parameter": "identity_id", "argument": "identity_id", "servers": ["it"]}
 REGION = {"argument": "region", "meta": "example/region", "servers": ["*"]}
@@ -33,9 +29,7 @@ ENGINES = ("monty", "cpython", "quickjs", "node")
 
 
 def config(settings: Mapping[str, Any], **more: Any) -> Config:
-    environments = {**Config().environments, "bare": EnvironmentConfig()}
-    bare = GuestsConfig(environment="bare", min_waiting=1, max_waiting=1)
-    return Config(environments=environments, cpython=bare, upstreams={"it": settings}, **{"context": FIELDS, **more})
+    return bare_config({"it": settings}, **{"context": FIELDS, **more})
 
 
 async def gives(paddock: Paddock, code: str, context: Context | None = None, **options: Any) -> Any:
@@ -191,12 +185,12 @@ async def test_a_server_that_requires_credentials_is_opened_with_the_first_conne
         assert (await gives(paddock, code))[1] == {"result": "who=somebody"}  # where all calls are one's own
 
 
-def test_injected_values_cannot_break_a_connection_and_appear_in_no_repr() -> None:
+async def test_injected_values_cannot_break_a_connection_and_appear_in_no_repr(connect: Connect) -> None:
+    upstream = connect(**STDIO)
     with pytest.raises(CallFailed):
-        Call("orders", {}, injected=Injected({"region": "\ud800"}))
-    assert "secret-of-it" not in repr(
-        Call("orders", {}, injected=Injected({"key": "secret-of-it"}, {"a": "secret-of-it"}))
-    )
+        await upstream.call("plain", {}, injected=Injected({"region": "\ud800"}))
+    assert upstream.health.state == "ready"
+    assert "secret-of-it" not in repr(Injected({"key": "secret-of-it"}, {"a": "secret-of-it"}))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
@@ -12,7 +12,7 @@ import pytest_asyncio
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
-from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, one, state
+from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, answers, failure, one, state, until
 
 NETWORK = ("upstream_http", "UPSTREAM_NETWORK", True)
 TIMEOUT = ("upstream_http", "UPSTREAM_TIMEOUT", True)
@@ -31,20 +31,8 @@ async def standing(hostile_http_server: HostileHttp) -> AsyncIterator[Upstream]:
     await upstream.close()
 
 
-async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
-    with pytest.raises(CallFailed) as caught:
-        await upstream.call(tool, {}, timeout_seconds=timeout_seconds)
-    assert TOKEN not in f"{caught.value!r} {caught.value.envelope(tool)} {upstream.health} {upstream.server!r}"
-    return caught.value
-
-
 def code(failed: CallFailed) -> tuple[str, str, bool]:
     return failed.kind, failed.code, failed.retryable
-
-
-async def answers(upstream: Upstream) -> bool:
-    """Whether it still answers, over the same connection."""
-    return (await upstream.call("ok", {})).content == ({"type": "text", "text": "ok"},) and state(upstream) == "ready"
 
 
 @pytest.mark.parametrize(
@@ -246,10 +234,3 @@ async def test_an_endless_list_is_cut_and_a_list_that_never_comes_times_out(
     assert pages.health.warnings == ("its list has more than 200 pages; the others are left out",)
     hangs = connect(**hostile_http.at("/hangs_at_list", connect_seconds=0.5))
     assert code(await failure(hangs, "ok")) == TIMEOUT
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    """Return as soon as it is so."""
-    async with asyncio.timeout(30):
-        while not is_so():
-            await asyncio.sleep(0.01)

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
-from tests.tools.upstreams import Connect, hostile, plain, state
-
-SECRET = "tok-4f9c1d77aa"  # noqa: S105  what hostile.py is given
-
-
-async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
-    with pytest.raises(CallFailed) as caught:
-        await upstream.call(tool, {}, timeout_seconds=timeout_seconds)
-    assert SECRET not in f"{caught.value!r} {caught.value.envelope(tool)} {upstream.health} {upstream.server!r}"
-    return caught.value
-
-
-async def answers(upstream: Upstream) -> bool:
-    """Whether it still, or again, answers a call that it means to answer."""
-    return (await upstream.call("ok", {})).content == ({"type": "text", "text": "ok"},)
+from tests.tools.upstreams import Connect, answers, failure, hostile, plain, state, until
 
 
 async def test_a_server_that_dies_during_a_call_fails_it_and_is_started_again(connect: Connect) -> None:
@@ -159,23 +145,20 @@ async def test_a_flood_of_notifications_slows_down_only_whoever_sends_it(connect
     assert (await flood).content == ({"type": "text", "text": "flooded"},)
 
 
-async def test_a_list_that_changes_all_the_time_is_fetched_now_and_then(connect: Connect) -> None:
-    changes: list[None] = []
-    upstream = connect(changed=lambda: changes.append(None), **hostile("floods"))
+async def test_a_list_that_changes_all_the_time_is_fetched_now_and_then(connect: Connect, tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    upstream = connect(**hostile("floods", env={"RECORD": str(record)}))
     assert await answers(upstream)
-    assert len(changes) < 20
+    assert 0 < record.read_text().count("listed") < 20
 
 
 async def test_a_changed_list_that_cannot_be_fetched_is_fetched_again(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("paddock.tools.upstream.MAX_RELIST_SECONDS", 0.01)
-    changed = asyncio.Event()
-    upstream = connect(changed=changed.set, **hostile("stumbles"))
+    upstream = connect(**hostile("stumbles"))
     assert [tool.name for tool in await upstream.tools()] == ["ok"]
-    while len(await upstream.tools()) < 2:
-        changed.clear()
-        await asyncio.wait_for(changed.wait(), 30)
+    await until(lambda: upstream.health.tools == 2)
     assert [tool.name for tool in await upstream.tools()] == ["ok", "late"]
 
 
@@ -186,6 +169,25 @@ async def test_invalid_and_duplicate_names_are_left_out_with_a_warning(connect: 
     assert len(warnings) == 5
     assert "listed twice" in warnings[3]
     assert "larger than 256 KB" in warnings[4]
+
+
+async def test_tools_with_invalid_schemas_are_left_out_alone(connect: Connect) -> None:
+    upstream = connect(**hostile("invalid"))
+    assert [tool.name for tool in await upstream.tools()] == ["ok"]
+    warnings = upstream.health.warnings
+    assert [warning.partition(" is left out: ")[0] for warning in warnings] == [
+        *(f"the tool 'bad{number}'" for number in range(5)),
+        "the tool '5'",
+    ]
+    assert "is left out: inputSchema.type: Field required" in warnings[1]
+    assert "larger than 256 KB" in warnings[3]
+    assert await answers(upstream)
+
+
+async def test_an_answer_of_many_blocks_arrives_and_odd_blocks_are_kept(connect: Connect) -> None:
+    upstream = connect(**hostile())
+    assert len((await upstream.call("blocks", {})).content) == 50_000
+    assert (await upstream.call("odd_blocks", {})).content == ({"type": "odd"},)
 
 
 async def test_a_server_that_runs_code_is_known_by_its_meta_key(connect: Connect) -> None:

@@ -14,16 +14,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from paddock import Config, Paddock, Progress, RunResult, Verdict
-from paddock.config import GuestsConfig
-from paddock.model.environments import EnvironmentConfig
+from paddock import Paddock, Progress, RunResult, Verdict
 from paddock.planning.plan import ENGINE_LANGUAGE
 from tests.tools.installed import Installed, environment
+from tests.tools.upstreams import bare_config
 
-ENGINES = ["monty", "cpython", "quickjs", "node"]
+ENGINES = ["monty", *(pytest.param(engine, marks=pytest.mark.thorough) for engine in ("cpython", "quickjs", "node"))]
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00"
 
-pytestmark = [pytest.mark.thorough, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,7 @@ async def place(installed: Installed, tmp_path_factory: pytest.TempPathFactory) 
         "git": {"command": installed.git, "args": ["--repository", str(repository)]},
         "time": {"command": installed.time},
     }
-    bare = GuestsConfig(environment="bare")
-    environments = {**Config().environments, "bare": EnvironmentConfig()}
-    config = Config(environments=environments, cpython=bare, upstreams=upstreams)
-    async with Paddock(config) as paddock:
+    async with Paddock(bare_config(upstreams)) as paddock:
         yield Place(paddock, files, repository)
 
 

@@ -1,4 +1,4 @@
-"""MCP servers that others wrote, as users install them."""
+"""Published MCP servers as upstreams. `test_named_servers.py` calls more of them, from scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,36 +26,12 @@ from tests.tools.upstreams import Connect, one
 IN_ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
 
 
-@dataclass(frozen=True)
-class Servers:
-    """All five, connected at once; one may work on the files of a folder."""
-
-    folder: Path
-    everything: Upstream
-    filesystem: Upstream
-    memory: Upstream
-    git: Upstream
-    time: Upstream
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def servers(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Servers]:
-    folder, node = tmp_path_factory.mktemp("files"), environment()
-    kept = {"MEMORY_FILE_PATH": str(tmp_path_factory.mktemp("memory") / "memory.json")}
-    made = [
-        Upstream(one(**settings))
-        for settings in (
-            {"command": installed.everything, "env": node | {"API_TOKEN": "tok-93ab77c0d1"}},
-            {"command": installed.filesystem, "args": [str(folder)], "env": node},
-            {"command": installed.memory, "env": node | kept},
-            {"command": installed.git},
-            {"command": installed.time},
-        )
-    ]
-    await asyncio.gather(*(upstream.tools() for upstream in made))
-    yield Servers(folder, *made)
-    for upstream in made:
-        await upstream.close()
+async def everything(installed: Installed) -> AsyncIterator[Upstream]:
+    env = environment() | {"API_TOKEN": "tok-93ab77c0d1"}
+    upstream = Upstream(one(command=installed.everything, env=env))
+    yield upstream
+    await upstream.close()
 
 
 async def keep(filename: str, content: bytes, mime_type: str) -> Mapping[str, Any]:
@@ -73,75 +48,30 @@ async def call(upstream: Upstream, name: str, **arguments: Any) -> Any:
 
 
 @IN_ONE_LOOP
-async def test_all_servers_connect_at_once(servers: Servers) -> None:
-    every = (servers.everything, servers.filesystem, servers.memory, servers.git, servers.time)
-    assert all([await server.tools() for server in every])
-    assert [server.health.state for server in every] == ["ready"] * 5
-
-
-@IN_ONE_LOOP
-async def test_everything(servers: Servers) -> None:
-    upstream = servers.everything
-    assert await call(upstream, "echo", message="hi") == {"result": "Echo: hi"}
-    structured = await call(upstream, "get-structured-content", location="New York")
-    assert structured.keys() == {"temperature", "conditions", "humidity"}
-    before, image, after = (await call(upstream, "get-tiny-image"))["result"]
+async def test_everything(everything: Upstream) -> None:
+    assert await call(everything, "echo", message="hi") == {"result": "Echo: hi"}
+    before, image, after = (await call(everything, "get-tiny-image"))["result"]
     assert (type(before), image["mimeType"], type(after)) == (str, "image/png", str)
-    links = (await call(upstream, "get-resource-links", count=2))["result"]
+    links = (await call(everything, "get-resource-links", count=2))["result"]
     assert [sorted(link) for link in links[1:]] == [["description", "mimeType", "name", "uri"]] * 2
-    wrong = await call(upstream, "get-sum", a="one")
+    wrong = await call(everything, "get-sum", a="one")
     assert wrong["error_code"] == "INPUT_VALIDATION_FAILED"
-    assert (await call(upstream, "nope"))["error_code"] == "TOOL_NOT_FOUND"
+    assert (await call(everything, "nope"))["error_code"] == "TOOL_NOT_FOUND"
 
 
 @IN_ONE_LOOP
-async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(servers: Servers) -> None:
-    assert (await call(servers.everything, "get-env"))["API_TOKEN"] == REDACTED
+async def test_a_tool_that_shows_its_environment_does_not_show_a_credential(everything: Upstream) -> None:
+    assert (await call(everything, "get-env"))["API_TOKEN"] == REDACTED
 
 
-@IN_ONE_LOOP
-async def test_progress_of_a_long_operation(servers: Servers) -> None:
-    heard: list[tuple[float, float | None, str]] = []
-    arguments = {"duration": 0.2, "steps": 2}
-    await servers.everything.call(
-        "trigger-long-running-operation", arguments, progress=lambda *step: heard.append(step)
-    )
-    assert heard == [(1.0, 2.0, ""), (2.0, 2.0, "")]
-
-
-@IN_ONE_LOOP
-async def test_files(servers: Servers) -> None:
-    upstream, file = servers.filesystem, servers.folder / "a.txt"
+async def test_files(connect: Connect, installed: Installed, tmp_path: Path) -> None:
+    upstream, file = connect(command=installed.filesystem, args=[str(tmp_path)], env=environment()), tmp_path / "a.txt"
     await call(upstream, "write_file", path=str(file), content="hello")
     assert file.read_text() == "hello"
-    assert (await call(upstream, "read_text_file", path=str(file)))["content"] == "hello"
     outside = await call(upstream, "read_text_file", path="/etc/passwd")
     assert (outside["error_code"], "Access denied" in outside["summary"]) == ("INTERNAL_ERROR", True)
     hints = {tool.name: tool.hints for tool in await upstream.tools()}
     assert (hints["read_text_file"].read_only, hints["write_file"].destructive) == (True, True)
-
-
-@IN_ONE_LOOP
-async def test_memory(servers: Servers) -> None:
-    entity = {"name": "paddock", "entityType": "project", "observations": ["it has walls"]}
-    await call(servers.memory, "create_entities", entities=[entity])
-    graph = await call(servers.memory, "read_graph")
-    assert (graph["entities"], graph["relations"]) == ([entity], [])
-
-
-@IN_ONE_LOOP
-async def test_git(servers: Servers, tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)  # noqa: S607
-    (tmp_path / "a.txt").write_text("hello")
-    assert "a.txt" in str(await call(servers.git, "git_status", repo_path=str(tmp_path)))
-    nowhere = await call(servers.git, "git_status", repo_path=str(tmp_path / "nowhere"))
-    assert nowhere["error_kind"] in ("internal_error", "mcp_input_validation")
-
-
-@IN_ONE_LOOP
-async def test_time(servers: Servers) -> None:
-    now = await call(servers.time, "get_current_time", timezone="Europe/Vienna")
-    assert now["timezone"] == "Europe/Vienna"
 
 
 @contextmanager

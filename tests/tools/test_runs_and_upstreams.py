@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock, UnknownTool, Verdict
-from paddock.config import GuestsConfig, ToolsConfig
-from paddock.model.environments import EnvironmentConfig
+from paddock.config import ToolsConfig
 from paddock.model.request import Request
 from tests.forks import fork
-from tests.tools.upstreams import PLAIN, Connect, HostileHttp, hostile, plain
+from tests.tools.upstreams import PLAIN, Connect, HostileHttp, bare_config, hostile, plain
 
 ENGINES = ["monty", "cpython"]
 LATE, BROKEN, LOST = "UPSTREAM_TIMEOUT", "INTERNAL_ERROR", "UPSTREAM_NETWORK"
@@ -32,12 +31,7 @@ def double(n: int) -> int:
 
 
 def config(upstreams: dict[str, Any], **tools: Any) -> Config:
-    return Config(
-        environments={**Config().environments, "bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-        tools=ToolsConfig(**tools),
-        upstreams=upstreams,
-    )
+    return bare_config(upstreams, tools=ToolsConfig(**tools))
 
 
 def states(paddock: Paddock) -> dict[str, str]:
@@ -157,15 +151,18 @@ async def test_a_script_that_calls_other_tools_does_not_wait_for_a_server_that_h
         assert states(paddock)["slow"] == "connecting"
 
 
+def waits_for(pipe: Path) -> dict[str, object]:
+    """A server that starts once something was written to `pipe`."""
+    os.mkfifo(pipe)
+    command = ["-c", 'cat "$1"; shift; exec "$@"', "-", str(pipe), *fork.command(PLAIN, "stdio")]
+    return plain(command="/bin/sh", args=command)
+
+
 @pytest.mark.parametrize("language", ["python", "javascript"])
 async def test_a_script_that_uses_functions_waits_for_every_server_that_may_have_them(
     tmp_path: Path, language: str
 ) -> None:
-    os.mkfifo(tmp_path / "go")
-    late = plain(
-        command="/bin/sh",
-        args=["-c", 'cat "$1"; shift; exec "$@"', "-", str(tmp_path / "go"), *fork.command(PLAIN, "stdio")],
-    )
+    late = waits_for(tmp_path / "go")
     async with Paddock(config({"late": late, "good": plain()})) as paddock:
         running = asyncio.create_task(paddock.run("await environment({})", language=language))
         while states(paddock)["good"] != "ready":
@@ -177,11 +174,7 @@ async def test_a_script_that_uses_functions_waits_for_every_server_that_may_have
 
 
 async def test_waiting_for_a_server_does_not_count_as_the_scripts_time(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "go")
-    late = plain(
-        command="/bin/sh",
-        args=["-c", 'cat "$1"; shift; exec "$@"', "-", str(tmp_path / "go"), *fork.command(PLAIN, "stdio")],
-    )
+    late = waits_for(tmp_path / "go")
     async with Paddock(config({"late": late})) as paddock:
         assert (await paddock.run("1")).verdict is Verdict.OK
         limits = {"wall_seconds": 2.0}

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from paddock import Config, Paddock, UnknownTool, Verdict
-from paddock.config import GuestsConfig, ToolsConfig
-from paddock.model.environments import EnvironmentConfig
+from paddock.config import ToolsConfig
 from paddock.planning.plan import ENGINE_LANGUAGE
 from tests.forks import fork
 from tests.tools.test_front_door import configured, double
-from tests.tools.upstreams import SERVERS, Serve, hostile, plain
+from tests.tools.upstreams import SERVERS, Serve, bare_config, hostile, plain
 
 ENGINES = ["monty", "cpython", "quickjs"]
 CALLED = {
@@ -33,12 +32,7 @@ x
 
 
 def config(server: dict[str, Any]) -> Config:
-    environments = {**Config().environments, "bare": EnvironmentConfig()}
-    return Config(
-        environments=environments,
-        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-        upstreams={"it": server},
-    )
+    return bare_config({"it": server})
 
 
 async def names(paddock: Paddock) -> set[str]:
@@ -171,12 +165,7 @@ MEETING = str(SERVERS / "meeting.py")
 
 def meeting(here: Path) -> Config:
     server = {**fork.settings(MEETING, str(here), str(len(NAMES))), "includeTools": ["process"]}
-    return Config(
-        environments={"bare": EnvironmentConfig()},
-        cpython=GuestsConfig(environment="bare", min_waiting=1, max_waiting=1),
-        tools=ToolsConfig(connect_seconds=60.0),
-        upstreams=dict.fromkeys(NAMES, server),
-    )
+    return bare_config(dict.fromkeys(NAMES, server), tools=ToolsConfig(connect_seconds=60.0))
 
 
 @pytest.mark.parametrize("engine", ["monty", "cpython"])

@@ -1,7 +1,8 @@
-"""Upstreams to test with: settings of our own servers, and fixtures that start and end them."""
+"""Upstreams to test with: the settings of the test servers, and fixtures that start and stop them."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -12,8 +13,12 @@ from uuid import uuid4
 
 import pytest
 
+from paddock import Config
+from paddock.config import GuestsConfig
+from paddock.model.environments import EnvironmentConfig
 from paddock.tools.mcp_config import Server, parse
 from paddock.tools.upstream import Upstream
+from paddock.tools.upstream_errors import CallFailed
 from tests.docs.pages import ROOT
 from tests.forks import fork
 
@@ -22,7 +27,7 @@ PLAIN, HOSTILE = str(SERVERS / "plain.py"), str(SERVERS / "hostile.py")
 HOSTILE_HTTP = str(SERVERS / "hostile_http.py")
 SEEING = str(SERVERS / "seeing.py")
 DECLARED = str(SERVERS / "declared.py")
-TOKEN = "tok-4f9c1d77aa"  # noqa: S105  what the hostile ones are given
+TOKEN = "tok-4f9c1d77aa"  # noqa: S105  the credential of the hostile servers
 
 STATUSES = (
     (401, ("auth_error", "AUTH_AUTHENTICATION", False)),
@@ -35,7 +40,7 @@ STATUSES = (
     (500, ("upstream_http", "UPSTREAM_HTTP_500", True)),
     (503, ("upstream_http", "UPSTREAM_HTTP_503", True)),
 )
-"""Of HTTP, and the kind, the code and whether to try again of the envelope that each stands for."""
+"""HTTP statuses, and the `error_kind`, `error_code` and `retryable` of the envelope that each becomes."""
 
 Connect = Callable[..., Upstream]
 Serve = Callable[..., str]
@@ -43,16 +48,30 @@ Serve = Callable[..., str]
 
 @pytest.fixture
 async def connect() -> AsyncIterator[Connect]:
-    """Makes an upstream of the settings of one server; all are closed afterwards."""
+    """A function that makes an upstream from the settings of one server. All are closed after the test."""
     made: list[Upstream] = []
 
-    def make(changed: Callable[[], None] | None = None, **settings: object) -> Upstream:
-        made.append(Upstream(one(**settings), changed=changed))
+    def make(**settings: object) -> Upstream:
+        made.append(Upstream(one(**settings)))
         return made[-1]
 
     yield make
     for upstream in made:
         await upstream.close()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Return as soon as it is so."""
+    async with asyncio.timeout(30):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+def bare_config(upstreams: dict[str, Any], **settings: Any) -> Config:
+    """A configuration with these upstreams, in which full Python has no packages and so starts quickly."""
+    environments = {**Config().environments, "bare": EnvironmentConfig()}
+    guests = GuestsConfig(environment="bare", min_waiting=1, max_waiting=1)
+    return Config(environments=environments, cpython=guests, upstreams=upstreams, **settings)
 
 
 def one(**settings: object) -> Server:
@@ -61,38 +80,51 @@ def one(**settings: object) -> Server:
 
 
 def plain(**settings: object) -> dict[str, object]:
-    """The settings of our own well-behaved server, over stdio."""
+    """The settings of the well-behaved server, over stdio."""
     return {**fork.settings(PLAIN, "stdio"), **settings}
 
 
 def seeing() -> dict[str, object]:
-    """Those of the one that tells what it was given, over stdio."""
+    """The settings of the server that returns the values it was given, over stdio."""
     return fork.settings(SEEING, "stdio")
 
 
 def declared(schemas: dict[str, dict[str, Any]]) -> dict[str, object]:
-    """Those of the one that has a tool for each of these schemas of arguments, over stdio."""
+    """The settings of a server with a tool for each of these input schemas, over stdio."""
     return fork.settings(DECLARED, json.dumps(schemas))
 
 
 def shop() -> dict[str, object]:
-    """Those of the example's."""
+    """The settings of the server in `examples/`."""
     return fork.settings(str(ROOT / "examples" / "shop_server.py"))
 
 
 def hostile(kind: str = "", **settings: object) -> dict[str, object]:
-    """Those of the one that misbehaves, if it does so from the start in the way of `kind`."""
+    """The settings of the hostile server, over stdio. `kind` says how it misbehaves from the start."""
     token = {"API_TOKEN": TOKEN}
     return {"command": sys.executable, "args": [HOSTILE, kind], "env": token, "connect_seconds": 20, **settings}
 
 
 def state(upstream: Upstream) -> str:
-    """How it is now. A function, because a type checker believes that a property stays as it was."""
+    """The state of the upstream. A function, because a type checker assumes that a property does not change."""
     return upstream.health.state
 
 
+async def failure(upstream: Upstream, tool: str, timeout_seconds: float = 30) -> CallFailed:
+    """Call a tool of a hostile server. Returns why that failed, which does not show the server's credential."""
+    with pytest.raises(CallFailed) as caught:
+        await upstream.call(tool, {}, timeout_seconds=timeout_seconds)
+    assert TOKEN not in f"{caught.value!r} {caught.value.envelope(tool)} {upstream.health} {upstream.server!r}"
+    return caught.value
+
+
+async def answers(upstream: Upstream) -> bool:
+    """Whether the hostile server answers a call of its well-behaved tool."""
+    return (await upstream.call("ok", {})).content == ({"type": "text", "text": "ok"},) and state(upstream) == "ready"
+
+
 class HostileHttp:
-    """The one that misbehaves over HTTP: settings for each of its addresses, and what it saw there."""
+    """The hostile server over HTTP: the settings for each of its addresses, and the requests that it saw there."""
 
     def __init__(self, address: str, record: Path, mark: str = "~") -> None:
         self._address = address
@@ -125,28 +157,28 @@ def hostile_http_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
 
 @pytest.fixture
 def hostile_http(hostile_http_server: HostileHttp) -> HostileHttp:
-    """One server for a file; each of its tests has a place of its own there."""
+    """One server for a file of tests. Each test has its own addresses there."""
     return hostile_http_server.marked(uuid4().hex)
 
 
 @pytest.fixture(scope="module")
 def serve() -> Iterator[Serve]:
-    """Gives the address of our own server over HTTP: the same one for a file, unless a test wants one of its own."""
+    """A function that returns the address of a server over HTTP. Tests of a file share it if `is_shared`."""
     running: list[subprocess.Popen[str]] = []
     addresses: dict[tuple[str, ...], str] = {}
 
-    def start(*kind: str, fail_file: Path | None = None, program: str = PLAIN, is_shared: bool = True) -> str:
-        env = {"FAIL_FILE": str(fail_file)} if fail_file else {}
-        asked = (program, *kind, *env.values())
-        if is_shared and asked in addresses:
-            return addresses[asked]
-        command = fork.command(program, *kind)
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
+    def start(*kind: str, program: str = PLAIN, is_shared: bool = True) -> str:
+        command = (program, *kind)
+        if is_shared and command in addresses:
+            return addresses[command]
+        server = subprocess.Popen(
+            fork.command(*command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={}
+        )
         running.append(server)
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         if is_shared:
-            addresses[asked] = address
+            addresses[command] = address
         return address
 
     yield start

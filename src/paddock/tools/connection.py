@@ -13,7 +13,6 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +28,8 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     Implementation,
+    JSONRPCMessage,
+    JSONRPCResponse,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -37,10 +38,10 @@ from pydantic import TypeAdapter, ValidationError
 from paddock.model import envelope
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
-from paddock.tools.message_filter import filter_transport
+from paddock.tools.message_filter import CONTENT, clean, filter_transport
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
-from paddock.tools.tool_list import list_tools
+from paddock.tools.tool_list import MAX_WARNINGS, drop_invalid_tools, first_error, list_tools
 from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, timed_out, unreachable
 
 if TYPE_CHECKING:
@@ -82,24 +83,6 @@ def _silence_libraries() -> None:
             logging.getLogger(name).addFilter(_is_not_ours)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a tool. `injected` are the values that the host adds to the script's arguments."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-    progress: Progress | None = None
-    injected: Injected = NOTHING
-
-    def __post_init__(self) -> None:
-        """Refuse values that JSON cannot represent. The SDK would fail while writing them and end the connection."""
-        try:
-            sent = [self.tool, self.arguments, self.injected.arguments, self.injected.meta]
-            json.dumps(sent, allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError, RecursionError):
-            raise CallFailed(envelope.invalid_arguments("", NOT_JSON)) from None
-
-
 class Connection:
     """A connection, which begins to open when it is created. `open` waits until calls can be made."""
 
@@ -113,6 +96,7 @@ class Connection:
         self._changed = changed
         self._stop = asyncio.Event()
         self._timed_out = False
+        self._warnings: list[str] = []  # about the tools that were listed last
         self._client: mcp.Client | None = None
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._scope = anyio.CancelScope()
@@ -144,17 +128,31 @@ class Connection:
         self.end()
         await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
 
-    async def call(self, call: Call) -> Result:
-        """Make `call` and return the tool's answer. Raises CallFailed."""
-        async with self._failures(Exchange(headers=call.injected.headers), "sent an invalid answer"):
-            return await self._call(call)
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        injected: Injected = NOTHING,
+        progress: Progress | None = None,
+    ) -> Result:
+        """Call a tool with the script's arguments and the values that the host adds. Raises CallFailed."""
+        try:
+            sent = [tool, arguments, injected.arguments, injected.meta]
+            json.dumps(sent, allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError, RecursionError):  # the SDK would fail while writing them and end the connection
+            raise CallFailed(envelope.invalid_arguments("", NOT_JSON)) from None
+        meta = cast("RequestParamsMeta", dict(injected.meta)) or None
+        params = CallToolRequestParams(name=tool, arguments={**arguments, **injected.arguments}, _meta=meta)
+        async with self._failures(Exchange(headers=injected.headers), "sent an invalid answer"):
+            return await self._call(params, progress)
 
     async def list_tools(self) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
         """The usable tools of the server, and warnings about the others. Raises CallFailed."""
         if self.client.server_capabilities.tools is None:
             return (), ("it offers no tools",)
-        async with self._failures(Exchange(), "listed entries that are not valid tools"):
-            return await list_tools(self.server, self.client.session)
+        self._warnings.clear()
+        async with self._failures(Exchange(), "sent an invalid list of tools"):
+            return await list_tools(self.server, self.client.session, self._warnings)
 
     @asynccontextmanager
     async def _failures(self, exchange: Exchange, invalid: str) -> AsyncIterator[None]:
@@ -166,13 +164,14 @@ class Connection:
         except MCPError as problem:
             raise await self._explain_error(exchange, problem) from None
         except ValidationError as problem:
-            raise broken(f"The server '{name}' {invalid}: {_first_error(problem)}") from None
+            place, message = first_error(problem)
+            raise broken(f"The server '{name}' {invalid}: {'.'.join(place)}: {message}") from None
         except (RuntimeError, ValueError, TypeError) as problem:
             if self.is_alive:
                 raise broken(f"The call could not be sent to the server '{name}': {problem}") from None
             raise await self._lost() from None
 
-    async def _call(self, call: Call) -> Result:
+    async def _call(self, params: CallToolRequestParams, on_progress: Progress | None) -> Result:
         """The final result. `ClientSession.call_tool` is not used: it validates the result, which may take forever."""
         from paddock.tools.answers import Result
 
@@ -180,27 +179,23 @@ class Connection:
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
             is_finite = math.isfinite(progress) and (total is None or math.isfinite(total))
-            if call.progress is not None and is_finite and next(numbers) < MAX_PROGRESS_EVENTS:
-                call.progress(progress, total, (message or "")[:PROGRESS_CHARACTERS])
+            if on_progress is not None and is_finite and next(numbers) < MAX_PROGRESS_EVENTS:
+                on_progress(progress, total, (message or "")[:PROGRESS_CHARACTERS])
 
-        server, arguments = self.server.name, {**call.arguments, **call.injected.arguments}
-        meta = cast("RequestParamsMeta", dict(call.injected.meta)) or None
-        params = CallToolRequestParams(name=call.tool, arguments=arguments, _meta=meta)
         for _ in range(MAX_ROUNDS):
             raw = await self.client.session.send_request(
                 CallToolRequest(params=params),
                 cast("Any", _raw_result),
-                progress_callback=report if call.progress else None,
+                progress_callback=report if on_progress else None,
             )
             if raw.get("resultType") != "input_required":
-                return Result.parse(raw)
+                return Result.parse({**raw, "content": raw.get(CONTENT)})
             if raw.get("inputRequests"):
-                summary = f"A tool of the server '{server}' asks for input, but nobody can answer here."
+                summary = f"A tool of the server '{self.server.name}' asks for input, but nobody can answer here."
                 raise CallFailed(envelope.input_required("", summary))
             await asyncio.sleep(ROUND_SECONDS)
-            state = raw.get("requestState")
-            params = CallToolRequestParams(name=call.tool, arguments=arguments, request_state=state, _meta=meta)
-        raise broken(f"The server '{server}' postponed its answer {MAX_ROUNDS} times.")
+            params = params.model_copy(update={"request_state": raw.get("requestState")})
+        raise broken(f"The server '{self.server.name}' postponed its answer {MAX_ROUNDS} times.")
 
     async def _explain_error(self, exchange: Exchange, problem: MCPError) -> CallFailed:
         """The failure behind an error of the SDK, which reports network failures like the server's own errors."""
@@ -244,7 +239,7 @@ class Connection:
         problem: BaseException | None = None
         try:
             with self._scope:
-                transport = filter_transport(self._transport(), self.server.secrets, self._stop.set)
+                transport = filter_transport(self._transport(), self._clean, self._stop.set)
                 info = Implementation(name="paddock-client", version="1")
                 async with mcp.Client(
                     transport, mode=self._mode, message_handler=self._notified, client_info=info, cache=None
@@ -286,6 +281,13 @@ class Connection:
                 pass
             await anyio.sleep(LISTEN_AGAIN_SECONDS)
             self._changed()  # changes in the meantime are not announced again
+
+    def _clean(self, message: JSONRPCMessage) -> None:
+        """Prepare a message for the SDK: without credentials, and without tools for which it would refuse a list."""
+        clean(message, self.server.secrets)
+        if self._client is not None and isinstance(message, JSONRPCResponse):
+            self._warnings += drop_invalid_tools(message.result, self._client.protocol_version)
+            del self._warnings[MAX_WARNINGS:]
 
     async def _notified(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -335,12 +337,6 @@ class Connection:
         if problem is not None and not isinstance(problem, MCPError):
             return unreachable(f"The server '{name}' was lost: {type(problem).__name__}: {problem}{stderr}")
         return unreachable(f"The connection to the server '{name}' was closed.{stderr}")
-
-
-def _first_error(problem: ValidationError) -> str:
-    """The first error of a validation, without the value that it is about."""
-    error = problem.errors(include_url=False, include_input=False, include_context=False)[0]
-    return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
 
 
 def _exit_text(exit_code: int) -> str:

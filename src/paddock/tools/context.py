@@ -6,7 +6,6 @@ scripts and models see, and refused if a script passes it. Otherwise a script co
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -271,7 +270,7 @@ def parse(
     known = {server.name: server for server in servers}
     found = [_field(name, values, known) for name, values in context.items()]
     _check_clashes(found)
-    variables = Variables(os.environ)
+    variables = Variables(None)
     chosen: dict[str, tuple[Connection, ...]] = {}
     for name, listed in connections.items():
         _check_server(name, known, f"connections.{name}")

@@ -11,7 +11,8 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -61,9 +62,22 @@ _Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**8)]
 _Count = Annotated[int, msgspec.Meta(ge=1, lt=2**31)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bounds:
+    """The settings of a server that are used as they are written."""
+
+    connect_seconds: _Seconds = 30.0  # to start, connect and list tools; a run waits for `tools.connect_seconds`
+    timeout_seconds: _Seconds | None = None  # for a call; None: `tools.call_seconds`
+    concurrency: _Count = 16
+    calls_per_minute: _Count | None = None  # None: no limit
+    answer_bytes: _Count = 16 * 1024 * 1024
+    include_tools: tuple[str, ...] | None = None
+    exclude_tools: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class Server:
-    """One configured MCP server. Its `repr` shows no credentials. `_Settings` has the defaults."""
+class Server(_Bounds):
+    """One configured MCP server. Its `repr` shows no credentials."""
 
     name: str
     transport: Transport
@@ -76,13 +90,6 @@ class Server:
     opening_headers: Mapping[str, str] = field(default_factory=dict)  # for requests that are not calls
     keeps_cookies: bool = True  # False if calls are made on behalf of different users
     or_sse: bool  # whether to try the older SSE transport if streamable HTTP is refused
-    connect_seconds: float  # to start, connect and list tools; `tools.connect_seconds` is how long a run waits
-    timeout_seconds: float  # for a call, unless its caller says otherwise
-    concurrency: int
-    calls_per_minute: int | None  # None: no limit
-    answer_bytes: int
-    include_tools: tuple[str, ...] | None
-    exclude_tools: tuple[str, ...]
     secrets: tuple[str, ...]  # credentials in the settings above
 
     @property
@@ -113,10 +120,8 @@ def configured_servers(config: Config, mcp_config: str | Path | None) -> tuple[S
 
 def _check_prefixes(names: Iterable[str]) -> None:
     """Refuse a server name that begins with another one and a dot: their tools could have the same full name."""
-    known = set(names)
-    for name in known:
-        dots = (index for index, mark in enumerate(name) if mark == ".")
-        if (other := next((name[:index] for index in dots if name[:index] in known), None)) is not None:
+    for name, other in permutations(names, 2):
+        if name.startswith(f"{other}."):
             raise ConfigError(
                 f"the upstream {name!r} is named like a tool of the upstream {other!r}: "
                 "their tools could not be told apart; rename one"
@@ -157,13 +162,12 @@ def parse(
     declared = value.get("inputs", [])
     if not isinstance(declared, list) or not all(isinstance(item, Mapping) and "id" in item for item in declared):
         raise ConfigError(f"{origin}: 'inputs' must be a list of objects that each have an 'id'")
-    variables = Variables(os.environ if environ is None else environ, declared, str(Path.cwd()))
-    return _servers(value[found[0]], variables, f"{origin}: {found[0]}")
+    return _servers(value[found[0]], Variables(environ, declared), f"{origin}: {found[0]}")
 
 
 def parse_tables(tables: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> tuple[Server, ...]:
     """The servers of `[upstreams.NAME]` tables. Each table may come from a different file."""
-    variables = Variables(os.environ if environ is None else environ, folder=str(Path.cwd()))
+    variables = Variables(environ)
     found = (_servers({name: table}, variables, f"{origin_of(table)}: upstreams") for name, table in tables.items())
     return tuple(server for servers in found for server in servers)
 
@@ -205,12 +209,9 @@ def _servers(tables: Any, variables: Variables, where: str) -> tuple[Server, ...
 class Variables:
     """Fills in `${…}` in the spellings of the various clients, and remembers the values that are secret."""
 
-    def __init__(
-        self, environ: Mapping[str, str], declared: Sequence[Mapping[str, Any]] = (), folder: str = ""
-    ) -> None:
-        self._environ = environ
+    def __init__(self, environ: Mapping[str, str] | None, declared: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._environ = os.environ if environ is None else environ
         self._declared = {str(item["id"]): item for item in declared}
-        self._folder = folder
         self.secrets: set[str] = set()
 
     def expand(self, text: str, where: str) -> str:
@@ -225,7 +226,7 @@ class Variables:
         if variable.startswith("input:"):
             return self._input(variable.removeprefix("input:"), where)
         if variable in ("workspaceFolder", "userHome"):
-            return self._folder if variable == "workspaceFolder" else self._environ.get("HOME", "")
+            return str(Path.cwd()) if variable == "workspaceFolder" else self._environ.get("HOME", "")
         found = _VARIABLE_NAME.fullmatch(variable)
         if found is None:
             known = "${VAR}, ${env:VAR}, ${VAR:-default}, ${input:ID}, ${workspaceFolder} and ${userHome}"
@@ -259,26 +260,20 @@ class Variables:
         return value
 
 
-class _Settings(msgspec.Struct):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settings(_Bounds):
     """The settings of one server, as written in a file. As in VS Code, a number is converted to text."""
 
     type: str | None = None
     command: str = ""
-    args: list[_Scalar] = []
-    env: dict[str, _Scalar | None] = {}
+    args: tuple[_Scalar, ...] = ()
+    env: Mapping[str, _Scalar | None] = field(default_factory=dict)
     envFile: str = ""  # noqa: N815
     cwd: str = ""
     url: str = ""
-    headers: dict[str, _Scalar | None] = {}
+    headers: Mapping[str, _Scalar | None] = field(default_factory=dict)
     disabled: bool = False
     enabled: bool = True
-    connect_seconds: _Seconds = 30.0
-    timeout_seconds: _Seconds = 60.0
-    concurrency: _Count = 16
-    calls_per_minute: _Count | None = None
-    answer_bytes: _Count = 16 * 1024 * 1024
-    include_tools: tuple[str, ...] | None = None
-    exclude_tools: tuple[str, ...] = ()
 
 
 def _server(name: str, values: Mapping[str, Any], variables: Variables, where: str) -> Server:
@@ -309,14 +304,8 @@ def _server(name: str, values: Mapping[str, Any], variables: Variables, where: s
         url=url,
         headers=headers,
         or_sse=bool(url) and settings.type is None and "httpUrl" not in values,
-        connect_seconds=settings.connect_seconds,
-        timeout_seconds=settings.timeout_seconds,
-        concurrency=settings.concurrency,
-        calls_per_minute=settings.calls_per_minute,
-        answer_bytes=settings.answer_bytes,
-        include_tools=settings.include_tools,
-        exclude_tools=settings.exclude_tools,
         secrets=credentials((*variables.secrets, *_secrets(env, headers, url, args))),
+        **{bound.name: getattr(settings, bound.name) for bound in fields(_Bounds)},
     )
 
 

@@ -80,20 +80,14 @@ class Toolbox:
         functions = self._function_links(language)
         if not self._upstreams or not isinstance(code, str) or not any(word in code for word in CALLING):
             return Scope(self, functions, None, language)
-        if not self._is_known:
-            for upstream in self._upstreams.values():
-                upstream.begin()
-            return Scope(self, functions, None, language, is_pending=True)
-        links = functions | await self.links(code, language, request.inputs or ())
-        return Scope(self, links, await self.catalogue(), language)
-
-    async def links(self, code: str, language: str, inputs: Collection[str]) -> dict[str, str]:
-        """Full names of the tools that `code` mentions, by function name.
-
-        An input hides a tool of its name. Otherwise a server could break a run by naming a tool like one of its inputs.
-        """
-        links = (await self.catalogue()).linked(code, language)
-        return {name: tool.full_name for name, tool in links.items() if name not in inputs}
+        scope = Scope(self, functions, None, language)
+        if self._is_known:
+            await scope.link(code, request.inputs or ())
+            return scope
+        for upstream in self._upstreams.values():
+            upstream.begin()
+        scope.is_pending = True
+        return scope
 
     async def wait_for_servers_in(self, code: str) -> None:
         """Wait until the servers whose names occur in `code` have listed their tools, or have failed to."""
@@ -249,14 +243,16 @@ class Toolbox:
             is_bounded = run_seconds <= timeout_seconds
             return to_answer(await calling if is_bounded else await self._within(timeout_seconds, calling))
         from paddock.tools import answers
-
-        def report(done: float, total: float | None, message: str) -> None:
-            progress(Progress(done, total, message))
+        from paddock.tools.context import NOTHING
 
         upstream = self._upstreams[tool.server]
-        injected = None if self.injection is None else self.injection.values_for(tool, context)
+        injected = NOTHING if self.injection is None else self.injection.values_for(tool, context)
         result = await upstream.call(
-            tool.name, arguments, timeout_seconds=timeout_seconds, progress=report, injected=injected
+            tool.name,
+            arguments,
+            timeout_seconds=timeout_seconds,
+            progress=lambda done, total, message: progress(Progress(done, total, message)),
+            injected=injected,
         )
         return await answers.answer(result, tool, create_artifact)
 
@@ -353,7 +349,6 @@ class Scope:
         *,
         is_closed: bool = False,
         is_ordered: bool = False,
-        is_pending: bool = False,
         functions: tuple[str, ...] | None = None,
     ) -> None:
         self.links = links  # full names of tools by their function names in the script
@@ -366,8 +361,18 @@ class Scope:
         self._is_closed = is_closed
         self._is_ordered = is_ordered  # linked one by one, so a function name that tools share means the first of them
         self.can_search = False  # whether the caller has the server's tool `search`
-        self.is_pending = is_pending
+        self.is_pending = False
         """Whether servers that have not listed their tools yet may add to `links`."""
+
+    async def link(self, code: str, inputs: Collection[str]) -> None:
+        """Link the tools that `code` mentions.
+
+        An input hides a tool of its name. Otherwise a server could break a run by naming a tool like one of its inputs.
+        """
+        self._catalogue = await self._toolbox.catalogue()
+        found = self._catalogue.linked(code, self._language)
+        self.links = {**self.links, **{name: tool.full_name for name, tool in found.items() if name not in inputs}}
+        self.functions = tuple(self.links)
 
     async def resolve(self, plan: Plan, outline: Outline | None) -> None:
         """Wait for the servers that the script may need, and link the tools that it mentions.
@@ -376,10 +381,7 @@ class Scope:
         """
         known = {*self.links, *plan.names()}
         if may_link(plan.code, plan.language, known, outline):
-            found = await self._toolbox.links(plan.code, plan.language, plan.names())
-            self.links = {**self.links, **found}
-            self.functions = tuple(self.links)
-            self._catalogue = await self._toolbox.catalogue()
+            await self.link(plan.code, plan.names())
         else:
             await self._toolbox.wait_for_servers_in(plan.code)
         self.is_pending = False
@@ -430,16 +432,12 @@ class Scope:
             found = await self._toolbox.find(name)
         return found
 
-    async def linked(self) -> list[Tool]:
-        """The tools that are functions in the script."""
-        catalogue = await self.catalogue()
-        found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
-        return [tool for tool in found if tool is not None]
-
     async def stubs(self) -> Callable[[Collection[str]], str]:
         """Return a function that writes stubs of the linked tools, given the names that the script assigns itself."""
         from paddock.tools.stubs import module
 
-        tools = await self.linked()
+        catalogue = await self.catalogue()
+        found = (catalogue.find(name) for name in dict.fromkeys(self.links.values()))
+        tools = [tool for tool in found if tool is not None]
         shared = [name for name in self.links if self.sharing(name, is_function=True)]
         return lambda rebound: module(tools, rebound={*rebound, *shared}, is_ordered=True)

@@ -37,8 +37,6 @@ RELIST_FACTOR = 20
 CLOSE_SECONDS = 3.0
 FIRST_BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 60.0
-STEADY_SECONDS = 10.0
-"""After this long a connection counts as working, and the next attempt after its end is immediate."""
 CODE_TOOL = "paddock/code_tool"
 """A tool whose `_meta` has this key runs code. The key becomes a tag, and such tools are never linked: code that runs
 code would escape the limits of its run."""
@@ -64,59 +62,36 @@ class Health:
 
 
 class Backoff:
-    """When to connect again: at once after a steady connection, else after a delay that doubles, with jitter."""
+    """When to connect again: after a delay that doubles with each attempt, with jitter, until a call is answered."""
 
     def __init__(self) -> None:
-        self._failures = 0
+        self._attempts = 0
         self._until = 0.0
-        self._connected_at: float | None = None
 
     def left_seconds(self) -> float:
         """Seconds until the next attempt; zero or less if it may start now."""
-        if self._connected_at is not None and time.monotonic() - self._connected_at > STEADY_SECONDS:
-            self.reset()
         return self._until - time.monotonic()
 
-    def connected(self) -> None:
-        """Record a connection. Until it proves steady or answers a call it counts as a failure."""
-        self._connected_at = time.monotonic()
-        self._plan()
-
-    def failed(self) -> None:
-        """Record a failed attempt."""
-        self._connected_at = None
-        self._plan()
+    def attempted(self) -> None:
+        """Record an attempt, whether or not it succeeded: a server may accept connections and end them at once."""
+        longest = min(FIRST_BACKOFF_SECONDS * 2.0**self._attempts, MAX_BACKOFF_SECONDS)
+        self._until = time.monotonic() + longest * random.uniform(0.5, 1.0)  # noqa: S311
+        self._attempts = min(self._attempts + 1, 16)
 
     def reset(self) -> None:
         """Record that the connection works."""
-        self._failures, self._until = 0, 0.0
-
-    def _plan(self) -> None:
-        longest = min(FIRST_BACKOFF_SECONDS * 2.0**self._failures, MAX_BACKOFF_SECONDS)
-        self._until = time.monotonic() + longest * random.uniform(0.5, 1.0)  # noqa: S311
-        self._failures = min(self._failures + 1, 16)
+        self._attempts, self._until = 0, 0.0
 
 
 class Upstream:
-    """The client of one MCP server.
+    """The client of one MCP server. `prepare` is applied to each tool that it lists."""
 
-    `prepare` is applied to each tool that it lists. `changed` is called whenever its tools may have changed.
-    """
-
-    def __init__(
-        self,
-        server: Server,
-        *,
-        prepare: Callable[[Tool], Tool] | None = None,
-        changed: Callable[[], None] | None = None,
-    ) -> None:
+    def __init__(self, server: Server, *, prepare: Callable[[Tool], Tool] | None = None) -> None:
         self.server = server
         self._prepare = prepare
-        self._changed = changed or (lambda: None)
         self._health = Health("idle", time.time(), transport=server.transport, endpoint=server.endpoint)
         self._tools: tuple[Tool, ...] | None = None
         self._connection: Connection | None = None
-        self._way: tuple[Transport, str] = (server.transport, "auto")
         self._opening: asyncio.Task[Connection] | None = None
         self._slots = asyncio.Semaphore(server.concurrency)
         self._rate = RateLimit(server.calls_per_minute)
@@ -165,8 +140,6 @@ class Upstream:
         """
         if self._tools is not None and self.is_known:
             return self._tools
-        if self._is_overdue and wait_seconds is not None and self._is_opening:
-            return self._tools or ()
         opening = self._spawn(self._connected())
         is_patient = wait_seconds is None or not self._is_overdue
         done, _ = await asyncio.wait({opening}, timeout=wait_seconds if is_patient else 0)
@@ -186,16 +159,19 @@ class Upstream:
         name: str,
         arguments: Mapping[str, Any],
         *,
-        timeout_seconds: float | None = None,
+        timeout_seconds: float = 60.0,
         progress: Progress | None = None,
-        injected: Injected | None = None,
+        injected: Injected = NOTHING,
     ) -> Result:
-        """Call a tool. Raises CallFailed. After a timeout or a cancellation the server is told to stop."""
+        """Call a tool. Raises CallFailed. After a timeout or a cancellation the server is told to stop.
+
+        The server's own setting takes precedence over `timeout_seconds`.
+        """
         if (wait_seconds := self._rate.take()) > 0:
             summary = f"The server '{self.name}' may be called {self.server.calls_per_minute} times a minute here."
             raise CallFailed(envelope.rate_limited("", summary, round(wait_seconds, 1)))
-        seconds = self.server.timeout_seconds if timeout_seconds is None else timeout_seconds
-        task: asyncio.Task[Result] = self._spawn(self._call(name, arguments, progress, injected or NOTHING))
+        seconds = self.server.timeout_seconds or timeout_seconds
+        task: asyncio.Task[Result] = self._spawn(self._call(name, arguments, progress, injected))
         try:
             await asyncio.wait({task}, timeout=seconds)
         finally:
@@ -255,7 +231,7 @@ class Upstream:
             connection = self._connection = await self._open_some_way()
             await self._list(connection)
         except CallFailed as failure:
-            self._backoff.failed()
+            self._backoff.attempted()
             if self._connection is not None:
                 await self._connection.close()
             self.failure = failure
@@ -263,7 +239,7 @@ class Upstream:
             raise
         client = connection.client
         info = client.server_info
-        self._backoff.connected()
+        self._backoff.attempted()
         self._is_overdue, self.failure = False, None
         self._note(
             "ready",
@@ -272,31 +248,23 @@ class Upstream:
             server_name=info.name[:128] if info else "",
             server_version=info.version[:64] if info else "",
         )
-        self._changed()
         return connection
 
     async def _open_some_way(self) -> Connection:
-        """Connect the way that worked last time. If that fails, try the newest way, or an older one.
+        """Connect, by an older protocol or transport if the newer one is refused. Raises CallFailed for the newer one.
 
-        A way is a transport and the SDK's mode: `auto` asks for the newer protocol and accepts the older, `legacy` does
-        not ask. Raises CallFailed for the way that was tried first.
+        The SDK's mode `auto` asks for the newer protocol and accepts the older; `legacy` does not ask.
         """
-        newest = (self.server.transport, "auto")
-        first = await self._try(self._way)
-        if first.is_alive:
-            return first
-        for way in [newest] if self._way != newest else self._older_ways(first):
-            connection = await self._try(way)
-            if connection.is_alive:
-                self._way = way
-                return connection
-        self._way = newest
-        raise first.failure
+        connection = first = await self._try(self.server.transport, "auto")
+        if not first.is_alive and (transport := self._older_transport(first)) is not None:
+            connection = await self._try(transport, "legacy")
+        if not connection.is_alive:
+            raise first.failure
+        return connection
 
-    async def _try(self, way: tuple[Transport, str]) -> Connection:
+    async def _try(self, transport: Transport, mode: str) -> Connection:
         from paddock.tools.connection import Connection
 
-        transport, mode = way
         connection = Connection(replace(self.server, transport=transport), mode, self._tools_changed)
         try:
             await connection.open()
@@ -307,14 +275,13 @@ class Upstream:
             raise
         return connection
 
-    def _older_ways(self, tried: Connection) -> list[tuple[Transport, str]]:
+    def _older_transport(self, tried: Connection) -> Transport | None:
+        """The transport to try the older protocol over, if the server may know only that."""
         status = tried.exchange.status
         # Some older servers exit when the first message is not the handshake they know.
         if self.server.transport == "stdio" and tried.trace.exit_code not in (None, 126, 127):
-            return [("stdio", "legacy")]
-        if self.server.or_sse and 400 <= status < 500 and status not in (401, 403, 429):
-            return [("sse", "legacy")]
-        return []
+            return "stdio"
+        return "sse" if self.server.or_sse and 400 <= status < 500 and status not in (401, 403, 429) else None
 
     async def _list(self, connection: Connection) -> None:
         try:
@@ -353,7 +320,6 @@ class Upstream:
             self._is_stale = True
             self._is_listed.set()  # nobody waits for another attempt
             return MAX_RELIST_SECONDS
-        self._changed()
         if not self._is_stale:
             self._is_listed.set()
         # Listing costs the host time, so a server that announces changes all the time is listed less often.
@@ -364,9 +330,7 @@ class Upstream:
     ) -> Result:
         async with self._slots:
             connection = await self._connected()
-            from paddock.tools.connection import Call
-
-            result = await connection.call(Call(name, arguments, progress, injected))
+            result = await connection.call(name, arguments, injected, progress)
         self._backoff.reset()
         return result
 

@@ -110,6 +110,8 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
         {"id": number, "error": {"code": -32603, "message": SECRET, "data": [SECRET]}}
     ),
     "chatters": chatters,
+    "blocks": lambda number: send({"id": number, "result": {"content": text("x")["content"] * 50_000}}),
+    "odd_blocks": lambda number: send({"id": number, "result": {"content": [5, {"type": "odd"}]}}),
     "no_result": lambda number: send({"id": number, "result": {"content": "text"}}),
 }
 RAW = {
@@ -140,6 +142,10 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
         deep: dict[str, Any] = {"type": "object", "description": "x" * 300_000}
         bad = [tool(""), tool("new\nline"), tool("x" * 129), tool("same"), tool("same"), tool("big", inputSchema=deep)]
         return {"tools": [*bad, tool("runs_code", _meta={"paddock/code_tool": True}), tool("fine", title="t" * 1000)]}
+    if kind == "invalid":
+        schemas: list[Any] = [True, {}, {"type": "object", "required": [5] * 100_000}, {"required": [5] * 10**6}, None]
+        bad = [tool(f"bad{number}", inputSchema=schema) for number, schema in enumerate(schemas)]
+        return {"tools": [*bad, tool("numbered") | {"name": 5}, tool("ok")]}
     return {"tools": [tool("ok"), tool("hang" if os.environ.get("RECORD") else "die")]}
 
 
@@ -173,6 +179,7 @@ def answer(request: dict[str, Any], kind: str) -> None:
     elif method == "tools/list" and kind == "stumbles":
         stumbled(number)
     elif method == "tools/list":
+        record("listed")
         send({"id": number, "result": tools(params.get("cursor"), kind)})
         if kind == "deaf":
             time.sleep(3600)

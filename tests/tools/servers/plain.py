@@ -17,9 +17,6 @@ import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context, Image
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 server = MCPServer("plain", version="1.2.3")
 PIXEL = bytes.fromhex(
@@ -123,31 +120,7 @@ def rows(count: int) -> dict[str, list[dict[str, Any]]]:
     return {"rows": [{"id": number, "name": f"row {number}", "price": number * 1.5} for number in range(count)]}
 
 
-@server.custom_route("/status/{code}", methods=["POST", "GET"])  # type: ignore[untyped-decorator]
-async def status(request: Request) -> Response:
-    """An endpoint that always answers with one status."""
-    headers = {"retry-after": "7"} if request.path_params["code"] == "429" else {}
-    said = f"no: {request.headers.get('authorization', '')}"
-    return Response(said, int(request.path_params["code"]), headers, "text/plain")
-
-
-class Failing:
-    """Answers calls of the tool `add` with the status that the file names, as long as there is one."""
-
-    def __init__(self, app: ASGIApp, file: Path) -> None:
-        self._app = app
-        self._file = file
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and self._file.exists():
-            await Response("no", int(self._file.read_text()), {"retry-after": "3"})(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-
 def serve(app: Any, path: str) -> None:
-    if os.environ.get("FAIL_FILE"):
-        app = Failing(app, Path(os.environ["FAIL_FILE"]))
     listener = socket.create_server(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}{path}", flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listener])
