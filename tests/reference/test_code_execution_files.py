@@ -13,7 +13,7 @@ from mcp import Client
 
 from paddock import File, Paddock
 from paddock.definitions.definition import shipped
-from paddock.server import files
+from paddock.server import artifacts
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from tests.cli.command import paddock
@@ -117,8 +117,8 @@ async def test_a_file_that_cannot_be_attached_is_an_error(
 
 
 async def test_the_number_and_size_of_files_are_limited(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_ATTACHED", 2)
-    monkeypatch.setattr(files, "RUN_BYTES", 5)
+    monkeypatch.setattr(artifacts, "MAX_ATTACHED", 2)
+    monkeypatch.setattr(artifacts, "RUN_BYTES", 5)
     async with in_memory(services) as client:
         await called(client, "attach_file", file_name="a", content="123")
         await called(client, "attach_file", file_name="b", content="456")

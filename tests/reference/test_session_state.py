@@ -13,8 +13,10 @@ import pytest
 from mcp import Client
 
 from paddock.definitions.definition import shipped
+from paddock.server.authentication import Authenticator
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
+from paddock.server.sessions import Session
 from tests.server.conftest import ERAS, _stored_apart, over_stdio, served
 from tests.server.shared_services import open_services
 
@@ -87,12 +89,16 @@ async def test_another_token_in_a_session_sees_none_of_its_state(services: Servi
             _, result = await client.ask("tools/call", {"name": name, "arguments": arguments}, **headers)
             return result.get("structuredContent")
 
+        async def session_of(token: str) -> Session:
+            sender = await Authenticator(services.config, services.store).identify([f"Bearer {token}"])
+            return services.sessions.get(session, sender.principal, f"Bearer {token}")
+
         assert await call("first", "get_session_state") == CLEAN
-        kept = services.sessions.get(session, "Bearer first")
+        kept = await session_of("first")
         assert await call("first", "get_session_state") == CLEAN
         assert await call("second", "get_session_state") == SWAPPED
         assert await call("second", "execute", code=INSIDE) == SWAPPED
-        assert services.sessions.get(session, "Bearer second").id != kept.id
+        assert (await session_of("second")).id != kept.id
         assert await call("first", "get_session_state") == SWAPPED
 
 

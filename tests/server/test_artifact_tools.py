@@ -12,14 +12,9 @@ import pytest
 from mcp import Client
 
 from paddock.model.artifacts import URL
-from paddock.server import artifact_tools
-from paddock.server.artifact_tools import (
-    BASE64_BYTES,
-    list_artifact_tools,
-    list_artifacts,
-    read_artifact,
-    write_artifact,
-)
+from paddock.server import artifacts
+from paddock.server.artifact_tools import list_artifact_tools
+from paddock.server.artifacts import BASE64_BYTES, list_artifacts, read_artifact, write_artifact
 from paddock.server.mcp import make_server
 from paddock.store import artifact_text
 from paddock.store.artifact_text import PAGE_CHARACTERS
@@ -292,7 +287,7 @@ async def test_each_tool_accepts_exactly_what_its_schema_says(place: Place) -> N
         assert each.validator.problems(least, name) is None
         assert each.validator.problems({**least, "unheard": 1}, name) is not None
         defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
-        function = getattr(artifact_tools, name)
+        function = getattr(artifacts, name)
         assert "success" in await function(place.of(), **{**least, **defaults})
         for bad in ({"offset": "end"}, {"limit": 0}, {"context_lines": 99}, {"unit": "bytes"}, {"mode": "x"}):
             assert each.validator.problems({**least, **bad}, name) is not None

@@ -31,6 +31,7 @@ from tests.server.conftest import ERAS, at_a_port
 from tests.server.shared_services import open_services
 from tests.server.test_access import bearer, client_of, innermost, one_plus_one
 from tests.server.test_processes import ACCEPT, HELLO, address_of, forked
+from tests.tools.upstreams import plain
 
 OLDER = "2025-06-18"
 REQUIRED = replace(Config(), server=ServerConfig(require_token=True))
@@ -75,8 +76,13 @@ async def test_a_session_of_another_principal_does_not_exist() -> None:
         assert (await http.delete(address, headers=session | bob)).status_code == 404
 
 
-async def test_a_session_is_the_same_with_another_token_of_its_principal() -> None:
-    async with tokens_of("ann", "ann") as (_, address, tokens), httpx.AsyncClient(timeout=60) as http:
+async def test_another_token_of_its_principal_clears_the_context_of_a_session_and_keeps_its_files() -> None:
+    fields = {"region": {"argument": "region", "servers": ["it"]}}
+    config = replace(REQUIRED, upstreams={"it": plain()}, context=fields)
+    async with (
+        tokens_of("ann", "ann", config=config) as (services, address, tokens),
+        httpx.AsyncClient(timeout=60) as http,
+    ):
         ann, ann_again = map(bearer, tokens)
         begun = await http.post(address, json=HELLO, headers=ACCEPT | ann)
         session = {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": OLDER}
@@ -87,8 +93,19 @@ async def test_a_session_is_the_same_with_another_token_of_its_principal() -> No
             answer = await http.post(address, json=asked, headers=ACCEPT | session | who)
             return json.loads(answer.text.split("data: ")[-1])["result"]["structuredContent"]
 
+        async def state(who: dict[str, str]) -> tuple[str | None, dict[str, str]]:
+            reason = (await call(who, "get_session_state"))["state_reason"]
+            kept = services.sessions.get(session["mcp-session-id"], "ann", who["authorization"])
+            return reason, kept.context.values
+
         await call(ann, "write_artifact", filename="a.txt", content="kept")
-        listed = await call(ann_again, "list_artifacts", session_only=True)
+        await call(ann, "set_region", region="eu")
+        assert await state(ann) == (None, {"region": "eu"})
+        assert [await state(ann_again) for _ in range(2)] == [("token_swapped", {})] * 2
+        await call(ann_again, "set_region", region="us")
+        assert await state(ann_again) == (None, {"region": "us"})
+        assert await state(ann) == ("token_swapped", {})
+        listed = await call(ann, "list_artifacts", session_only=True)
     assert [each["filename"] for each in listed["artifacts"]] == ["a.txt"]
 
 

@@ -14,8 +14,7 @@ from paddock import Config, Paddock
 from paddock.definitions.definition import shipped
 from paddock.model.events import Progress
 from paddock.model.request import LOCAL
-from paddock.server import code_tools
-from paddock.server.code_tools import ProgressReporter
+from paddock.server import runs
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.server.tool import EVENT_BYTES
@@ -180,7 +179,7 @@ async def test_another_paddock_does_not_let_its_scripts_call_this_one() -> None:
 
 
 async def test_a_silent_run_is_reported_as_still_running(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_tools, "STILL_RUNNING_SECONDS", 0.01)
+    monkeypatch.setattr(runs, "STILL_RUNNING_SECONDS", 0.01)
     twice = asyncio.Event()
     heard: list[str | None] = []
 
@@ -204,7 +203,7 @@ async def test_progress_arrives_in_order_and_before_the_result() -> None:
         await asyncio.sleep(0)
         heard.append(done)
 
-    reporter = ProgressReporter(report, lambda stream, text: None)
+    reporter = runs.ProgressReporter(report, lambda stream, text: None)
     for number in range(5):
         reporter(Progress(number, 5, ""))
     await reporter.flush()
@@ -216,7 +215,7 @@ async def test_a_failing_progress_report_does_not_end_the_run() -> None:
     async def report(done: float, total: float | None, message: str) -> None:
         raise ConnectionError
 
-    reporter = ProgressReporter(report, lambda stream, text: None)
+    reporter = runs.ProgressReporter(report, lambda stream, text: None)
     reporter(Progress(1, None, ""))
     await reporter.flush()
     reporter.close()
@@ -230,7 +229,7 @@ async def test_if_there_are_too_many_reports_the_newest_are_sent() -> None:
         await may_hear.wait()
         heard.append(done)
 
-    reporter = ProgressReporter(report, lambda stream, text: None)
+    reporter = runs.ProgressReporter(report, lambda stream, text: None)
     reporter(Progress(0, None, ""))
     await asyncio.sleep(0)  # now the report is being sent
     for number in range(1, 10_001):
@@ -238,7 +237,7 @@ async def test_if_there_are_too_many_reports_the_newest_are_sent() -> None:
     may_hear.set()
     await reporter.flush()
     reporter.close()
-    assert heard == [0, *range(10_001 - code_tools.MAX_PENDING_REPORTS, 10_001)]
+    assert heard == [0, *range(10_001 - runs.MAX_PENDING_REPORTS, 10_001)]
 
 
 LARGE = [

@@ -17,7 +17,7 @@ from paddock.definitions.definition import shipped
 from paddock.errors import StoreError
 from paddock.model.request import LOCAL
 from paddock.server import code_tools
-from paddock.server import services as services_module
+from paddock.server import runs as server_runs
 from paddock.server.code_tools import SavedTools
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
@@ -108,7 +108,7 @@ async def test_a_run_whose_result_cannot_be_stored_is_answered(
 async def test_cancelling_a_run_of_a_server_that_does_not_respond_is_shown_as_requested(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(services_module, "CANCEL_SECONDS", 0)
+    monkeypatch.setattr(server_runs, "CANCEL_SECONDS", 0)
     async with (
         open_services() as services,
         Store(services.store.path) as other,

@@ -17,7 +17,7 @@ from paddock import Config
 from paddock.definitions.definition import SHIPPED, shipped
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import CAPS, MB
-from paddock.server.images import IMAGE_BYTES
+from paddock.server.artifacts import IMAGE_BYTES
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.server.tool import EVENT_BYTES

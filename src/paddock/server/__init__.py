@@ -1,10 +1,10 @@
 """The MCP server. `mcp` answers requests. Its other modules:
 
-- `stdio` and `http` are the transports; `connections` and `request_memory` limit what HTTP requests take.
-- `services` holds what the tools share: the Paddock, the runs in progress, the sessions, the store and the queue.
+- `services` holds what all callers share: the Paddock, the store, the sessions and the queue. `runs` and `artifacts`
+  are what callers do with them, `session_tools` sets the context, `readiness` is the health check. None knows of MCP.
 - `run_queue` decides which runs may start; `sessions` describes callers and keeps their state between calls.
-- `tool` is the form of all tools and results; `images` puts images into answers.
-- `code_tools` turns definitions into tools that run code.
-- `builtin_tools` (detached runs, discovery), `artifact_tools`, `files` and `session_tools` are all other tools.
-- `prompts` explains the code tools to an agent; `readiness` is the health check.
+- `code_tools` turns definitions into MCP tools; `builtin_tools` and `artifact_tools` are all other tools. `tool` is the
+  form of tools and results. `prompts` explains the code tools to an agent.
+- `stdio` and `http` are the transports; `connections` and `request_memory` limit what HTTP requests take, and
+  `authentication` and `jwt_issuer` say who sends them.
 """

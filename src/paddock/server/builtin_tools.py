@@ -1,22 +1,20 @@
-"""Built-in tools of the server: get and cancel detached runs, and discover the tools that scripts can call."""
+"""Built-in tools of the server: detached runs, the session's context, and the tools that scripts can call."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult
 
-from paddock.definitions.faces import FaceResponse, cut_middle, native, object_schema
+from paddock.definitions.faces import FaceResponse, object_schema
 from paddock.model import envelope
-from paddock.model.envelope import contract
-from paddock.model.result import Verdict
 from paddock.model.tools import Hints
+from paddock.server import runs
+from paddock.server.session_tools import SessionTool, list_session_tools
 from paddock.server.sessions import Caller
-from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result, to_result
-from paddock.store.runs import RUNNING
+from paddock.server.tool import READS, ServerTool, builtin_tool, envelope_result, json_result, to_result
 from paddock.tools import describe
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.sanitize import inline, one_line
@@ -24,86 +22,38 @@ from paddock.tools.sanitize import inline, one_line
 if TYPE_CHECKING:
     from paddock.model import tools
     from paddock.server.services import Services
-    from paddock.store.runs import StoredRun
+
+    RunFunction = Callable[[Services, Caller, str], Awaitable[dict[str, Any] | None]]
 
 DEFAULT_RESULTS, MAX_RESULTS = 10, 50
 MAX_SCHEMAS = 20
 _DETAILS = ("brief", "detailed", "full")
-QUEUED = "queued"
-"""Shown instead of a verdict while a run waits for its turn."""
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 
 
 def run_tools(services: Services) -> list[ServerTool]:
     """`get_run` and `cancel_run`, for runs that were started with `detach`."""
 
-    async def get_run(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        return await _show_run(services, caller, "get_run", arguments["run_id"])
+    def tool(name: str, title: str, description: str, function: RunFunction, hints: Hints) -> ServerTool:
+        async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+            run_id = arguments["run_id"]
+            run = await function(services, caller, run_id)
+            if run is not None:
+                return json_result(run)
+            summary = f"There is no run '{run_id[:100]}'."
+            hints = ["Pass the run_id that a call with detach returned. Results are kept for a limited time."]
+            return envelope_result(envelope.invalid_arguments(name, summary, hints=hints))
 
-    async def cancel_run(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        run_id = arguments["run_id"]
-        run = await services.store.runs.get(caller.principal, run_id)
-        if run is not None and run.verdict is None:
-            await services.cancel_run(caller.principal, run_id)
-        return await _show_run(services, caller, "cancel_run", run_id)
+        schema = object_schema({"run_id": {"type": "string"}}, ["run_id"])
+        return builtin_tool(name, title, description, schema, call, hints=hints)
 
-    schema = object_schema({"run_id": {"type": "string"}}, ["run_id"])
+    get = "Get a detached run's result, or its output and progress so far. Poll rarely."
+    cancel = "End a detached run. Its output so far is kept."
     return [
-        builtin_tool(
-            "get_run",
-            "Get a run",
-            "Get a detached run's result, or its output and progress so far. Poll rarely.",
-            schema,
-            get_run,
-        ),
-        builtin_tool(
-            "cancel_run",
-            "Cancel a run",
-            "End a detached run. Its output so far is kept.",
-            schema,
-            cancel_run,
-            hints=Hints(idempotent=True),  # a tool counts as destructive unless its hint says otherwise
-        ),
+        tool("get_run", "Get a run", get, runs.get_run, READS),
+        # A tool counts as destructive unless its hint says otherwise.
+        tool("cancel_run", "Cancel a run", cancel, runs.cancel_run, Hints(idempotent=True)),
     ]
-
-
-async def _show_run(services: Services, caller: Caller, tool: str, run_id: str) -> CallToolResult:
-    run = await services.store.runs.get(caller.principal, run_id)
-    if run is None:
-        summary = f"There is no run '{run_id[:100]}'."
-        hints = ["Pass the run_id that a call with detach returned. Results are kept for a limited time."]
-        return envelope_result(envelope.invalid_arguments(tool, summary, hints=hints))
-    return json_result(await summarize_stored(services, caller, run))
-
-
-async def summarize_stored(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
-    """Return a stored run in the format of `run_code`. Before the run ends, return its state and its output so far."""
-    values = await asyncio.to_thread(run.to_dict)
-    result = values["result"]
-    if result is None:
-        state = state_of(services.queue.position(run.id))
-        if "position" not in state:
-            size, where = services.config.server.answer_bytes, "the result will have them"
-            state |= {name: cut_middle(values[name], size, where) for name in ("stdout", "stderr")}
-        if progress := services.progress_of(run.id):
-            state["progress"] = progress
-        cancelling = {"cancel_requested": True} if run.cancel_requested else {}
-        return {"run_id": run.id, **state, **cancelling}
-    output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
-    parts = {"output": output_json, "stdout": result["stdout"], "stderr": result["stderr"]}
-    max_bytes = native.overflow_bytes(services.config)
-    overflows = await services.store_overflows(caller, run.id, parts, max_bytes, native.preview, is_repeat=True)
-    return native.summarize(result, overflows)
-
-
-def state_of(position: int | None) -> dict[str, Any]:
-    """Return the state of a run that has not ended, by its position in the queue."""
-    return {"verdict": RUNNING} if position is None else {"verdict": QUEUED, "position": position}
-
-
-def is_failure(summary: dict[str, Any]) -> bool:
-    """Whether the summarized run has failed."""
-    return summary["verdict"] not in (str(Verdict.OK), RUNNING, QUEUED)
 
 
 def discovery_tools(services: Services, language: str) -> list[ServerTool]:
@@ -186,11 +136,36 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
     ]
 
 
+def context_tools(services: Services) -> list[ServerTool]:
+    """The session tools as clients call them."""
+
+    def tool(session_tool: SessionTool) -> ServerTool:
+        spec = session_tool.tool
+
+        async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
+            if session_tool.is_setter and caller.session is None:
+                return envelope_result(envelope.session_required(spec.name))
+            return json_result(session_tool.act(caller.context, caller.session, arguments))
+
+        return builtin_tool(
+            spec.name,
+            spec.title,
+            spec.description,
+            spec.input_schema,
+            call,
+            output_schema=spec.output_schema,
+            hints=spec.hints,
+            is_compact=False,
+        )
+
+    return [tool(each) for each in list_session_tools(services.paddock.injection)]
+
+
 def contract_tool() -> ServerTool:
     """`get_envelope_contract`, which describes error envelopes."""
 
     async def get_envelope_contract(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        return json_result(contract())
+        return json_result(envelope.contract())
 
     return builtin_tool(
         "get_envelope_contract",

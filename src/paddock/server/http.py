@@ -183,39 +183,31 @@ class _Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        headers = Headers(scope=scope)
         try:
-            headers = Headers(scope=scope)
             self._check(headers)
             identity = await self._identify(scope, headers)
+            # Not a connection or an unverified token: anybody can have many of those.
+            caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
+            memory = HeldMemory(self._memory, caller)
+            with memory:
+                # What needs no token needs no body either, so nobody without a token takes memory from others.
+                has_body = scope["type"] == "http" and identity is not ANYBODY
+                body = await self._receive_body(headers, receive, memory) if has_body else deque()
+                size = sum(len(message.get("body", b"")) for message in body)
+                known = Received(identity, caller, size, memory, asyncio.Event())
+                await self._serve(scope, receive, send, body, known)
         except _Refused as refused:
             await refused.response()(scope, receive, send)
-            return
-        # Not a connection or an unverified token: anybody can have many of those.
-        caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
-        memory = HeldMemory(self._memory, caller)
-        with memory:
-            await self._serve(scope, receive, send, identity, caller, memory)
 
-    async def _serve(
-        self, scope: Scope, receive: Receive, send: Send, identity: Identity, caller: str, memory: HeldMemory
-    ) -> None:
-        try:
-            headers = Headers(scope=scope)
-            # What needs no token needs no body either, so nobody without a token takes memory from others.
-            has_body = scope["type"] == "http" and identity is not ANYBODY
-            body = await self._receive_body(headers, receive, memory) if has_body else deque()
-        except _Refused as refused:
-            await refused.response()(scope, receive, send)
-            return
-        disconnected = asyncio.Event()
-        size = sum(len(message.get("body", b"")) for message in body)
-        scope.setdefault("state", {})[_RECEIVED_KEY] = Received(identity, caller, size, memory, disconnected)
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, body: deque[Message], known: Received) -> None:
+        scope.setdefault("state", {})[_RECEIVED_KEY] = known
         has_started = False
 
         async def receive_again() -> Message:
             message = body.popleft() if body else await receive()
             if message["type"] == "http.disconnect":
-                disconnected.set()
+                known.disconnected.set()
             return message
 
         async def forward(message: Message) -> None:

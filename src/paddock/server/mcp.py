@@ -44,13 +44,12 @@ from paddock.errors import PaddockError, RequestError, error_codes
 from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.model.spelling import nearest
-from paddock.server import artifact_tools, builtin_tools, files, prompts, session_tools
+from paddock.server import artifact_tools, builtin_tools, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import received
-from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
 from paddock.server.sessions import CONNECTION, Caller
-from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_notes
+from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_images, with_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +98,7 @@ def make_server(
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
-        on_subscriptions_listen=handlers.subscribers.listen,
+        on_subscriptions_listen=ListenHandler(handlers.bus),
     )
 
 
@@ -118,30 +117,24 @@ class _Server(Server[Any]):
 
 
 class _Subscribers:
-    """Clients that are notified when the lists change.
+    """Clients that are notified when the lists change. Over HTTP all share one of these, over stdio each has its own.
 
     In older protocol versions, every client that has requested a list is notified; in newer ones, a client subscribes.
     """
 
-    def __init__(self) -> None:
-        self._bus = InMemorySubscriptionBus()
-        self.listen = ListenHandler(self._bus)
-        self._sessions: dict[tuple[int, str], ServerSession] = {}
+    def __init__(self, bus: InMemorySubscriptionBus) -> None:
+        self._bus = bus
+        self._sessions: dict[str, ServerSession] = {}
 
     def add(self, context: Context) -> None:
         """Remember that this client asked for a list."""
         name = _session_name(context)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS or name is None:
             return
-        key = (id(context.lifespan_context), name)  # over stdio every connection has its own lifespan
-        self._sessions.pop(key, None)
-        self._sessions[key] = context.session
+        self._sessions.pop(name, None)
+        self._sessions[name] = context.session
         if len(self._sessions) > MAX_SUBSCRIBERS:
             self._sessions.pop(next(iter(self._sessions)))
-
-    def forget(self, lifespan_context: object) -> None:
-        """Forget the connections of a lifespan that has ended."""
-        self._sessions = {key: each for key, each in self._sessions.items() if key[0] != id(lifespan_context)}
 
     async def notify(self) -> None:
         """Notify every client that the lists have changed."""
@@ -166,16 +159,12 @@ class _Handlers:
         self._services = services
         self._definitions = tuple(definitions)
         self._saved = SavedTools(services, saved)
-        self.subscribers = _Subscribers()
-        self._open_lifespans = 0
-        self._watch_task: asyncio.Task[None] | None = None
+        self.bus = InMemorySubscriptionBus()
         is_javascript = bool(definitions) and all(each.language == "javascript" for each in definitions)
         self._discovery = builtin_tools.discovery_tools(services, "javascript" if is_javascript else "python")
         self._contract = builtin_tools.contract_tool()
-        self._session = [
-            session_tools.server_tool(each) for each in session_tools.list_session_tools(services.paddock.injection)
-        ]
-        self._files = files.file_tools(services)
+        self._session = builtin_tools.context_tools(services)
+        self._files = artifact_tools.list_file_tools(services)
         fixed = [
             *(make_code_tool(services, each) for each in definitions),
             *(builtin_tools.run_tools(services) if any(each.face == "native" for each in definitions) else ()),
@@ -186,21 +175,15 @@ class _Handlers:
         self._tools = {each.tool.name: each for each in fixed}
 
     @asynccontextmanager
-    async def lifespan(self, _: Server[Any]) -> AsyncIterator[object]:
-        """Watch saved definitions while clients are connected. Over HTTP all clients share one lifespan."""
-        self._open_lifespans += 1
-        if self._watch_task is None:
-            self._watch_task = asyncio.create_task(self._saved.watch(self.subscribers.notify))
-        lifespan_context = object()
+    async def lifespan(self, _: Server[Any]) -> AsyncIterator[_Subscribers]:
+        """Watch saved definitions while clients are connected."""
+        subscribers = _Subscribers(self.bus)
+        watch = asyncio.create_task(self._saved.watch(subscribers.notify))
         try:
-            yield lifespan_context
+            yield subscribers
         finally:
-            self.subscribers.forget(lifespan_context)
-            self._open_lifespans -= 1
-            if not self._open_lifespans and self._watch_task is not None:
-                watch_task, self._watch_task = self._watch_task, None
-                watch_task.cancel()
-                await asyncio.wait([watch_task])
+            watch.cancel()
+            await asyncio.wait([watch])
 
     async def _current(self) -> tuple[list[Definition], dict[str, ServerTool]]:
         """The definitions and tools that are offered now."""
@@ -228,7 +211,7 @@ class _Handlers:
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _, tools = await self._current()
-        self.subscribers.add(context)
+        context.lifespan_context.add(context)
         self._services.start_maintenance()
         return ListToolsResult(tools=[each.listing for each in tools.values()])
 
@@ -251,7 +234,7 @@ class _Handlers:
             return tool.refuse(problem)
         caller = self._caller(context)
         try:
-            work = tool.call(caller, tool.with_integers(arguments))
+            work = tool.call(caller, arguments)
             result = await _until_disconnect(None if http is None else http.disconnected, work)
             await self._services.record_session(caller)
             result = await truncate_response(self._services, caller, tool.tool, result)
@@ -270,7 +253,7 @@ class _Handlers:
         with _protocol_errors(self._services):
             artifacts, next_cursor = await artifact_tools.list_resources(self._services, self._caller(context), cursor)
         definitions, _ = await self._current()
-        self.subscribers.add(context)
+        context.lifespan_context.add(context)
         stubs = prompts.list_stubs(definitions) if cursor is None else []
         return ListResourcesResult(resources=[*stubs, *artifacts], next_cursor=next_cursor)
 
@@ -291,7 +274,7 @@ class _Handlers:
 
     async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         definitions, _ = await self._current()
-        self.subscribers.add(context)
+        context.lifespan_context.add(context)
         return ListPromptsResult(prompts=prompts.list_prompts(definitions))
 
     async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
@@ -308,13 +291,12 @@ class _Handlers:
         name = _session_name(context)
         http = received(context.request)
         token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
-        if http is not None and http.identity.is_verified:
-            token = http.identity.principal  # which may have several tokens, one after another
-        session = None if name is None else self._services.sessions.get(name, token)
+        principal = LOCAL if http is None else http.identity.principal
+        session = None if name is None else self._services.sessions.get(name, principal, token)
         if http is None:
-            return Caller(LOCAL, session, report)
+            return Caller(principal, session, report)
         # Any result may be sent as an event: the SDK starts a stream after 15 s, or at the first report.
-        return Caller(http.identity.principal, session, report, EVENT_BYTES, http.caller, http.memory)
+        return Caller(principal, session, report, EVENT_BYTES, http.caller, http.memory)
 
 
 @contextmanager

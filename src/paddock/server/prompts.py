@@ -19,7 +19,7 @@ from mcp_types import (
 from paddock.definitions.faces.inputs import STUBS_URL
 from paddock.errors import RequestError
 from paddock.model.spelling import did_you_mean
-from paddock.server.files import attached_files
+from paddock.server.artifacts import attached_files
 
 if TYPE_CHECKING:
     from paddock.definitions.definition import Definition

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from paddock.errors import Overloaded
@@ -33,33 +32,25 @@ class Slot:
         self._queue = queue
         self.run_id, self.caller = run_id, caller
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # done when the run may start
-        self._started_at: float | None = None
-        self._has_left = False
-
-    @property
-    def position(self) -> int | None:
-        """The run's position in the queue, counted from 1; None if it is not waiting."""
-        return self._queue.position(self.run_id)
+        self.started_at: float | None = None
 
     def leave(self) -> None:
         """Give the slot back, if it is still held."""
-        if not self._has_left:
-            self._has_left = True
-            self._queue.leave(self, None if self._started_at is None else time.monotonic() - self._started_at)
+        self._queue.leave(self)
 
     async def __aenter__(self) -> None:
         """Wait until the run may start. Raises Overloaded after `wait_seconds`."""
+        seconds = self._queue.settings.wait_seconds
         try:
-            async with asyncio.timeout(self._queue.wait_seconds):
+            async with asyncio.timeout(seconds):
                 await self.turn
-        except BaseException as problem:
+        except TimeoutError:
             self.leave()
-            if isinstance(problem, TimeoutError):
-                raise self._queue.overloaded(
-                    f"the run has waited {self._queue.wait_seconds:g} s for its turn"
-                ) from None
+            raise self._queue.overloaded(f"the run has waited {seconds:g} s for its turn") from None
+        except BaseException:
+            self.leave()
             raise
-        self._started_at = time.monotonic()
+        self.started_at = time.monotonic()
 
     async def __aexit__(self, *_: object) -> None:
         self.leave()
@@ -75,21 +66,17 @@ class RunQueue:
     """
 
     def __init__(self, settings: ServerConfig) -> None:
-        self._settings = settings
+        self.settings = settings
         self._waiting: list[Slot] = []  # oldest first
-        self._running: Counter[str] = Counter()
+        self._running: list[Slot] = []
         self._average_seconds = USUAL_SECONDS
-
-    @property
-    def wait_seconds(self) -> float:
-        return self._settings.wait_seconds
 
     def slot(self, run_id: str, caller: str) -> Slot:
         """Return a slot for one run, which must be entered or left. Raises Overloaded if the queue is full."""
         own = [each for each in self._waiting if each.caller == caller]
         if own or not self._has_room(caller):
-            self._require("runs", len(self._waiting) + 1, self._settings.max_waiting)
-            self._require("of your runs", len(own) + 1, math.ceil(self._settings.max_waiting * SHARE))
+            self._require("runs", len(self._waiting) + 1, self.settings.max_waiting)
+            self._require("of your runs", len(own) + 1, math.ceil(self.settings.max_waiting * SHARE))
         slot = Slot(self, run_id, caller)
         self._waiting.append(slot)
         self._fill()
@@ -99,40 +86,38 @@ class RunQueue:
         """The run's position in the queue, counted from 1; None if it is not waiting."""
         return next((at for at, each in enumerate(self._waiting, 1) if each.run_id == run_id), None)
 
-    def leave(self, slot: Slot, seconds: float | None = None) -> None:
-        """Give the slot back. `seconds` is how long the run took; None if it never started."""
+    def leave(self, slot: Slot) -> None:
+        """Take the slot back, if it is still held, and let the next run start."""
         if slot in self._waiting:
             self._waiting.remove(slot)
-            return
-        if seconds is not None:
-            self._average_seconds += (seconds - self._average_seconds) / 10
-        self._running[slot.caller] -= 1
-        if not self._running[slot.caller]:
-            del self._running[slot.caller]
-        self._fill()
+        elif slot in self._running:
+            self._running.remove(slot)
+            if slot.started_at is not None:
+                self._average_seconds += (time.monotonic() - slot.started_at - self._average_seconds) / 10
+            self._fill()
 
     def overloaded(self, message: str) -> Overloaded:
-        """Return the error for a run that gets no slot. Its retry time estimates when all waiting runs have started.
-
-        `code_tools` turns the error into the envelope that the caller gets.
-        """
-        seconds = self._average_seconds * (len(self._waiting) + 1) / self._settings.max_runs
+        """Return the error for a run that gets no slot. Its retry time estimates when all waiting runs have started."""
+        seconds = self._average_seconds * (len(self._waiting) + 1) / self.settings.max_runs
         return Overloaded(message, round(min(max(seconds, 1.0), LONGEST_RETRY_SECONDS), 1))
 
     def _require(self, what: str, number: int, limit: float) -> None:
         if number > limit:
             raise self.overloaded(f"too many {what} are waiting already")
 
+    def _running_of(self, caller: str) -> int:
+        return sum(each.caller == caller for each in self._running)
+
     def _has_room(self, caller: str) -> bool:
         """Whether a run of this caller may start now."""
-        most = self._settings.max_runs
-        return self._running.total() < most and self._running[caller] < max(1, math.floor(most * SHARE))
+        most = self.settings.max_runs
+        return len(self._running) < most and self._running_of(caller) < max(1, math.floor(most * SHARE))
 
     def _fill(self) -> None:
         """Start waiting runs until no waiting run may start."""
         while ready := [each for each in self._waiting if self._has_room(each.caller)]:
-            first = min(ready, key=lambda each: self._running[each.caller])  # `min` returns the oldest of equals
+            first = min(ready, key=lambda each: self._running_of(each.caller))  # `min` returns the oldest of equals
             self._waiting.remove(first)
-            self._running[first.caller] += 1
+            self._running.append(first)
             if not first.turn.done():  # otherwise the wait was cancelled, and this slot is about to be left
                 first.turn.set_result(None)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddock.config import Config
-from paddock.definitions.faces import Overflow, cut_middle
 from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
-from paddock.model.result import RunResult
 from paddock.run import Paddock
 from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
@@ -23,33 +21,18 @@ from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_versions
 
-SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
+if TYPE_CHECKING:
+    from paddock.server.runs import Run
+
 CANCELLED = "cancel_run ended the run"
+SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
 WATCH_SECONDS = 0.5
 """How often a server looks for runs that were cancelled through another server."""
-CANCEL_SECONDS = 5.0
-"""How long `cancel_run` waits until another server has ended its run."""
 RESTART_SECONDS = 5.0
 """The retry time for clients that are refused because the server is shutting down."""
 _FOLDERS = re.compile(r"""(?<![\w:/.])/(?!files/)(?:[^\s/'":;,]+/)+""")
 """The folders of an absolute path that is neither a URL nor in a script's /files."""
 log = logging.getLogger(__name__)
-
-
-class RunInProgress:
-    """A run of this server, waiting or running. `end` makes the block `async with run.stop` raise TimeoutError."""
-
-    def __init__(self) -> None:
-        self.stop = asyncio.timeout(None)
-        self.ended_by: str | None = None
-        self.has_ended = asyncio.Event()
-        self.progress: Callable[[], dict[str, Any] | None] = lambda: None
-
-    def end(self, reason: str) -> None:
-        """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""
-        if self.ended_by is None:
-            self.ended_by = reason
-            self.stop.reschedule(0)  # a deadline in the past
 
 
 class Services:
@@ -78,9 +61,8 @@ class Services:
         """Whether scripts have any tool to call."""
         self.sessions = Sessions()
         self.queue = RunQueue(self.config.server)
-        self.runs: dict[str, RunInProgress] = {}
+        self.runs: dict[str, Run] = {}
         """Runs in progress, by id."""
-        self._detached: set[asyncio.Task[RunResult]] = set()
         self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
         self._cancellations: asyncio.Task[None] | None = None
@@ -106,52 +88,12 @@ class Services:
         if self._is_closing:
             raise Overloaded("the server is being shut down", RESTART_SECONDS)
 
-    def progress_of(self, run_id: str) -> dict[str, Any] | None:
-        """Return what the script of a run in progress reported last, if it runs in this server."""
-        return self.runs[run_id].progress() if run_id in self.runs else None
-
-    @contextmanager
-    def in_progress(self, run_id: str) -> Iterator[RunInProgress]:
-        """Register a run, so that `cancel_run` and `end_runs` can end it."""
-        run = self.runs[run_id] = RunInProgress()
+    def watch_cancellations(self) -> None:
+        """While runs are in progress, end those that are cancelled through another server."""
         if self._cancellations is None:
             self._cancellations = asyncio.create_task(self._watch_cancellations())
-        try:
-            yield run
-        finally:
-            del self.runs[run_id]
-            run.has_ended.set()
-
-    def detach(self, run_id: str, run: Coroutine[Any, Any, RunResult]) -> None:
-        """Execute `run` in a background task, and log its failure."""
-
-        def ended(task: asyncio.Task[RunResult]) -> None:
-            self._detached.discard(task)
-            if not task.cancelled() and (fault := task.exception()) is not None:
-                self.log_fault(f"the detached run {run_id} failed: {type(fault).__name__}", fault)
-
-        task = asyncio.create_task(run)
-        self._detached.add(task)
-        task.add_done_callback(ended)
-
-    async def cancel_run(self, principal: str, run_id: str) -> None:
-        """End a run of this server or of another one, and wait until its result is stored."""
-        run = self.runs.get(run_id)
-        if run is not None:
-            run.end(CANCELLED)
-            await run.has_ended.wait()
-            return
-        await self.store.runs.request_cancel(principal, run_id)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CANCEL_SECONDS):
-                # The other server can be observed only through the store.
-                while (  # noqa: ASYNC110
-                    stored := await self.store.runs.get(principal, run_id)
-                ) and stored.verdict is None:
-                    await asyncio.sleep(WATCH_SECONDS / 5)
 
     async def _watch_cancellations(self) -> None:
-        """While runs are in progress, end those that were cancelled through another server."""
         while self.runs:
             await asyncio.sleep(WATCH_SECONDS)
             with suppress(StoreError):
@@ -223,49 +165,6 @@ class Services:
         except PaddockError as problem:
             self.log_fault(f"{name} could not be stored as an artifact", problem)
             return None
-
-    async def store_overflows(
-        self,
-        caller: Caller,
-        run_id: str,
-        parts: Mapping[str, str],
-        max_bytes: Mapping[str, int],
-        preview: Callable[[str], str],
-        *,
-        is_repeat: bool = False,
-    ) -> dict[str, Overflow]:
-        """Store each part of a run's result that has more than its `max_bytes` as an artifact.
-
-        `preview` shortens the JSON of a value. With `is_repeat`, reuse the artifacts that an earlier answer has stored.
-        """
-        overflows = {}
-        for part, limit in max_bytes.items():
-            text = parts[part]
-            if len(text) * 4 <= limit or len(text.encode(errors="replace")) <= limit:
-                continue
-            artifact = await self.store_part(caller, run_id, part, text, is_repeat=is_repeat)
-            if part != "output":
-                where = "they could not be stored"
-                if artifact is not None:
-                    where = f"the whole text is in the artifact {artifact.id}: use read_artifact"
-                overflows[part] = Overflow(artifact, cut_middle(text, limit, where))
-            elif artifact is not None:  # a value that cannot be stored is returned whole
-                overflows[part] = Overflow(artifact, preview(text))
-        return overflows
-
-    async def store_part(
-        self, caller: Caller, run_id: str, part: str, text: str, *, is_repeat: bool = False
-    ) -> Artifact | None:
-        """Store a part of a run's result as an artifact. Its name contains the run's id."""
-        name, mime_type = f"{part}-{run_id}.txt", "text/plain"
-        if part == "output":
-            name, mime_type = f"result-{run_id}.json", "application/json"
-        if is_repeat:
-            with suppress(PaddockError):
-                stored = await self.artifacts.of(caller.owner, run_id).find(name)
-                if stored is not None and stored.run_id == run_id:
-                    return stored.artifact
-        return await self.store_artifact(caller, name, mime_type, text.encode(errors="replace"), run_id)
 
     async def aclose(self) -> None:
         """End every run, write everything that is queued, and close the store."""

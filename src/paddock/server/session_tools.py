@@ -10,16 +10,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcp_types import CallToolResult
-
 from paddock.definitions.faces import object_schema
 from paddock.errors import RequestError
-from paddock.model import envelope
 from paddock.model.request import Context
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
-from paddock.server.sessions import Caller, Session
-from paddock.server.tool import ServerTool, builtin_tool, envelope_result, json_result
+from paddock.server.sessions import Session
 from paddock.tools.context import EVERY_SERVER, HEADER_VALUE, TEXT_CHARACTERS, Connection, Field, Injection
 
 if TYPE_CHECKING:
@@ -82,25 +78,14 @@ def list_session_tools(injection: Injection | None) -> list[SessionTool]:
     return tools
 
 
-def server_tool(session_tool: SessionTool) -> ServerTool:
-    """Return the tool as clients call it."""
-    spec = session_tool.tool
-
-    async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
-        if session_tool.is_setter and caller.session is None:
-            return envelope_result(envelope.session_required(spec.name))
-        return json_result(session_tool.act(caller.context, caller.session, arguments))
-
-    return builtin_tool(
-        spec.name,
-        spec.title,
-        spec.description,
-        spec.input_schema,
-        call,
-        output_schema=spec.output_schema,
-        hints=spec.hints,
-        is_compact=False,
-    )
+def script_tools(
+    services: Services, companions: Collection[str], context: Context, session: Session | None
+) -> dict[str, ScriptTool]:
+    """Return the tools as the script of one run calls them, by name."""
+    if not is_offered(services, companions):
+        return {}
+    tools = list_session_tools(services.paddock.injection)
+    return {each.tool.name: ScriptTool(each, context, session) for each in tools}
 
 
 def check_connections(services: Services, selections: Mapping[str, str]) -> dict[str, str]:

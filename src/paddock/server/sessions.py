@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paddock.model.artifacts import Artifact, Owner
@@ -31,8 +31,9 @@ class Session:
 
     id: str = field(default_factory=lambda: f"s_{secrets.token_urlsafe(16)}")
     files: dict[str, Artifact] = field(default_factory=dict)  # the attached files, by artifact id
-    token_digest: bytes = b""  # of the `token` that `Sessions.get` was called with
-    state_reason: str | None = None  # why the client's earlier state is gone
+    principal: str = LOCAL
+    token_digest: bytes = b""
+    state_reason: str | None = None  # why the context that the client set is gone
     context: Context = field(default_factory=Context)
     stored: dict[str, Any] | None = None  # the state as it was last written to the store
 
@@ -51,9 +52,8 @@ class Caller:
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
     key: str = LOCAL  # identifies the caller in the run queue
-    memory: AbstractContextManager[None] = field(
-        default_factory=nullcontext
-    )  # counts the request's memory while entered
+    # Counts the request's memory while it is entered.
+    memory: AbstractContextManager[None] = field(default_factory=nullcontext)
 
     @property
     def owner(self) -> Owner:
@@ -77,18 +77,22 @@ class Sessions:
         self._used_at: dict[str, float] = {}
         self._idle_seconds, self._now = idle_seconds, now
 
-    def get(self, name: str, token: str = "") -> Session:
+    def get(self, name: str, principal: str = LOCAL, token: str = "") -> Session:
         """Return the session of that name. It is created on first use.
 
-        `token` is the principal of a verified token, else the `Authorization` header. Another one gets a new session.
-        Runs in progress keep the session they began with.
+        After another token of the principal has arrived, the session has an empty context. Another principal gets a
+        new session. Runs in progress keep the session and the context that they began with.
         """
         self._forget_idle()
-        digest = hashlib.sha256(token.encode(errors="replace")).digest() if token else b""
+        digest = hashlib.sha256(token.encode(errors="replace")).digest()
         session = self._sessions.get(name)
-        if session is None or not hmac.compare_digest(session.token_digest, digest):
-            reason = None if session is None else TOKEN_SWAPPED
-            session = self._sessions[name] = Session(token_digest=digest, state_reason=reason)
+        if session is None:
+            session = Session(principal=principal, token_digest=digest)
+        elif session.principal != principal:
+            session = Session(principal=principal, token_digest=digest, state_reason=TOKEN_SWAPPED)
+        elif not hmac.compare_digest(session.token_digest, digest):
+            session = replace(session, token_digest=digest, state_reason=TOKEN_SWAPPED, context=Context())
+        self._sessions[name] = session
         self._sessions.move_to_end(name)
         self._used_at[name] = self._now()
         return session

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
+from mcp_types import CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
-from paddock.definitions.faces import PREVIEW_CHARACTERS, FaceResponse, envelope_response, warning_lines
+from paddock.definitions.faces import (
+    PREVIEW_CHARACTERS,
+    FaceResponse,
+    Overflow,
+    count_fitting,
+    envelope_response,
+    replacement,
+    warning_lines,
+)
+from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
 from paddock.model.envelope import with_meta
+from paddock.model.limits import MB
 from paddock.model.tools import Hints
+from paddock.server.artifacts import IMAGE_BYTES, IMAGE_TYPES
 from paddock.server.services import Services
 from paddock.server.sessions import Caller
 from paddock.tools.repair import repair
@@ -30,6 +43,8 @@ TEXT_BYTES = 100_000
 """How much text is kept of a result that is too large and has no structured content."""
 PART_BYTES = 10_000
 """How much is kept of each part of a result that is too large and has structured content."""
+IMAGES_BYTES = 4 * MB
+"""Maximum total size of the images in one answer, as base64, unless the client sets a lower limit."""
 _ANY_VALUE = ("output", "result")
 """Parts of a result that may have any type, so that an artifact can replace them."""
 _UNLISTED_BOUNDS = ("minimum", "exclusiveMinimum", "minItems", "maxLength")
@@ -87,26 +102,23 @@ class ServerTool:
     def check(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any] | None]:
         """Check arguments. Return them, notes on what had to be repaired, and the envelope if they are invalid.
 
-        Only a null for an optional argument, and the JSON text of a value that is not a text, are repaired.
+        Only a null for an optional argument, and the JSON text of a value that is not a text, are repaired. A float
+        where the schema wants an integer, such as 2.0, becomes an int.
         """
-        name = self.tool.name
+        name, notes = self.tool.name, []
         problem = self.validator.problems(arguments, name)
-        if problem is None:
-            return arguments, [], None
-        repaired, notes = repair(arguments, self.tool.input_schema, only_text=True)
-        if repaired != arguments:
-            problem = self.validator.problems(dict(repaired), name)
-        return dict(repaired), notes, problem and with_meta(problem, normalized=notes)
-
-    def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return valid arguments with an int for each float where the schema wants an integer, such as 2.0."""
+        if problem is not None:
+            repaired, notes = repair(arguments, self.tool.input_schema, only_text=True)
+            if repaired != arguments:
+                arguments = dict(repaired)
+                problem = self.validator.problems(arguments, name)
+        if problem is not None:
+            return arguments, notes, with_meta(problem, normalized=notes)
         properties = self.tool.input_schema.get("properties", {})
-        return {
-            name: int(value)
-            if isinstance(value, float) and properties.get(name, {}).get("type") == "integer"
-            else value
-            for name, value in arguments.items()
-        }
+        for name, value in arguments.items():
+            if isinstance(value, float) and properties.get(name, {}).get("type") == "integer":
+                arguments = {**arguments, name: int(value)}
+        return arguments, notes, None
 
     @cached_property
     def listing(self) -> Tool:
@@ -164,6 +176,48 @@ def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
     return compact
 
 
+async def with_images(services: Services, caller: Caller, result: CallToolResult) -> CallToolResult:
+    """Return `result` with images instead of links to images, as far as they fit."""
+    links = [each for each in result.content if isinstance(each, ResourceLink) and each.mime_type in IMAGE_TYPES]
+    links = [each for each in links if (each.size or 0) <= IMAGE_BYTES]
+    if not links:
+        return result
+    room = IMAGES_BYTES
+    if caller.max_bytes is not None:
+        room = min(room, caller.max_bytes - await asyncio.to_thread(event_bytes, result))
+    images = {}
+    for link in links:
+        image = await _read_image(services, caller, str(link.uri)) if (link.size or 0) * 4 / 3 <= room else None
+        if image is not None:
+            images[id(link)] = image
+            room -= len(image.data) + 100  # the rest of the block
+    content = [images.get(id(each), each) for each in result.content]
+    return result.model_copy(update={"content": content})
+
+
+async def _read_image(services: Services, caller: Caller, url: str) -> ImageContent | None:
+    """Return the image at `url`. None if it is gone, or if its content is not an image: a model's API refuses that."""
+    found = None
+    with suppress(PaddockError):
+        found = await services.artifacts.of(caller.owner).read(url)
+    mime_type = None if found is None else _image_type(found[1])
+    if found is None or mime_type is None:
+        return None
+    return ImageContent(data=base64.b64encode(found[1]).decode(), mime_type=mime_type)
+
+
+def _image_type(data: bytes) -> str | None:
+    """Return the type of a whole image, by its first and last bytes."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n") and data.endswith(b"IEND\xaeB`\x82"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff") and data.endswith(b"\xff\xd9"):
+        return "image/jpeg"
+    if data.startswith((b"GIF87a", b"GIF89a")) and data.endswith(b";"):
+        return "image/gif"
+    is_webp = data[:4] == b"RIFF" and data[8:12] == b"WEBP" and int.from_bytes(data[4:8], "little") == len(data) - 8
+    return "image/webp" if is_webp else None
+
+
 async def truncate_response(services: Services, caller: Caller, tool: Tool, result: CallToolResult) -> CallToolResult:
     """Return `result`, shortened if it is too large for the caller's client.
 
@@ -207,21 +261,12 @@ def _cut(name: str, value: Any, artifact: Artifact | None) -> Any:
     if isinstance(value, str):
         return _cut_text(value, artifact, PART_BYTES)
     if isinstance(value, list):
-        return _first_items(value)
+        return value[: count_fitting((len(json.dumps(each)) for each in value), PART_BYTES)]
     return {inner: _cut(inner, each, artifact) for inner, each in value.items()} if isinstance(value, dict) else value
 
 
-def _first_items(values: list[Any]) -> list[Any]:
-    size = 0
-    for number, each in enumerate(values):
-        size += len(json.dumps(each))
-        if size > PART_BYTES:
-            return values[:number]
-    return values
-
-
 def _replacement(text: str, artifact: Artifact | None) -> dict[str, Any]:
-    return {"artifact": None if artifact is None else asdict(artifact), "preview": text[:PREVIEW_CHARACTERS]}
+    return replacement(Overflow(artifact, text[:PREVIEW_CHARACTERS]))
 
 
 def _cut_text(text: str, artifact: Artifact | None, max_bytes: int) -> str:

@@ -23,7 +23,6 @@ from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
 from paddock.model.result import RunError, RunResult
@@ -47,7 +46,7 @@ class HostInfo:
 
     def packages(self) -> list[str]:
         """The import names of the packages that a Python program finds."""
-        return self._environment().import_names()
+        return self.config.environments[self.config.cpython.environment].import_names()
 
     def library_note(self, definition: Definition) -> str:
         """What follows "standard library" in a description: the packages that scripts of the definition can import."""
@@ -82,9 +81,6 @@ class HostInfo:
             **more,
         }
         return definition.description.strip().format(**values)
-
-    def _environment(self) -> EnvironmentConfig:
-        return self.config.environments[self.config.cpython.environment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +150,7 @@ class Face:
     """The functions of one face."""
 
     describe: Callable[[Definition, HostInfo], ToolSpec]
+    """Returns what models read about the tool, with the limits of this installation."""
     parse: Callable[[Definition, Mapping[str, Any], HostInfo], FaceRequest]
     """Turns arguments that fit the schema into a request. Raises RequestError if they make no sense."""
     render: Callable[[Definition, FaceRequest, RunResult, Overflows], FaceResponse]

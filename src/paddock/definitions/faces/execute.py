@@ -36,7 +36,6 @@ STRUCTURED_DEPTH = 100
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schema for the model, with the limits of this installation."""
     code = {"type": "string", "description": "The script: asynchronous Python, with `await` at its top level."}
     description = host.format_description(definition, overflow_mb=OVERFLOW_BYTES / MB)
     return ToolSpec(description, object_schema({"code": code}, ["code"]))

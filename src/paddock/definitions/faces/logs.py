@@ -41,7 +41,6 @@ _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schemas for the model, with the limits of this installation."""
     default = definition.effective_limits(host.config).wall_seconds
     longest = min(definition.caps["wall_seconds"], host.config.caps.wall_seconds)
     shortest = min(MIN_SECONDS, longest)

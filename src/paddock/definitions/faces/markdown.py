@@ -30,7 +30,6 @@ WHITE_SPACE = f" \t\n\v\f\r\xa0\u1680{_SPACES}\u2028\u2029\u202f\u205f\u3000\ufe
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schema for the model, with the limits of this installation."""
     packages = host.packages()
     text = host.format_description(
         definition,

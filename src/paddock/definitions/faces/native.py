@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from paddock.config import Config
 from paddock.definitions.definition import Definition
@@ -58,9 +58,8 @@ _TEXT = {"type": "string"}
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schemas for the model, with the limits of this installation."""
     call_tool = _CALL_TOOL if host.has_tools else ""
-    javascript = _JAVASCRIPT.format(node=host.node(), call_tool=call_tool) if _has_javascript(host.engines) else ""
+    javascript = _JAVASCRIPT.format(node=host.node(), call_tool=call_tool) if "node" in host.engines else ""
     description = host.format_description(
         definition,
         javascript=javascript,
@@ -72,13 +71,8 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     """The run that these arguments ask for."""
-    options: RunOptions = {"files": [_file(each) for each in arguments.get("files", ())]}
-    if "language" in arguments:
-        options["language"] = arguments["language"]
-    if "engine" in arguments:
-        options["engine"] = arguments["engine"]
-    if "inputs" in arguments:
-        options["inputs"] = arguments["inputs"]
+    options = {name: arguments[name] for name in ("language", "engine", "inputs") if name in arguments}
+    options["files"] = [_file(each) for each in arguments.get("files", ())]
     limits = {}
     if "timeout" in arguments:
         seconds, config = arguments["timeout"], host.config
@@ -92,7 +86,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         options["limits"] = limits
     return FaceRequest(
         arguments["code"],
-        options,
+        cast("RunOptions", options),
         detach=arguments.get("detach", False),
         idempotency_key=arguments.get("idempotency_key"),
         session_files=True,
@@ -173,7 +167,7 @@ def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _input_schema(host: HostInfo) -> dict[str, Any]:
-    languages = _languages(host.engines)
+    languages = list(LANGUAGES) if "node" in host.engines else ["python"]
     file = {"file_name": _TEXT, "content": _TEXT, "base64": _TEXT, "file_type": _TEXT}
     properties = {
         "code": _TEXT,
@@ -201,18 +195,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
 
 
 # Short, because it is sent to every client; docs/server.md lists all fields.
-_OUTPUT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["run_id", "verdict"],
-}
-
-
-def _has_javascript(engines: Collection[str]) -> bool:
-    return "node" in engines
-
-
-def _languages(engines: Collection[str]) -> list[str]:
-    return list(LANGUAGES) if _has_javascript(engines) else ["python"]
+_OUTPUT_SCHEMA: dict[str, Any] = {"type": "object", "required": ["run_id", "verdict"]}
 
 
 def _size(default: int, cap: int, unit: int) -> dict[str, Any]:

@@ -29,7 +29,6 @@ TIMED_OUT = "Execution timed out"
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
-    """The tool's description and schema for the model, with the limits of this installation."""
     limits, max_seconds = definition.effective_limits(host.config), _max_seconds(definition, host.config)
     packages = f", with {', '.join(host.packages())}" if host.packages() else ""
     text = host.format_description(definition, packages=packages, max_seconds=max_seconds)

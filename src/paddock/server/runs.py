@@ -1,0 +1,407 @@
+"""The runs of a server: create a run, wait for it or detach it, get it, cancel it. Nothing here knows of MCP.
+
+run = await create_run(services, caller, definition, request)
+result = await run.execute()  # or run.detach(), and get_run later
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from paddock.definitions.faces import FaceRequest, Overflow, cut_middle, native
+from paddock.errors import PaddockError, RequestError, StoreError
+from paddock.model.artifacts import Artifact
+from paddock.model.events import Event, Output, Progress
+from paddock.model.request import Request, RunContext
+from paddock.model.result import RunError, RunResult, Verdict
+from paddock.record import new_run_id, unfinished_result
+from paddock.server import session_tools
+from paddock.server.artifacts import add_files, failure, read_artifact
+from paddock.server.services import CANCELLED, WATCH_SECONDS
+from paddock.server.sessions import Caller, Report
+from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
+
+if TYPE_CHECKING:
+    from paddock.definitions.definition import Definition
+    from paddock.server.run_queue import Slot
+    from paddock.server.services import Services
+
+QUEUED = "queued"
+"""Shown instead of a verdict while a run waits for its turn."""
+CANCEL_SECONDS = 5.0
+"""How long `cancel_run` waits until another server has ended its run."""
+STILL_RUNNING_SECONDS = 10.0
+"""How often a silent run is reported as still running: clients give up on a call that reports nothing."""
+MAX_PENDING_REPORTS = 100
+"""A script may report progress faster than its client reads. Beyond this number, the oldest reports are dropped."""
+CLIENT_CANCELLED = "the client cancelled the call or disconnected"
+HOST_FAILED = RunError("HostError", "the host failed before the run ended; run it again")
+log = logging.getLogger(__name__)
+
+
+async def create_run(
+    services: Services, caller: Caller, definition: Definition, request: FaceRequest
+) -> Run | StoredRun:
+    """Queue a run and store it. Returns the earlier run with the same idempotency key, if there is one.
+
+    Raises Overloaded if the queue is full. A detached request is checked here: nobody would see the error later.
+    """
+    services.check_open()
+    run_id = new_run_id()
+    slot = services.queue.slot(run_id, caller.key)
+    try:
+        connections = session_tools.check_connections(services, request.connections)
+        digest = ""
+        if request.detach or request.idempotency_key is not None:
+            # These files are not kept, so that a waiting run does not hold them. They are read again when it starts.
+            complete = await add_files(services, caller, request)
+            if request.detach:
+                await services.paddock.validate(complete.code, **complete.options)
+            if request.idempotency_key is not None:
+                digest = await asyncio.to_thread(fingerprint, Request(complete.code, **complete.options))
+        new = NewRun(
+            run_id,
+            caller.principal,
+            request.code,
+            request.options.get("language", "python"),
+            session=caller.owner.session,
+            definition=definition.name,
+            idempotency_key=request.idempotency_key,
+            fingerprint=digest,
+            redactor=services.paddock,
+        )
+        earlier = await services.store.runs.begin(new)
+    except BaseException:
+        slot.leave()
+        raise
+    if earlier is not None:
+        slot.leave()
+        return earlier
+    return Run(services, slot, caller, definition, replace(request, connections=connections))
+
+
+async def get_run(services: Services, caller: Caller, run_id: str) -> dict[str, Any] | None:
+    """Return a run as `summarize` shows it, or None if the caller has no such run."""
+    run = await services.store.runs.get(caller.principal, run_id)
+    return None if run is None else await summarize(services, caller, run)
+
+
+async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[str, Any] | None:
+    """End a run of this server or of another one. Returns the run as `get_run` does, once its result is stored."""
+    stored = await services.store.runs.get(caller.principal, run_id)
+    if stored is not None and stored.verdict is None:
+        run = services.runs.get(run_id)
+        if run is not None:
+            run.end(CANCELLED)
+            await run.has_ended.wait()
+        else:
+            await _cancel_elsewhere(services, caller.principal, run_id)
+    return await get_run(services, caller, run_id)
+
+
+async def _cancel_elsewhere(services: Services, principal: str, run_id: str) -> None:
+    runs = services.store.runs
+    await runs.request_cancel(principal, run_id)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CANCEL_SECONDS):
+            # The other server can be observed only through the store.
+            while (stored := await runs.get(principal, run_id)) and stored.verdict is None:  # noqa: ASYNC110
+                await asyncio.sleep(WATCH_SECONDS / 5)
+
+
+async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
+    """Return a stored run in the format of `run_code`. Before the run ends, return its state and its output so far."""
+    values = await asyncio.to_thread(run.to_dict)
+    result = values["result"]
+    if result is None:
+        state = _state(run.id, services.queue.position(run.id))
+        if "position" not in state:
+            size, where = services.config.server.answer_bytes, "the result will have them"
+            state |= {name: cut_middle(values[name], size, where) for name in ("stdout", "stderr")}
+        if run.id in services.runs and (progress := services.runs[run.id].progress()):
+            state["progress"] = progress
+        return {**state, "cancel_requested": True} if run.cancel_requested else state
+    output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
+    parts = {"output": output_json, "stdout": result["stdout"], "stderr": result["stderr"]}
+    max_bytes = native.overflow_bytes(services.config)
+    overflows = await store_overflows(services, caller, run.id, parts, max_bytes, native.preview, is_repeat=True)
+    return native.summarize(result, overflows)
+
+
+def is_failure(summary: Mapping[str, Any]) -> bool:
+    """Whether the summarized run has failed."""
+    return summary["verdict"] not in (str(Verdict.OK), RUNNING, QUEUED)
+
+
+def _state(run_id: str, position: int | None) -> dict[str, Any]:
+    """Return the state of a run that has not ended, by its position in the queue."""
+    state = {"verdict": RUNNING} if position is None else {"verdict": QUEUED, "position": position}
+    return {"run_id": run_id, **state}
+
+
+async def store_overflows(
+    services: Services,
+    caller: Caller,
+    run_id: str,
+    parts: Mapping[str, str],
+    max_bytes: Mapping[str, int],
+    preview: Callable[[str], str],
+    *,
+    is_repeat: bool = False,
+) -> dict[str, Overflow]:
+    """Store each part of a run's result that has more than its `max_bytes` as an artifact.
+
+    `preview` shortens the JSON of a value. With `is_repeat`, reuse the artifacts that an earlier answer has stored.
+    """
+    overflows = {}
+    for part, limit in max_bytes.items():
+        text = parts[part]
+        if len(text) * 4 <= limit or len(text.encode(errors="replace")) <= limit:
+            continue
+        artifact = await store_part(services, caller, run_id, part, text, is_repeat=is_repeat)
+        if part != "output":
+            where = "they could not be stored"
+            if artifact is not None:
+                where = f"the whole text is in the artifact {artifact.id}: use read_artifact"
+            overflows[part] = Overflow(artifact, cut_middle(text, limit, where))
+        elif artifact is not None:  # a value that cannot be stored is returned whole
+            overflows[part] = Overflow(artifact, preview(text))
+    return overflows
+
+
+async def store_part(
+    services: Services, caller: Caller, run_id: str, part: str, text: str, *, is_repeat: bool = False
+) -> Artifact | None:
+    """Store a part of a run's result as an artifact. Its name contains the run's id."""
+    name, mime_type = f"{part}-{run_id}.txt", "text/plain"
+    if part == "output":
+        name, mime_type = f"result-{run_id}.json", "application/json"
+    if is_repeat:
+        with suppress(PaddockError):
+            stored = await services.artifacts.of(caller.owner, run_id).find(name)
+            if stored is not None and stored.run_id == run_id:
+                return stored.artifact
+    return await services.store_artifact(caller, name, mime_type, text.encode(errors="replace"), run_id)
+
+
+async def read_run_output(services: Services, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Read what a run printed, else its value. Each part of its output is stored as an artifact."""
+    run_id, scope = arguments["ref"], services.artifacts.of(caller.owner)
+    run = None if await scope.find(run_id) else await services.store.runs.get(caller.principal, run_id)
+    if run is None:
+        return await read_artifact(scope, **arguments)
+    result = (await asyncio.to_thread(run.to_dict))["result"]
+    if result is None:
+        return failure(f"the run {run_id} has not ended", "get_run shows its output so far.")
+    output = "" if result["output"] is None else await asyncio.to_thread(json.dumps, result["output"])
+    parts = {"stdout": result["stdout"], "output": output, "stderr": result["stderr"]}
+    stored = [await store_part(services, caller, run_id, *part, is_repeat=True) for part in parts.items() if part[1]]
+    artifacts = [each for each in stored if each is not None]
+    if not artifacts:
+        return failure(f"the run {run_id} printed and returned nothing", "get_run shows how it ended.")
+    answer = await read_artifact(scope, **{**arguments, "ref": artifacts[0].id})
+    more = [each.filename for each in artifacts[1:]]
+    return {**answer, "hint": f"The run's other output: {', '.join(more)}."} if more else answer
+
+
+class Run:
+    """A run of this server that is stored and in the queue. Call either `execute` or `detach`, once."""
+
+    def __init__(
+        self, services: Services, slot: Slot, caller: Caller, definition: Definition, request: FaceRequest
+    ) -> None:
+        self.id = slot.run_id
+        self.has_ended = asyncio.Event()
+        self._services, self._slot, self._caller = services, slot, caller
+        self._definition, self._request = definition, request
+        self._stop = asyncio.timeout(None)
+        self._ended_by: str | None = None
+        self._reporter: ProgressReporter | None = None
+        self._task: asyncio.Task[RunResult] | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Return the run's id, and whether it is queued or running."""
+        return _state(self.id, self._services.queue.position(self.id))
+
+    def progress(self) -> dict[str, Any] | None:
+        """Return what the script reported last."""
+        return None if self._reporter is None else self._reporter.progress()
+
+    def end(self, reason: str) -> None:
+        """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""
+        if self._ended_by is None:
+            self._ended_by = reason
+            self._stop.reschedule(0)  # a deadline in the past makes `_execute` raise TimeoutError
+
+    def detach(self) -> None:
+        """Execute the run in a background task, and log its failure. Nobody listens to its progress."""
+
+        def log_failure(task: asyncio.Task[RunResult]) -> None:
+            if not task.cancelled() and (fault := task.exception()) is not None:
+                self._services.log_fault(f"the detached run {self.id} failed: {type(fault).__name__}", fault)
+
+        self._caller = replace(self._caller, report=_ignore)
+        self._task = asyncio.create_task(self.execute())
+        self._task.add_done_callback(log_failure)
+
+    async def execute(self) -> RunResult:
+        """Wait for the run's turn, run it to its end, and store its result, even if it was cancelled.
+
+        Returns the result if the run ended by itself, or if the server ended it: then the verdict is `cancelled`.
+        Raises CancelledError if the client cancelled the call, and PaddockError if the request is refused or the host
+        fails.
+        """
+        self._services.runs[self.id] = self
+        self._services.watch_cancellations()
+        try:
+            with self._caller.memory:
+                return await self._execute()
+        finally:
+            del self._services.runs[self.id]
+            self.has_ended.set()
+
+    async def _execute(self) -> RunResult:
+        services, caller, request = self._services, self._caller, self._request
+        context = self._context()
+        reporter = ProgressReporter(
+            caller.report,
+            partial(services.store.runs.add_output, self.id),
+            partial(services.queue.position, self.id),
+        )
+        self._reporter = reporter
+        unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
+        result = None
+        try:
+            async with self._stop, self._slot:
+                request = await add_files(services, caller, request)
+                result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
+            await reporter.flush()
+        except TimeoutError:
+            if self._ended_by is None:
+                raise
+            result = unfinished(Verdict.CANCELLED, RunError("Cancelled", self._ended_by))
+        except asyncio.CancelledError:
+            result = unfinished(Verdict.CANCELLED, RunError("Cancelled", CLIENT_CANCELLED))
+            raise
+        except PaddockError as fault:
+            verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
+            result = unfinished(verdict, RunError(type(fault).__name__, services.without_host_paths(str(fault))))
+            raise
+        finally:
+            reporter.close()
+            try:
+                ended = result or unfinished(Verdict.LOST, HOST_FAILED)
+                await services.store.runs.finish(self.id, ended, reporter.progress())
+            except StoreError as problem:  # the caller still gets the result
+                services.log_fault(f"the result of run {self.id} could not be stored", problem)
+        return result
+
+    def _context(self) -> RunContext:
+        services, caller, companions = self._services, self._caller, self._definition.companions
+        values = caller.context.for_run(self._request.connections)
+        return RunContext(
+            self.id,
+            services.artifacts.of(caller.owner, self.id),
+            self._definition.name,
+            caller.owner.session,
+            session_tools.script_tools(services, companions, values, caller.session),
+            values,
+            can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
+        )
+
+
+async def _ignore(done: float, total: float | None, message: str) -> None:
+    """Discard progress."""
+
+
+class ProgressReporter:
+    """Passes the output of one run to the store, and its progress to the caller, in order and without delaying the run.
+
+    A run that reports no progress costs a timer and no task. Output and artifacts are also kept here, for the result of
+    a run that is ended early.
+    """
+
+    def __init__(
+        self, report: Report, on_output: Callable[[str, str], None], position: Callable[[], int | None] = lambda: None
+    ) -> None:
+        self._report, self._on_output, self._position = report, on_output, position
+        self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
+        self._artifacts: list[Artifact] = []
+        self._progress: Progress | None = None
+        self._pending: deque[Progress] = deque(maxlen=MAX_PENDING_REPORTS)
+        self._task: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._began_at = time.monotonic()
+        self._timer = self._loop.call_later(STILL_RUNNING_SECONDS, self._still_running, STILL_RUNNING_SECONDS)
+        if self._position() is not None:
+            self._send(Progress(0.0, None, self._state(0.0)))
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Output):
+            self._output[event.stream].append(event.text)
+            self._on_output(event.stream, event.text)
+        elif isinstance(event, Artifact):
+            self._artifacts.append(event)
+        elif isinstance(event, Progress):
+            self._timer.cancel()  # the script reports its own progress
+            self._progress = event
+            self._send(event)
+
+    def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:
+        """Return a result for a run that was ended early, with what it has printed and created."""
+        return unfinished_result(
+            context,
+            language,
+            verdict,
+            error,
+            stdout="".join(self._output["stdout"]),
+            stderr="".join(self._output["stderr"]),
+            artifacts=tuple(self._artifacts),
+            wall_seconds=time.monotonic() - self._began_at,
+        )
+
+    def progress(self) -> dict[str, Any] | None:
+        """Return what the script reported last."""
+        progress = self._progress
+        return None if progress is None else {name: value for name, value in asdict(progress).items() if value != ""}
+
+    async def flush(self) -> None:
+        """Wait until all pending reports are sent. The caller accepts none after the result."""
+        self._timer.cancel()
+        if self._task is not None:
+            await self._task
+
+    def close(self) -> None:
+        self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _state(self, seconds: float) -> str:
+        position = self._position()
+        return f"still running after {seconds:g} s" if position is None else f"queued, position {position}"
+
+    def _still_running(self, seconds: float) -> None:
+        self._send(Progress(seconds, None, self._state(seconds)))
+        self._timer = self._loop.call_later(STILL_RUNNING_SECONDS, self._still_running, seconds + STILL_RUNNING_SECONDS)
+
+    def _send(self, event: Progress) -> None:
+        self._pending.append(event)
+        if self._task is None or self._task.done():
+            self._task = self._loop.create_task(self._send_pending())
+
+    async def _send_pending(self) -> None:
+        while self._pending:
+            event = self._pending.popleft()
+            try:
+                await self._report(event.done, event.total, event.message)
+            except Exception as problem:  # noqa: BLE001  whatever the transport raises, the run goes on
+                log.debug("progress could not be reported: %s", problem)
