@@ -12,7 +12,8 @@ PaddockError
 │   ├── BadDefinition     a code tool whose definition is not valid
 │   ├── BadLimit          a limit that is not a positive, finite number
 │   ├── LimitTooHigh      a limit above the configured cap
-│   └── CodeTooLarge
+│   ├── CodeTooLarge
+│   └── NotFound          no such run, artifact or definition, or it belongs to another principal
 ├── ConfigError           the configuration cannot be used
 └── HostError             Paddock, or something that it depends on, failed
     ├── EngineUnavailable this machine cannot run that engine; the message says what to do
@@ -21,6 +22,7 @@ PaddockError
     ├── LintUnavailable
     ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
     ├── StoreError        the database cannot be opened, read or written; the message says why
+    ├── Unreachable       the server of `Paddock(url=…)` cannot be reached
     └── Overloaded        too many runs are already waiting; the error says when to try again
 """
 
@@ -70,6 +72,9 @@ class LimitTooHigh(RequestError): ...
 class CodeTooLarge(RequestError): ...
 
 
+class NotFound(RequestError): ...
+
+
 class ConfigError(PaddockError):
     """The configuration file or environment cannot be used; the message names the key."""
 
@@ -96,6 +101,9 @@ class EnvironmentFailed(HostError): ...
 class StoreError(HostError): ...
 
 
+class Unreachable(HostError): ...
+
+
 class Overloaded(HostError):
     """Too many runs are already waiting. Nothing was started."""
 
@@ -106,21 +114,27 @@ class Overloaded(HostError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorCodes:
-    """How an error is reported over MCP (JSON-RPC) and as the command's exit code."""
+    """How an error is reported over MCP (JSON-RPC), as the command's exit code, and over HTTP."""
 
     mcp_code: int
     exit_code: int
+    http_status: int
 
 
-_USAGE = ErrorCodes(-32602, 2)
-_FAULT = ErrorCodes(-32603, 3)
+_USAGE = ErrorCodes(-32602, 2, 422)
+_FAULT = ErrorCodes(-32603, 3, 500)
+_UNAVAILABLE = ErrorCodes(-32603, 3, 503)
 
 ERROR_CODES: dict[type[PaddockError], ErrorCodes] = {
     **dict.fromkeys((RequestError, UnknownLanguage, UnknownEngine, UnknownTool, UnknownEnvironment), _USAGE),
-    **dict.fromkeys((BadInput, BadFile, BadArtifact, BadDefinition, BadLimit, LimitTooHigh, CodeTooLarge), _USAGE),
-    ConfigError: ErrorCodes(-32603, 2),
-    **dict.fromkeys((HostError, EngineUnavailable, JailUnavailable, EngineCrashed, LintUnavailable), _FAULT),
-    **dict.fromkeys((EnvironmentFailed, Overloaded, StoreError), _FAULT),
+    **dict.fromkeys((BadInput, BadFile, BadArtifact, BadDefinition, BadLimit, LimitTooHigh), _USAGE),
+    CodeTooLarge: ErrorCodes(-32602, 2, 413),
+    NotFound: ErrorCodes(-32602, 2, 404),
+    ConfigError: ErrorCodes(-32603, 2, 500),
+    **dict.fromkeys((HostError, EngineCrashed), _FAULT),
+    **dict.fromkeys((EngineUnavailable, JailUnavailable, LintUnavailable, EnvironmentFailed), _UNAVAILABLE),
+    **dict.fromkeys((StoreError, Unreachable), _UNAVAILABLE),
+    Overloaded: ErrorCodes(-32603, 3, 429),
 }
 
 

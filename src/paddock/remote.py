@@ -51,7 +51,7 @@ class RemotePaddock(Paddock):
             raise RequestError(f"{given[0]} cannot be used with url: the server has its own")
         self._url, self._token = url.rstrip("/"), token
         self._http: httpx2.AsyncClient | None = None
-        self._init_background()
+        self._init_sync()
 
     async def run(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         body = await self._send("POST", "/runs", body=_body(code, options))
@@ -170,7 +170,7 @@ class RemotePaddock(Paddock):
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
-        """Send a request and yield its response, unless it is an error. Runs may take long, so only connecting may not."""
+        """Send a request and yield its response, unless it is an error. A run may take long; connecting may not."""
         import httpx2
 
         if self._http is None:

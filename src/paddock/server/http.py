@@ -21,7 +21,7 @@ from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from paddock.errors import Overloaded
 from paddock.model import envelope
@@ -71,6 +71,8 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     """Return the ASGI application. Its lifespan starts and ends the clients' sessions."""
     from mcp.server.transport_security import TransportSecuritySettings
 
+    from paddock.server.rest import make_rest
+
     readiness = Readiness(services)
 
     async def check_ready(request: Request) -> PlainTextResponse:
@@ -83,6 +85,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         Route(_HEALTH, _health, methods=["GET"]),
         Route("/readyz", check_ready, methods=["GET"]),
         *_metadata_routes(services.config),
+        Mount("", make_rest(services)),  # last, because it matches every path
     ]
     # The SDK's check is disabled: it accepts every host that starts with a local name and a colon, and refuses hosts
     # without a port. `_Guard` checks the host instead.
@@ -104,7 +107,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         app.add_middleware(
             CORSMiddleware,
             allow_origin_regex=_origins_pattern(settings.origins),
-            allow_methods=("GET", "POST", "DELETE"),
+            allow_methods=("GET", "POST", "PUT", "DELETE"),
             allow_headers=("*",),
             allow_private_network=True,
             expose_headers=EXPOSED_HEADERS,
@@ -160,8 +163,15 @@ class _Refused(Exception):
         self.status, self.data = status, data
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
-    def response(self) -> JSONResponse:
-        """Return the refusal as a JSON-RPC error, because clients show only the message of such an error."""
+    def response(self, path: str) -> JSONResponse:
+        """Return the refusal in the shape that clients of this path read.
+
+        MCP clients show only the message of a JSON-RPC error. Everybody else gets a problem (RFC 9457).
+        """
+        if path != MCP_PATH:
+            from paddock.server.rest.problems import problem
+
+            return problem(self.status, str(self), "Refused", failure=self.data, headers=self.headers)
         error = {"code": INVALID_REQUEST, "message": str(self), **({} if self.data is None else {"data": self.data})}
         return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, self.status, self.headers)
 
@@ -198,7 +208,7 @@ class _Guard:
                 known = Received(identity, caller, size, memory, asyncio.Event())
                 await self._serve(scope, receive, send, body, known)
         except _Refused as refused:
-            await refused.response()(scope, receive, send)
+            await refused.response(scope["path"])(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, body: deque[Message], known: Received) -> None:
         scope.setdefault("state", {})[_RECEIVED_KEY] = known
@@ -220,7 +230,7 @@ class _Guard:
         except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
             if not has_started:
                 reason = "The server was shut down before it could answer; check what the call did before you repeat it"
-                await _Refused(503, reason).response()(scope, receive, send)
+                await _Refused(503, reason).response(scope["path"])(scope, receive, send)
 
     def _check(self, headers: Headers) -> None:
         """Raise _Refused unless the host is this server, and the origin (if any) is allowed."""

@@ -12,12 +12,11 @@ from fastapi import APIRouter, Query, Request, Response, UploadFile
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
+from paddock.errors import BadArtifact, NotFound
 from paddock.model.artifacts import mime_type, name_problem
-from paddock.errors import BadArtifact
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArtifactListModel, ArtifactModel, StoredArtifactModel
-from paddock.server.rest.problems import Missing
 from paddock.store.artifacts import Filters
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def make_router(services: Services) -> APIRouter:
     async def find(scope: ArtifactScope, artifact_id: str) -> StoredArtifact:
         found = await scope.find(artifact_id)
         if found is None or found.artifact.id != artifact_id:
-            raise Missing(f"there is no artifact {artifact_id[:100]!r}")
+            raise NotFound(f"there is no artifact {artifact_id[:100]!r}")
         return found
 
     @router.post("/artifacts", status_code=201, response_model=ArtifactModel, responses=problems.responses(400, 422))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
-from starlette.requests import Request
-
 from paddock.server.http import received
-from paddock.server.sessions import Caller
+from paddock.server.sessions import Caller, ignore_progress
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from paddock.server.services import Services
 
 SESSION = "rest"
-
-
-async def _ignore(done: float, total: float | None, message: str) -> None:
-    """Discard progress, which the REST API reports as events."""
 
 
 async def get_caller(services: Services, request: Request) -> Caller:
@@ -25,10 +22,10 @@ async def get_caller(services: Services, request: Request) -> Caller:
     assert known is not None  # noqa: S101  set for every HTTP request
     principal = known.identity.principal
     session = services.sessions.get(f"{SESSION} {principal}", principal)
-    if session.id != SESSION:
-        session.id = SESSION
-        stored = await services.store.sessions.get(principal, SESSION)
-        if stored is not None:
-            session.context.values.update(stored.state.get("context", {}))
-            session.context.connections.update(stored.state.get("connections", {}))
-    return Caller(principal, session, _ignore, None, known.caller, known.memory)
+    session_id = f"{SESSION}-{hashlib.sha256(principal.encode()).hexdigest()[:24]}"
+    if session.id != session_id:
+        stored = await services.store.sessions.get(principal, session_id)
+        session.id, session.stored = session_id, stored
+        session.context.values.update(stored.get("context", {}))
+        session.context.connections.update(stored.get("connections", {}))
+    return Caller(principal, session, ignore_progress, key=known.caller, memory=known.memory)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 
-from paddock.definitions.definition import SHIPPED, Definition, shipped
+from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.validation import parse_saved, validate
-from paddock.errors import BadDefinition
+from paddock.errors import BadDefinition, NotFound
 from paddock.server.code_tools import make_code_tool
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
@@ -20,7 +20,6 @@ from paddock.server.rest.models import (
     SavedDefinitionModel,
     ValidatedModel,
 )
-from paddock.server.rest.problems import Missing
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
@@ -37,8 +36,13 @@ def make_router(services: Services) -> APIRouter:
     async def find(principal: str, name: str) -> dict[str, Any]:
         saved = {each.name: each for each in await services.store.definitions.list(principal)}
         if name not in saved:
-            raise Missing(f"there is no definition {name[:100]!r}")
-        return {"name": name, "version": saved[name].version, "created_at": saved[name].created_at, "spec": saved[name].spec}
+            raise NotFound(f"there is no definition {name[:100]!r}")
+        return {
+            "name": name,
+            "version": saved[name].version,
+            "created_at": saved[name].created_at,
+            "spec": saved[name].spec,
+        }
 
     @router.get("/definitions", response_model=list[DefinitionModel], responses=problems.responses())
     async def list_definitions(request: Request) -> list[dict[str, Any]]:
@@ -58,7 +62,7 @@ def make_router(services: Services) -> APIRouter:
 
     @router.put("/definitions/{name}", response_model=SavedDefinitionModel, responses=problems.responses(400, 422))
     async def save(request: Request, name: str, body: DefinitionBody) -> dict[str, Any]:
-        """Save a definition after checking its code, inputs, limits and tools. A bad one is refused; the old one stays."""
+        """Check a definition and save it. A bad one is refused, and the old one stays."""
         caller = await get_caller(services, request)
         values = _values(body, name)
         warnings = await check(caller.principal, values)
@@ -70,7 +74,7 @@ def make_router(services: Services) -> APIRouter:
         """Delete a definition."""
         caller = await get_caller(services, request)
         if not await services.store.definitions.remove(caller.principal, name):
-            raise Missing(f"there is no definition {name[:100]!r}")
+            raise NotFound(f"there is no definition {name[:100]!r}")
 
     @router.post("/definitions/validate", response_model=ValidatedModel, responses=problems.responses(400, 422))
     async def validate_definition(request: Request, body: DefinitionBody) -> dict[str, Any]:

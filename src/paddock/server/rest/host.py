@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 
 from paddock import __version__
-from paddock.errors import RequestError
 from paddock.jail.environments import configured, ready
-from paddock.model.spelling import did_you_mean
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.server.readiness import Readiness
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
-from paddock.server.rest.models import ContextBody, DoctorModel, EngineModel, EnvironmentModel, HealthModel
+from paddock.server.rest.models import ContextBody, EngineModel, EnvironmentModel, HealthModel
 from paddock.server.session_tools import check_connections, check_fields
 
 if TYPE_CHECKING:
@@ -50,7 +48,12 @@ def make_router(services: Services) -> APIRouter:
         """List the engines, and whether each works here."""
         problem_of = services.paddock.engine_problem
         return [
-            {"name": name, "language": language, "available": (problem := await problem_of(name)) is None, "problem": problem}
+            {
+                "name": name,
+                "language": language,
+                "available": (problem := await problem_of(name)) is None,
+                "problem": problem,
+            }
             for name, language in ENGINE_LANGUAGE.items()
         ]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES
+from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES
 
 Text = Annotated[str, Field(max_length=10_000)]
 MAX_FILES = 100
@@ -32,6 +32,18 @@ class LimitsBody(Body):
     stream_characters: int | None = Field(None, gt=0)
 
 
+def _one_of(*values: str) -> WithJsonSchema:
+    """Describe the values that the library accepts. It refuses others itself, with a better message."""
+    return WithJsonSchema({"type": "string", "enum": list(values)})
+
+
+_Language = Annotated[str, _one_of(*LANGUAGES, *ALIASES)]
+_Engine = Annotated[str, _one_of(*ENGINES)]
+_Mode = Annotated[str, _one_of(*MODES)]
+_Globals = Annotated[str, _one_of(*GLOBALS)]
+_Limits = Annotated[dict[str, Any], WithJsonSchema(LimitsBody.model_json_schema())]
+
+
 class FileBody(Body):
     """A file for the script: a new one with `content` or `base64`, or a stored one with `artifact` alone."""
 
@@ -46,19 +58,19 @@ class RunBody(Body):
     """A script to run."""
 
     code: str = Field(examples=["sum(prices)"])
-    language: Literal[(*LANGUAGES, "py", "js", "ts", "node")] = "python"  # type: ignore[valid-type]
-    engine: Literal[ENGINES] | None = Field(None, description="Default: the configured engine.")  # type: ignore[valid-type]
+    language: _Language = "python"
+    engine: _Engine | None = Field(None, description="Default: the configured engine.")
     inputs: dict[str, Any] | None = Field(
         None, description="Each key is a variable of the script.", examples=[{"prices": [1, 2, 3]}]
     )
     files: list[FileBody] = Field([], max_length=MAX_FILES)
     tools: list[str] | None = Field(None, description="Names or patterns of the tools it may call. Default: all.")
-    limits: LimitsBody | None = None
+    limits: _Limits | None = None
     type_check: bool | Literal["tools"] = Field(False, description="Reject type errors before anything runs.")
-    mode: Literal[MODES] = Field("expression", description="`script`: a program with an exit code.")  # type: ignore[valid-type]
+    mode: _Mode = Field("expression", description="`script`: a program with an exit code.")
     argv: list[str] = Field([], description="Arguments of a program.")
     refused_modules: list[str] = Field([], description="Modules that the script cannot import.")
-    globals: Literal[GLOBALS] = "all"  # type: ignore[valid-type]
+    globals: _Globals = "all"
     detach: bool = Field(False, description="Return at once with the run's id; get the result with GET /v1/runs/{id}.")
 
 
@@ -198,7 +210,7 @@ class LintBody(Body):
     """Python code to check."""
 
     code: str = Field(examples=["import os\nprint(1)"])
-    mode: Literal[MODES] = Field("expression", description="`script`: a program, in which `return` is an error.")  # type: ignore[valid-type]
+    mode: _Mode = Field("expression", description="`script`: a program, in which `return` is an error.")
 
 
 class LocationModel(BaseModel):
@@ -242,7 +254,7 @@ class DefinitionBody(Body):
     tools: list[str] | None = Field(None, description="Names or patterns of the tools that it may call.")
     includes_files: bool | None = None
     is_fixed: bool | None = Field(None, description="Whether it takes no arguments.")
-    limits: LimitsBody | None = None
+    limits: _Limits | None = None
 
 
 class DefinitionModel(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 MEDIA_TYPE = "application/problem+json"
-_SCHEMA = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+SCHEMA = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 _MEANINGS = {
     400: "The request is not JSON.",
     401: "A token is missing or not valid.",
@@ -39,20 +40,38 @@ _MEANINGS = {
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe the errors of an operation. Any operation may also be refused before it is looked at."""
-    return {each: {"description": _MEANINGS[each], **_SCHEMA} for each in (401, 403, 408, 413, 421, 429, 503, *statuses)}
-
-
-class Missing(PaddockError):
-    """What was asked for does not exist, or belongs to another principal."""
+    return {each: {"description": _MEANINGS[each], **SCHEMA} for each in (401, 403, 408, 413, 421, 429, 503, *statuses)}
 
 
 def problem(
-    status: int, detail: str, error: str, *, failure: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    status: int,
+    detail: str,
+    error: str,
+    *,
+    failure: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """Return an error as a response."""
-    title = HTTPStatus(status).phrase
-    body = Problem(title=title, status=status, detail=detail, error=error, envelope=None if failure is None else dict(failure))
+    body = _problem(status, detail, error, failure)
     return JSONResponse(body.model_dump(), status, headers, MEDIA_TYPE)
+
+
+def describe(services: Services, error: PaddockError) -> Problem:
+    """Return an error of the library as a problem, and log it if it is the host's fault."""
+    text, failure = services.without_host_paths(str(error)), None
+    if isinstance(error, Overloaded):
+        hints = ["Nothing was run. Wait for retry_after_seconds, then try again."]
+        failure = envelope.rate_limited("run", text, error.retry_after_seconds, hints=hints)
+    elif isinstance(error, HostError):
+        services.log_fault(type(error).__name__, error)
+    return _problem(error_codes(error).http_status, text, type(error).__name__, failure)
+
+
+def _problem(status: int, detail: str, error: str, failure: Mapping[str, Any] | None) -> Problem:
+    title = HTTPStatus(status).phrase
+    return Problem(
+        title=title, status=status, detail=detail, error=error, envelope=None if failure is None else dict(failure)
+    )
 
 
 def install(app: FastAPI, services: Services) -> None:
@@ -60,16 +79,10 @@ def install(app: FastAPI, services: Services) -> None:
 
     async def on_paddock_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, PaddockError)  # noqa: S101  registered for it
-        name, text = type(error).__name__, services.without_host_paths(str(error))
-        if isinstance(error, Missing):
-            return problem(404, text, "NotFound")
-        if isinstance(error, Overloaded):
-            seconds = error.retry_after_seconds
-            failure = envelope.rate_limited("run", text, seconds, hints=["Nothing was run. Wait, then try again."])
-            return problem(429, text, name, failure=failure, headers={"Retry-After": str(max(1, round(seconds)))})
-        if isinstance(error, HostError):
-            services.log_fault(name, error)
-        return problem(error_codes(error).http_status, text, name)
+        body = describe(services, error)
+        seconds = error.retry_after_seconds if isinstance(error, Overloaded) else 0
+        headers = {"Retry-After": str(math.ceil(seconds))} if seconds else None
+        return JSONResponse(body.model_dump(), body.status, headers, MEDIA_TYPE)
 
     async def on_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)  # noqa: S101  registered for it
@@ -81,7 +94,12 @@ def install(app: FastAPI, services: Services) -> None:
 
     async def on_http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for it
-        return problem(error.status_code, str(error.detail), HTTPStatus(error.status_code).phrase.replace(" ", ""), headers=error.headers)
+        return problem(
+            error.status_code,
+            str(error.detail),
+            HTTPStatus(error.status_code).phrase.replace(" ", ""),
+            headers=error.headers,
+        )
 
     app.add_exception_handler(PaddockError, on_paddock_error)
     app.add_exception_handler(RequestValidationError, on_invalid)

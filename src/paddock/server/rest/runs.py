@@ -8,13 +8,13 @@ import binascii
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from paddock.definitions.faces import FaceRequest
-from paddock.errors import BadFile
+from paddock.errors import BadFile, NotFound
 from paddock.linter import alint
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
@@ -32,7 +32,6 @@ from paddock.server.rest.models import (
     RunListModel,
     StoredRunModel,
 )
-from paddock.server.rest.problems import Missing
 from paddock.server.runs import Run, cancel_run, create_run
 from paddock.store.runs import RUNNING, StoredRun
 
@@ -84,7 +83,7 @@ def make_router(services: Services) -> APIRouter:
             run.detach()
             return JSONResponse(run.state(), 202, {"Location": f"/v1/runs/{run.id}"})
         if events is not None:
-            return StreamingResponse(_stream(run, events), media_type=EVENT_STREAM)
+            return StreamingResponse(_stream(services, run, events), media_type=EVENT_STREAM)
         result = await run.execute()
         return Response(await asyncio.to_thread(result.to_json), media_type="application/json")
 
@@ -147,7 +146,7 @@ def _face_request(body: RunBody, key: str | None) -> FaceRequest:
     names = ("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals")
     options: RunOptions = {name: getattr(body, name) for name in names if name in body.model_fields_set}  # type: ignore[assignment]
     if body.limits is not None:
-        options["limits"] = {name: value for name, value in body.limits if value is not None}
+        options["limits"] = body.limits
     options["files"] = [_file(each) for each in body.files if each.artifact is None]
     artifacts = tuple(each.artifact for each in body.files if each.artifact is not None)
     return FaceRequest(body.code, options, detach=body.detach, idempotency_key=key, artifacts=artifacts)
@@ -177,7 +176,7 @@ async def _repeated(services: Services, run: StoredRun) -> Response:
 async def _show(services: Services, caller: Caller, run_id: str) -> Response:
     run = await services.store.runs.get(caller.principal, run_id)
     if run is None:
-        raise Missing(f"there is no run {run_id[:100]!r}")
+        raise NotFound(f"there is no run {run_id[:100]!r}")
     if run.result_json is not None:
         return Response(await asyncio.to_thread(run.to_json), media_type="application/json")
     values = {**await asyncio.to_thread(run.to_dict), "progress": None}
@@ -196,11 +195,12 @@ async def _wait(ended: asyncio.Event, seconds: float) -> None:
         return
 
 
-async def _stream(run: Run, events: asyncio.Queue[Event]) -> AsyncIterator[str]:
+async def _stream(services: Services, run: Run, events: asyncio.Queue[Event]) -> AsyncIterator[str]:
     """Yield a run's events as server-sent events. Closing the iterator ends the run."""
     task = asyncio.create_task(run.execute())
     task.add_done_callback(lambda _: events.put_nowait(_END))
     yield _event("started", run.state())
+    name = "done"
     try:
         while True:
             try:
@@ -213,8 +213,11 @@ async def _stream(run: Run, events: asyncio.Queue[Event]) -> AsyncIterator[str]:
                 break
             if not isinstance(event, Done):
                 yield _event(*_described(event))
-        result = await task
-        yield f"event: done\ndata: {await asyncio.to_thread(result.to_json)}\n\n"
+        try:
+            data = await asyncio.to_thread((await task).to_json)
+        except PaddockError as fault:
+            name, data = "error", problems.describe(services, fault).model_dump_json()
+        yield f"event: {name}\ndata: {data}\n\n"
     finally:
         task.cancel()
         await asyncio.wait([task])
