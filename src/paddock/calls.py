@@ -72,10 +72,10 @@ class CallTasks:
             self._execution.answer(call.id, answer)
             await self._broker.conclude(call.id)
             return
-        answer, artifact = await self._artifacts.answer(call)
+        values, artifact = await self._artifacts.answer(call)
         if artifact is not None:
             self._publish(artifact)
-        self._execution.answer_artifact(call.id, answer)
+        self._execution.answer_artifact(call.id, values)
 
 
 class RunArtifacts:

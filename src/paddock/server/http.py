@@ -81,7 +81,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
 
     settings = services.config.server
     authenticator = authenticator or Authenticator(services.config, services.store)
-    routes = [
+    routes: list[Any] = [
         Route(_HEALTH, _health, methods=["GET"]),
         Route("/readyz", check_ready, methods=["GET"]),
         *_metadata_routes(services.config),

@@ -47,7 +47,7 @@ def make_router(services: Services) -> APIRouter:
     @router.post("/artifacts", status_code=201, response_model=ArtifactModel, responses=problems.responses(400, 422))
     async def upload(request: Request, file: UploadFile) -> dict[str, Any]:
         """Store a file as an artifact. Scripts read it by its id or file name."""
-        scope, name = await scope_of(request), file.filename or ""
+        scope, name, declared = await scope_of(request), file.filename or "", file.content_type or ""
         if (problem := name_problem(name)) is not None:
             raise BadArtifact(problem)
         head = await file.read(PIECE_BYTES)
@@ -58,7 +58,7 @@ def make_router(services: Services) -> APIRouter:
                 yield piece
                 piece = await file.read(PIECE_BYTES)
 
-        kind = mime_type(file.content_type if file.content_type != "application/octet-stream" else "", name, head)
+        kind = mime_type("" if declared == "application/octet-stream" else declared, name, head)
         return asdict(await scope.create(name, kind, content()))
 
     @router.get("/artifacts", response_model=ArtifactListModel, responses=problems.responses(422))

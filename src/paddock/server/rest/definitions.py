@@ -89,7 +89,7 @@ def make_router(services: Services) -> APIRouter:
         definition = shipped(name) if name in SHIPPED else parse_saved((await find(caller.principal, name))["spec"])
         tool = make_code_tool(services, definition)
         arguments, _, problem = tool.check(tool.normalize(body.arguments))
-        result = tool.refuse(problem) if problem is not None else await tool.call(caller, tool.with_integers(arguments))
+        result = tool.refuse(problem) if problem is not None else await tool.call(caller, arguments)
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     return router

@@ -129,7 +129,7 @@ VERDICTS = (
     *("ok", "raised", "rejected", "timeout", "out_of_memory", "output_limit"),
     *("crashed", "denied", "cancelled", "lost"),
 )
-_EXAMPLE = {
+_EXAMPLE: dict[str, Any] = {
     "run_id": "r_5QmQ0GkJ2yW0w1bC",
     "verdict": "ok",
     "output": 6,

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from paddock.definitions.faces import FaceRequest
-from paddock.errors import BadFile, NotFound
+from paddock.errors import BadFile, NotFound, PaddockError
 from paddock.linter import alint
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
