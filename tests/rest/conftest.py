@@ -40,11 +40,12 @@ class Rest:
 
 @asynccontextmanager
 async def serve_rest(config: Config | None = None, **options: Any) -> AsyncIterator[Rest]:
-    async with open_services(config, **options) as services:
-        async with at_a_port(make_app(make_server(services), services)) as address:
-            url = address.removesuffix("/mcp")
-            async with httpx.AsyncClient(base_url=f"{url}/v1", timeout=60) as http:
-                yield Rest(services, url, http)
+    async with (
+        open_services(config, **options) as services,
+        at_a_port(make_app(make_server(services), services)) as address,
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as http,
+    ):
+        yield Rest(services, address.removesuffix("/mcp"), http)
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")

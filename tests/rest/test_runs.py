@@ -43,7 +43,8 @@ async def test_a_failed_script_is_a_result_with_hints_and_not_an_error_of_http(r
 
 
 async def test_the_events_of_a_run_are_streamed_in_order(rest: Rest) -> None:
-    code = "print('hi')\nawait price({'item': 'lamp'})\nawait report_progress(1, 2, 'half')\nawait create_artifact('a.txt', 'x')\n7"
+    lines = ("print('hi')", "await price({'item': 'lamp'})", "await report_progress(1, 2, 'half')")
+    code = "\n".join([*lines, "await create_artifact('a.txt', 'x')", "7"])
     events = await events_of(rest, {"code": code})
     names = [name for name, _ in events]
     assert names == ["started", "output", "tool_call", "tool_result", "progress", "artifact", "done"]
@@ -77,7 +78,7 @@ async def test_files_go_in_as_text_base64_or_artifacts(rest: Rest) -> None:
         ({"code": "1", "limits": {"wall_seconds": 1e9}}, 422, "LimitTooHigh", "at most 900"),
         ({"code": "1", "inputs": {"": 1}}, 422, "BadInput", "''"),
         ({"code": "1", "tools": ["nothing"]}, 422, "UnknownTool", "nothing"),
-        ({"code": "1", "files": [{"file_name": "a"}]}, 422, "BadFile", "content or base64"),
+        ({"code": "1", "files": [{"file_name": "a"}]}, 422, "InvalidRequest", "files.0"),
         ({"code": "1", "files": [{"artifact": "a_none"}]}, 422, "BadFile", "a_none"),
         ({"code": "#" * 2_000_000}, 413, "CodeTooLarge", "128 KB"),
     ],

@@ -21,7 +21,7 @@ from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from paddock.errors import Overloaded
 from paddock.model import envelope
@@ -81,11 +81,10 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
 
     settings = services.config.server
     authenticator = authenticator or Authenticator(services.config, services.store)
-    routes: list[Any] = [
+    routes = [
         Route(_HEALTH, _health, methods=["GET"]),
         Route("/readyz", check_ready, methods=["GET"]),
         *_metadata_routes(services.config),
-        Mount("", make_rest(services)),  # last, because it matches every path
     ]
     # The SDK's check is disabled: it accepts every host that starts with a local name and a colon, and refuses hosts
     # without a port. `_Guard` checks the host instead.
@@ -96,6 +95,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         custom_starlette_routes=routes,
         transport_security=unchecked,
     )
+    app.router.default = make_rest(services)  # whatever is not MCP; a mount would miss paths with a line break
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
     manager = server.session_manager

@@ -98,4 +98,4 @@ def make_router(services: Services) -> APIRouter:
 def _values(body: DefinitionBody, name: str | None) -> dict[str, Any]:
     if body.name not in (None, name):
         raise BadDefinition(f"the body names the definition {body.name!r}, the path {name!r}")
-    return {**body.model_dump(exclude_unset=True), "name": name}
+    return {**body.model_dump(exclude_none=True), "name": name}

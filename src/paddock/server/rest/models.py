@@ -15,7 +15,7 @@ MAX_FILES = 100
 class Body(BaseModel):
     """The body of a request. A field that does not exist is refused."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class LimitsBody(Body):
@@ -44,14 +44,30 @@ _Globals = Annotated[str, _one_of(*GLOBALS)]
 _Limits = Annotated[dict[str, Any], WithJsonSchema(LimitsBody.model_json_schema())]
 
 
-class FileBody(Body):
-    """A file for the script: a new one with `content` or `base64`, or a stored one with `artifact` alone."""
+_BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 
-    file_name: str | None = Field(None, min_length=1, max_length=255, examples=["orders.csv"])
-    content: str | None = Field(None, description="The content of a text file.")
-    base64: str | None = Field(None, description="The content of any other file.")
+
+class _NewFile(Body):
+    file_name: str = Field(min_length=1, max_length=255, examples=["orders.csv"])
     file_type: str = Field("", max_length=200, description="csv, json, … or a MIME type; default: by file_name.")
-    artifact: str | None = Field(None, description="The id, URL or file name of a stored artifact.")
+
+
+class TextFile(_NewFile):
+    """A text file for the script."""
+
+    content: str
+
+
+class BinaryFile(_NewFile):
+    """Any other file for the script."""
+
+    base64: str = Field(pattern=_BASE64)
+
+
+class ArtifactFile(Body):
+    """A stored artifact as a file for the script."""
+
+    artifact: str = Field(description="Its id, URL or file name.", examples=["a_0123456789abcdef"])
 
 
 class RunBody(Body):
@@ -63,7 +79,7 @@ class RunBody(Body):
     inputs: dict[str, Any] | None = Field(
         None, description="Each key is a variable of the script.", examples=[{"prices": [1, 2, 3]}]
     )
-    files: list[FileBody] = Field([], max_length=MAX_FILES)
+    files: list[TextFile | BinaryFile | ArtifactFile] = Field([], max_length=MAX_FILES)
     tools: list[str] | None = Field(None, description="Names or patterns of the tools it may call. Default: all.")
     limits: _Limits | None = None
     type_check: bool | Literal["tools"] = Field(False, description="Reject type errors before anything runs.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from paddock.errors import HostError, Overloaded, PaddockError, error_codes
 from paddock.model import envelope
@@ -94,12 +95,13 @@ def install(app: FastAPI, services: Services) -> None:
 
     async def on_http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for it
-        return problem(
-            error.status_code,
-            str(error.detail),
-            HTTPStatus(error.status_code).phrase.replace(" ", ""),
-            headers=error.headers,
-        )
+        headers, name = dict(error.headers or {}), HTTPStatus(error.status_code).phrase.replace(" ", "")
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            # Several routes may share a path, and the error knows only the methods of the first.
+            matched = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
+            methods = {method for route in matched for method in getattr(route, "methods", None) or ()}
+            headers["Allow"] = ", ".join(sorted(methods))
+        return problem(error.status_code, str(error.detail), name, headers=headers)
 
     app.add_exception_handler(PaddockError, on_paddock_error)
     app.add_exception_handler(RequestValidationError, on_invalid)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, replace
@@ -22,8 +21,9 @@ from paddock.model.files import File
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import (
+    ArtifactFile,
+    BinaryFile,
     CheckModel,
-    FileBody,
     FindingModel,
     LintBody,
     PendingModel,
@@ -31,6 +31,7 @@ from paddock.server.rest.models import (
     RunBody,
     RunListModel,
     StoredRunModel,
+    TextFile,
 )
 from paddock.server.runs import Run, cancel_run, create_run
 from paddock.store.runs import RUNNING, StoredRun
@@ -147,21 +148,18 @@ def _face_request(body: RunBody, key: str | None) -> FaceRequest:
     options: RunOptions = {name: getattr(body, name) for name in names if name in body.model_fields_set}  # type: ignore[assignment]
     if body.limits is not None:
         options["limits"] = body.limits
-    options["files"] = [_file(each) for each in body.files if each.artifact is None]
-    artifacts = tuple(each.artifact for each in body.files if each.artifact is not None)
+    options["files"] = [_file(each) for each in body.files if not isinstance(each, ArtifactFile)]
+    artifacts = tuple(each.artifact for each in body.files if isinstance(each, ArtifactFile))
     return FaceRequest(body.code, options, detach=body.detach, idempotency_key=key, artifacts=artifacts)
 
 
-def _file(body: FileBody) -> File:
-    if body.file_name is None or (body.content is None) == (body.base64 is None):
-        raise BadFile("a file needs file_name and either content or base64, or artifact alone")
+def _file(body: TextFile | BinaryFile) -> File:
+    if isinstance(body, BinaryFile):
+        return File(body.file_name, base64.b64decode(body.base64), body.file_type)
     try:
-        content = (
-            body.content.encode() if body.content is not None else base64.b64decode(body.base64 or "", validate=True)
-        )
-    except (binascii.Error, UnicodeEncodeError) as problem:
-        raise BadFile(f"the content of {body.file_name!r} cannot be decoded: {problem}") from None
-    return File(body.file_name, content, body.file_type)
+        return File(body.file_name, body.content.encode(), body.file_type)
+    except UnicodeEncodeError:
+        raise BadFile(f"the content of {body.file_name!r} is not valid Unicode: send it as base64") from None
 
 
 async def _repeated(services: Services, run: StoredRun) -> Response:
