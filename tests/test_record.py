@@ -169,7 +169,7 @@ def test_a_result_over_the_limit_is_dropped_and_its_size_named(text: str) -> Non
             RunError(
                 "TimeoutError",
                 "the limit wall_seconds = 30 s was reached: do less work in one run",
-                hint="Process less data in one run, and remove sleeps and loops that may not end.",
+                hints=("Process less data in one run, and remove sleeps and loops that may not end.",),
             ),
         ),
         (

@@ -55,7 +55,7 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
             "column": 5,
             "traceback": "Traceback",
             "envelope": {"tool": "x"},
-            "hint": "",
+            "hints": [],
         },
         "exit_code": 1,
         "signal": 9,

@@ -20,7 +20,7 @@ from paddock.model.artifacts import (
     mime_type,
     name_problem,
 )
-from paddock.model.events import ArtifactAnswer, ArtifactCall, Event, GuestCall, ToolCall
+from paddock.model.events import ArtifactAnswer, ArtifactCall, Event, GuestCall, ToolCall, ToolResult
 from paddock.model.limits import format_bytes
 
 if TYPE_CHECKING:
@@ -66,7 +66,10 @@ class CallTasks:
 
     async def _answer(self, call: GuestCall) -> None:
         if isinstance(call, ToolCall):
-            self._execution.answer(call.id, await self._broker.answer(call))
+            answer = await self._broker.answer(call)
+            if (done := self._broker.call(call.id)) is not None:
+                self._publish(ToolResult(done.id, done.tool, done.status, done.milliseconds))
+            self._execution.answer(call.id, answer)
             await self._broker.conclude(call.id)
             return
         self._execution.answer_artifact(call.id, await self._artifacts.answer(call))

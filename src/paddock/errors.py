@@ -12,7 +12,8 @@ PaddockError
 │   ├── BadDefinition     a code tool whose definition is not valid
 │   ├── BadLimit          a limit that is not a positive, finite number
 │   ├── LimitTooHigh      a limit above the configured cap
-│   └── CodeTooLarge
+│   ├── CodeTooLarge
+│   └── NotFound          no such run, artifact or definition, or it belongs to another principal
 ├── ConfigError           the configuration cannot be used
 └── HostError             Paddock, or something that it depends on, failed
     ├── EngineUnavailable this machine cannot run that engine; the message says what to do
@@ -21,6 +22,7 @@ PaddockError
     ├── LintUnavailable
     ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
     ├── StoreError        the database cannot be opened, read or written; the message says why
+    ├── Unreachable       the server of `Paddock(url=…)` cannot be reached
     └── Overloaded        too many runs are already waiting; the error says when to try again
 """
 
@@ -34,12 +36,14 @@ class PaddockError(Exception):
     """How the error is reported over MCP, as a JSON-RPC code."""
     exit_code = 3
     """The exit status of a command that ends with the error."""
+    http_status = 500
+    """The status of the answer over REST."""
 
 
 class RequestError(PaddockError):
     """The request cannot be run as it is. Change it: sending it again does not help."""
 
-    mcp_code, exit_code = -32602, 2
+    mcp_code, exit_code, http_status = -32602, 2, 422
 
 
 class UnknownLanguage(RequestError): ...
@@ -72,7 +76,12 @@ class BadLimit(RequestError): ...
 class LimitTooHigh(RequestError): ...
 
 
-class CodeTooLarge(RequestError): ...
+class CodeTooLarge(RequestError):
+    http_status = 413
+
+
+class NotFound(RequestError):
+    http_status = 404
 
 
 class ConfigError(PaddockError):
@@ -85,7 +94,8 @@ class HostError(PaddockError):
     """Paddock, or something that it depends on, failed. The request may be fine."""
 
 
-class EngineUnavailable(HostError): ...
+class EngineUnavailable(HostError):
+    http_status = 503
 
 
 class JailUnavailable(EngineUnavailable): ...
@@ -94,17 +104,26 @@ class JailUnavailable(EngineUnavailable): ...
 class EngineCrashed(HostError): ...
 
 
-class LintUnavailable(HostError): ...
+class LintUnavailable(HostError):
+    http_status = 503
 
 
-class EnvironmentFailed(HostError): ...
+class EnvironmentFailed(HostError):
+    http_status = 503
 
 
-class StoreError(HostError): ...
+class StoreError(HostError):
+    http_status = 503
+
+
+class Unreachable(HostError):
+    http_status = 503
 
 
 class Overloaded(HostError):
     """Too many runs are already waiting. Nothing was started."""
+
+    http_status = 429
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         super().__init__(f"{message}; try again in {retry_after_seconds:g} s")

@@ -192,6 +192,7 @@ class RunRecord:
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
             message = f"an allocation failed; the limit is {self._limit(name)}: {advice}"
+        hint = hint_for(finished, replace(self._plan, tools=self.functions), self._packages, len(self.calls))
         return RunError(
             type=error_type or "RuntimeError",
             message=message,
@@ -199,7 +200,7 @@ class RunRecord:
             column=finished.column,
             traceback=envelope.shorten(finished.traceback),
             envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
-            hint=hint_for(finished, replace(self._plan, tools=self.functions), self._packages, len(self.calls)),
+            hints=(hint,) if hint else (),
         )
 
 

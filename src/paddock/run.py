@@ -63,7 +63,16 @@ class Paddock:
     async with Paddock(tools=[weather]) as paddock:
         result = await paddock.run("await weather({'city': 'Oslo'})")
         print(result.verdict, result.output)
+
+    `Paddock(url="https://…", token="…")` has the same methods, and runs scripts on that server: see `remote.py`.
     """
+
+    def __new__(cls, config: Config | None = None, *, url: str | None = None, **options: Any) -> Paddock:
+        if url is None:
+            return super().__new__(cls)
+        from paddock.remote import RemotePaddock
+
+        return super().__new__(RemotePaddock)
 
     def __init__(
         self,
@@ -74,7 +83,11 @@ class Paddock:
         artifacts: Artifacts | None = None,
         journal: Journal | None = None,
         mcp_config: str | Path | None = None,
+        url: None = None,
+        token: str | None = None,
     ) -> None:
+        if token is not None:
+            raise RequestError("token is for a server: pass url as well")
         if not isinstance(config, Config | None):
             raise ConfigError(
                 f"config must be a paddock.Config, not {type(config).__name__}; Config.load() reads a file"
@@ -89,7 +102,10 @@ class Paddock:
         self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._background: Background | None = None
+        self._init_sync()
+
+    def _init_sync(self) -> None:
+        self._background: Background | None = None  # what `run_sync` uses
         self._lock = threading.Lock()
 
     async def run(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
@@ -150,17 +166,19 @@ class Paddock:
             if self._background is None:
                 from paddock.sync import Background
 
-                copy = Paddock(
-                    self._config,
-                    tools=[tool.function for tool in self._local_tools.values()],
-                    engines=self._engines.factories,
-                    artifacts=self._artifacts,
-                    journal=self._journal,
-                    mcp_config=self._mcp_config,
-                )
-                self._background = Background(copy)
+                self._background = Background(self._copy())
             background = self._background
         return background.run(code, options)
+
+    def _copy(self) -> Paddock:
+        return Paddock(
+            self._config,
+            tools=[tool.function for tool in self._local_tools.values()],
+            engines=self._engines.factories,
+            artifacts=self._artifacts,
+            journal=self._journal,
+            mcp_config=self._mcp_config,
+        )
 
     async def _run(
         self, request: Request, watch: Callable[[Event], None] | None, context: RunContext | None = None
@@ -322,6 +340,10 @@ class Paddock:
         """
         self._check_loop()
         return await self._toolbox.stubs(names, language, whole=whole)
+
+    async def engine_problem(self, engine: str) -> str | None:
+        """Why this machine cannot run `engine`, and what to do; None if it can."""
+        return await self._engines.why_unavailable(engine)
 
     def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""

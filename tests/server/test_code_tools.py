@@ -17,6 +17,7 @@ from paddock.model.request import LOCAL
 from paddock.server import runs
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
+from paddock.server.sessions import Caller
 from paddock.server.tool import EVENT_BYTES
 from tests.envelopes import problems
 from tests.forks import fork
@@ -203,7 +204,7 @@ async def test_progress_arrives_in_order_and_before_the_result() -> None:
         await asyncio.sleep(0)
         heard.append(done)
 
-    reporter = runs.ProgressReporter(report, lambda stream, text: None)
+    reporter = runs.ProgressReporter(Caller(LOCAL, None, report), lambda stream, text: None)
     for number in range(5):
         reporter(Progress(number, 5, ""))
     await reporter.flush()
@@ -215,7 +216,7 @@ async def test_a_failing_progress_report_does_not_end_the_run() -> None:
     async def report(done: float, total: float | None, message: str) -> None:
         raise ConnectionError
 
-    reporter = runs.ProgressReporter(report, lambda stream, text: None)
+    reporter = runs.ProgressReporter(Caller(LOCAL, None, report), lambda stream, text: None)
     reporter(Progress(1, None, ""))
     await reporter.flush()
     reporter.close()
@@ -229,7 +230,7 @@ async def test_if_there_are_too_many_reports_the_newest_are_sent() -> None:
         await may_hear.wait()
         heard.append(done)
 
-    reporter = runs.ProgressReporter(report, lambda stream, text: None)
+    reporter = runs.ProgressReporter(Caller(LOCAL, None, report), lambda stream, text: None)
     reporter(Progress(0, None, ""))
     await asyncio.sleep(0)  # now the report is being sent
     for number in range(1, 10_001):

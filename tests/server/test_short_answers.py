@@ -195,7 +195,7 @@ async def test_memory_and_output_can_be_raised_up_to_the_caps(services: Services
             for name, cap in (("memory_mb", CAPS.memory_bytes // MB), ("output_kb", CAPS.output_bytes // 1024))
         ]
     for values, name in zip((*few, slow), ("memory_mb", "output_kb", "timeout"), strict=True):
-        assert values["error"]["hint"].endswith(f"If it needs more, pass a higher `{name}`.")
+        assert values["error"]["hints"][-1].endswith(f"If it needs more, pass a higher `{name}`.")
     assert [values["verdict"] for values in more] == ["ok", "ok"]
     for said, words in zip(refused, ("4096", "16384"), strict=True):
         assert problems(said) == []

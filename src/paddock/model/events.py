@@ -45,6 +45,16 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool call was answered. `status` is `ok` or the code of its error envelope."""
+
+    id: int
+    tool: str
+    status: str
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """The progress that the script reported."""
 
@@ -119,7 +129,7 @@ EngineEvent = Output | Log | Progress | Outline | Finished
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
 """Starts a task that answers a call of the guest. Does not block."""
-Event = Output | ToolCall | Progress | Artifact | Done
+Event = Output | ToolCall | ToolResult | Progress | Artifact | Done
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,13 @@ class RunError:
     column: int | None = None
     traceback: str = ""
     envelope: Mapping[str, Any] | None = None
-    hint: str = ""
-    """What to change in the script, in a sentence; empty if there is nothing to add to the message."""
+    hints: tuple[str, ...] = ()
+    """What to change in the script, a sentence each; empty if there is nothing to add to the message."""
+
+    @property
+    def hint(self) -> str:
+        """The hints as one text."""
+        return " ".join(self.hints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,9 @@ class Usage:
     cpu_seconds: float | None = None
     memory_bytes: int | None = None
     output_bytes: int = 0
+
+
+_LISTS = ("truncated", "logs", "outputs", "warnings", "network", "available_functions")
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,26 @@ class RunResult:
         if self.output_json is None:
             return None
         return json.loads(self.output_json)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> RunResult:
+        """The result whose JSON form is `text`."""
+        from paddock.model.artifacts import Artifact
+
+        values = json.loads(text)
+        error, output = values["error"], values.pop("output")
+        return cls(
+            **{
+                **values,
+                "verdict": Verdict(values["verdict"]),
+                "usage": Usage(**values["usage"]),
+                "output_json": None if output is None else json.dumps(output),
+                "error": None if error is None else RunError(**{**error, "hints": tuple(error["hints"])}),
+                "calls": tuple(Call(**{**call, "warnings": tuple(call["warnings"])}) for call in values["calls"]),
+                "artifacts": tuple(Artifact(**artifact) for artifact in values["artifacts"]),
+                **{name: tuple(values[name]) for name in _LISTS},
+            }
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, with the keys of its JSON form."""

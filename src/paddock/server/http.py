@@ -71,6 +71,8 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     """Return the ASGI application. Its lifespan starts and ends the clients' sessions."""
     from mcp.server.transport_security import TransportSecuritySettings
 
+    from paddock.server.rest import make_rest
+
     readiness = Readiness(services)
 
     async def check_ready(request: Request) -> PlainTextResponse:
@@ -93,6 +95,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         custom_starlette_routes=routes,
         transport_security=unchecked,
     )
+    app.router.default = make_rest(services)  # whatever is not MCP; a mount would miss paths with a line break
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
     manager = server.session_manager
@@ -104,7 +107,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         app.add_middleware(
             CORSMiddleware,
             allow_origin_regex=_origins_pattern(settings.origins),
-            allow_methods=("GET", "POST", "DELETE"),
+            allow_methods=("GET", "POST", "PUT", "DELETE"),
             allow_headers=("*",),
             allow_private_network=True,
             expose_headers=EXPOSED_HEADERS,
@@ -164,8 +167,15 @@ class _Refused(Exception):
         self.status, self.data = status, data
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
-    def response(self) -> JSONResponse:
-        """Return the refusal as a JSON-RPC error, because clients show only the message of such an error."""
+    def response(self, path: str) -> JSONResponse:
+        """Return the refusal in the shape that clients of this path read.
+
+        MCP clients show only the message of a JSON-RPC error. Everybody else gets a problem (RFC 9457).
+        """
+        if path != MCP_PATH:
+            from paddock.server.rest.problems import problem
+
+            return problem(self.status, str(self), "Refused", failure=self.data, headers=self.headers)
         error = {"code": INVALID_REQUEST, "message": str(self), **({} if self.data is None else {"data": self.data})}
         return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, self.status, self.headers)
 
@@ -202,7 +212,7 @@ class _Guard:
                 known = Received(identity, caller, size, memory, asyncio.Event())
                 await self._serve(scope, receive, send, body, known)
         except _Refused as refused:
-            await refused.response()(scope, receive, send)
+            await refused.response(scope["path"])(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, body: deque[Message], known: Received) -> None:
         scope.setdefault("state", {})[_RECEIVED_KEY] = known
@@ -224,7 +234,7 @@ class _Guard:
         except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
             if not has_started:
                 reason = "The server was shut down before it could answer; check what the call did before you repeat it"
-                await _Refused(503, reason).response()(scope, receive, send)
+                await _Refused(503, reason).response(scope["path"])(scope, receive, send)
 
     def _check(self, headers: Headers) -> None:
         """Raise _Refused unless the host is this server, and the origin (if any) is allowed."""

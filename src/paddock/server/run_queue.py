@@ -82,6 +82,14 @@ class RunQueue:
         self._fill()
         return slot
 
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
     def position(self, run_id: str) -> int | None:
         """The run's position in the queue, counted from 1; None if it is not waiting."""
         return next((at for at, each in enumerate(self._waiting, 1) if each.run_id == run_id), None)

@@ -27,7 +27,7 @@ from paddock.record import new_run_id, unfinished_result
 from paddock.server import session_tools
 from paddock.server.artifacts import add_files, failure, read_artifact
 from paddock.server.services import CANCELLED, WATCH_SECONDS
-from paddock.server.sessions import Caller, Report
+from paddock.server.sessions import Caller, ignore_progress
 from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 async def create_run(
-    services: Services, caller: Caller, definition: Definition, request: FaceRequest
+    services: Services, caller: Caller, definition: Definition | None, request: FaceRequest
 ) -> Run | StoredRun:
     """Queue a run and store it. Returns the earlier run with the same idempotency key, if there is one.
 
@@ -74,7 +74,7 @@ async def create_run(
             request.code,
             request.options.get("language", "python"),
             session=caller.owner.session,
-            definition=definition.name,
+            definition=None if definition is None else definition.name,
             idempotency_key=request.idempotency_key,
             fingerprint=digest,
             redactor=services.paddock,
@@ -217,7 +217,7 @@ class Run:
     """A run of this server that is stored and in the queue. Call either `execute` or `detach`, once."""
 
     def __init__(
-        self, services: Services, slot: Slot, caller: Caller, definition: Definition, request: FaceRequest
+        self, services: Services, slot: Slot, caller: Caller, definition: Definition | None, request: FaceRequest
     ) -> None:
         self.id = slot.run_id
         self.has_ended = asyncio.Event()
@@ -226,7 +226,7 @@ class Run:
         self._stop = asyncio.timeout(None)
         self._ended_by: str | None = None
         self.reporter = ProgressReporter(
-            _ignore if request.detach else caller.report,
+            replace(caller, report=ignore_progress) if request.detach else caller,
             partial(services.store.runs.add_output, self.id),
             partial(services.queue.position, self.id),
         )
@@ -299,21 +299,18 @@ class Run:
         return result
 
     def _context(self) -> RunContext:
-        services, caller, companions = self._services, self._caller, self._definition.companions
+        services, caller, definition = self._services, self._caller, self._definition
+        companions = () if definition is None else definition.companions
         values = caller.context.for_run(self._request.connections)
         return RunContext(
             self.id,
             services.artifacts.of(caller.owner, self.id),
-            self._definition.name,
+            None if definition is None else definition.name,
             caller.owner.session,
             session_tools.script_tools(services, companions, values, caller.session),
             values,
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
         )
-
-
-async def _ignore(done: float, total: float | None, message: str) -> None:
-    """Discard progress, because nobody listens to a detached run."""
 
 
 class ProgressReporter:
@@ -324,9 +321,9 @@ class ProgressReporter:
     """
 
     def __init__(
-        self, report: Report, on_output: Callable[[str, str], None], position: Callable[[], int | None] = lambda: None
+        self, caller: Caller, on_output: Callable[[str, str], None], position: Callable[[], int | None] = lambda: None
     ) -> None:
-        self._report, self._on_output, self._position = report, on_output, position
+        self._report, self._watch, self._on_output, self._position = caller.report, caller.watch, on_output, position
         self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._artifacts: list[Artifact] = []
         self._progress: Progress | None = None
@@ -339,6 +336,8 @@ class ProgressReporter:
             self._send(Progress(0.0, None, self._state(0.0)))
 
     def __call__(self, event: Event) -> None:
+        if self._watch is not None:
+            self._watch(event)
         if isinstance(event, Output):
             self._output[event.stream].append(event.text)
             self._on_output(event.stream, event.text)

@@ -17,6 +17,7 @@ from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
 from paddock.server.sessions import Session
 from paddock.tools.context import EVERY_SERVER, HEADER_VALUE, TEXT_CHARACTERS, Connection, Field, Injection
+from paddock.tools.schema import compile_schema
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
@@ -102,6 +103,19 @@ def check_connections(services: Services, selections: Mapping[str, str]) -> dict
             raise RequestError(f"{server!r} has no connection {connection!r}; {did_you_mean(connection, ids)}")
         checked[server] = connection
     return checked
+
+
+def check_fields(services: Services, values: Mapping[str, str]) -> dict[str, str]:
+    """Return values of context fields by name. Raises RequestError for a field or a value that is not allowed."""
+    injection = services.paddock.injection
+    known = {} if injection is None else {each.name: each for each in injection.fields}
+    for name, value in values.items():
+        if name not in known:
+            raise RequestError(f"the context has no field {name!r}; {did_you_mean(name, known)}")
+        problem = compile_schema(object_schema({name: _value_schema(known[name])})).problems({name: value}, "context")
+        if problem is not None:
+            raise RequestError(problem["summary"])
+    return dict(values)
 
 
 def session_state(session: Session | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paddock.model.artifacts import Artifact, Owner
+from paddock.model.events import Event
 from paddock.model.request import LOCAL, Context
 
 IDLE_SECONDS = 86_400.0
@@ -23,6 +24,10 @@ CONNECTION = "connection"
 """The name of the only session over stdio, which lasts as long as the process."""
 TOKEN_SWAPPED = "token_swapped"  # noqa: S105  a reason, not a token
 Report = Callable[[float, float | None, str], Awaitable[None]]
+
+
+async def ignore_progress(done: float, total: float | None, message: str) -> None:
+    """The `report` of a caller that does not listen to progress."""
 
 
 @dataclass(slots=True)
@@ -53,6 +58,7 @@ class Caller:
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
     key: str = LOCAL  # identifies the caller in the run queue
+    watch: Callable[[Event], None] | None = None  # called with each event of a run; must not block
     # Counts the request's memory while it is entered.
     memory: AbstractContextManager[None] = field(default_factory=nullcontext)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.errors import RequestError
 from paddock.model.limits import format_bytes
-from paddock.store.journal import stored_text
+from paddock.store.journal import parse_stored, stored_text
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -42,6 +42,18 @@ class StoredSessions:
                 connection.execute(sa.insert(sessions).prefix_with("OR IGNORE"), values)
 
         await self._store.writer.put(work, size_bytes=len(text))
+
+    async def get(self, principal: str, session_id: str) -> dict[str, Any]:
+        """Return the stored state of a session; empty if there is none."""
+
+        def work(connection: sqlalchemy.Connection) -> str | None:
+            from paddock.store.tables import sa, sessions
+
+            is_own = (sessions.c.principal == principal) & (sessions.c.id == session_id)
+            return connection.scalar(sa.select(sessions.c.state_json).where(is_own))
+
+        text = await self._store.read(work)
+        return {} if text is None else parse_stored(text)
 
     async def touch(self, principal: str, session_id: str) -> None:
         """Queue a write of `seen_at`, at most once a minute."""

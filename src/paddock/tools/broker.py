@@ -130,6 +130,10 @@ class Broker:
         finally:
             self.concluding.discard(task)
 
+    def call(self, number: int) -> Call | None:
+        """The finished call with this number; None if it was refused because of the limit."""
+        return self._calls.get(number)
+
     def calls(self) -> tuple[Call, ...]:
         """The finished calls in program order. Calls over the limit were never made."""
         return tuple(self._calls[number] for number in sorted(self._calls))

@@ -123,7 +123,7 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
         if hint := _limit_hint(result):
-            fields["error"]["hint"] = " ".join([*filter(None, [fields["error"].get("hint")]), hint])
+            fields["error"]["hints"] = [*fields["error"].get("hints", ()), hint]
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
 

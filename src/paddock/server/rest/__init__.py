@@ -1,0 +1,59 @@
+"""The REST API under `/v1`: runs, artifacts, definitions, tools, and what this server can do.
+
+Every operation works on the caller's own things. Those of another principal do not exist for it (404).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+
+from paddock import __version__
+from paddock.server.rest import artifacts, definitions, host, problems, runs, tools
+from paddock.server.rest.models import Problem
+
+if TYPE_CHECKING:
+    from paddock.server.services import Services
+
+PREFIX = "/v1"
+DESCRIPTION = "Run code in a sandbox: Python, JavaScript, TypeScript. Errors are `application/problem+json`."
+
+
+def make_rest(services: Services) -> FastAPI:
+    """Return the application. Its documents are at `/openapi.json`; it serves no page of its own."""
+    app = FastAPI(title="Paddock", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
+    for module in (runs, artifacts, definitions, tools, host):
+        app.include_router(module.make_router(services), prefix=PREFIX)
+    problems.install(app, services)
+    _describe_errors(app)
+    return app
+
+
+def _describe_errors(app: FastAPI) -> None:
+    """Let the document describe errors as they are: FastAPI would announce its own shape of validation errors."""
+    make_openapi = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = make_openapi()
+            schemas = document["components"]["schemas"]
+            schemas.pop("HTTPValidationError", None)
+            schemas.pop("ValidationError", None)
+            schemas["Problem"] = Problem.model_json_schema()
+            document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+            document["security"] = [{}, {"token": []}]
+            for path in document["paths"].values():
+                for operation in path.values():
+                    operation["responses"] |= _problems(operation["responses"])
+        return app.openapi_schema or {}
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _problems(responses: dict[str, Any]) -> dict[str, Any]:
+    return {
+        status: {**problems.SCHEMA, "description": described["description"]}
+        for status, described in responses.items()
+        if int(status) >= 400
+    }

@@ -1,0 +1,101 @@
+"""Definitions over REST: save, validate, try, list, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+
+from paddock.definitions.definition import SHIPPED, shipped
+from paddock.definitions.validation import parse_saved, validate
+from paddock.errors import BadDefinition, NotFound
+from paddock.server.code_tools import make_code_tool
+from paddock.server.rest import problems
+from paddock.server.rest.callers import get_caller
+from paddock.server.rest.models import (
+    AnswerModel,
+    ArgumentsBody,
+    DefinitionBody,
+    DefinitionModel,
+    SavedDefinitionModel,
+    ValidatedModel,
+)
+
+if TYPE_CHECKING:
+    from paddock.server.services import Services
+
+
+def make_router(services: Services) -> APIRouter:
+    router = APIRouter(tags=["definitions"])
+
+    async def check(principal: str, values: dict[str, Any]) -> tuple[str, ...]:
+        others = await services.store.definitions.versions(principal)
+        checked = await validate(values, services.paddock, services.config, others)
+        return checked.warnings
+
+    async def find(principal: str, name: str) -> dict[str, Any]:
+        saved = {each.name: each for each in await services.store.definitions.list(principal)}
+        if name not in saved:
+            raise NotFound(f"there is no definition {name[:100]!r}")
+        return {
+            "name": name,
+            "version": saved[name].version,
+            "created_at": saved[name].created_at,
+            "spec": saved[name].spec,
+        }
+
+    @router.get("/definitions", response_model=list[DefinitionModel], responses=problems.responses())
+    async def list_definitions(request: Request) -> list[dict[str, Any]]:
+        """List the definitions that you have saved."""
+        caller = await get_caller(services, request)
+        saved = await services.store.definitions.list(caller.principal)
+        return [
+            {"name": each.name, "version": each.version, "created_at": each.created_at, "spec": each.spec}
+            for each in saved
+        ]
+
+    @router.get("/definitions/{name}", response_model=DefinitionModel, responses=problems.responses(404))
+    async def get(request: Request, name: str) -> dict[str, Any]:
+        """Get a definition that you have saved."""
+        caller = await get_caller(services, request)
+        return await find(caller.principal, name)
+
+    @router.put("/definitions/{name}", response_model=SavedDefinitionModel, responses=problems.responses(400, 422))
+    async def save(request: Request, name: str, body: DefinitionBody) -> dict[str, Any]:
+        """Check a definition and save it. A bad one is refused, and the old one stays."""
+        caller = await get_caller(services, request)
+        values = _values(body, name)
+        warnings = await check(caller.principal, values)
+        await services.store.definitions.save(caller.principal, name, values)
+        return {**await find(caller.principal, name), "warnings": warnings}
+
+    @router.delete("/definitions/{name}", status_code=204, responses=problems.responses(404))
+    async def delete(request: Request, name: str) -> None:
+        """Delete a definition."""
+        caller = await get_caller(services, request)
+        if not await services.store.definitions.remove(caller.principal, name):
+            raise NotFound(f"there is no definition {name[:100]!r}")
+
+    @router.post("/definitions/validate", response_model=ValidatedModel, responses=problems.responses(400, 422))
+    async def validate_definition(request: Request, body: DefinitionBody) -> dict[str, Any]:
+        """Check a definition without saving it."""
+        caller = await get_caller(services, request)
+        return {"warnings": await check(caller.principal, _values(body, body.name))}
+
+    @router.post("/definitions/{name}/try", response_model=AnswerModel, responses=problems.responses(400, 404, 422))
+    async def try_definition(request: Request, name: str, body: ArgumentsBody) -> dict[str, Any]:
+        """Call a code tool, saved or shipped, and return what an MCP client would get."""
+        caller = await get_caller(services, request)
+        definition = shipped(name) if name in SHIPPED else parse_saved((await find(caller.principal, name))["spec"])
+        tool = make_code_tool(services, definition)
+        arguments, _, problem = tool.check(tool.normalize(body.arguments))
+        result = tool.refuse(problem) if problem is not None else await tool.call(caller, arguments)
+        return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    return router
+
+
+def _values(body: DefinitionBody, name: str | None) -> dict[str, Any]:
+    if body.name not in (None, name):
+        raise BadDefinition(f"the body names the definition {body.name!r}, the path {name!r}")
+    return {**body.model_dump(exclude_none=True), "name": name}

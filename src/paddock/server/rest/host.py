@@ -1,0 +1,91 @@
+"""What this server can do, and the caller's context, over REST."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+
+from paddock import __version__
+from paddock.jail.environments import configured, ready
+from paddock.planning.plan import ENGINE_LANGUAGE
+from paddock.server.readiness import Readiness
+from paddock.server.rest import problems
+from paddock.server.rest.callers import get_caller
+from paddock.server.rest.models import ContextBody, EngineModel, EnvironmentModel, HealthModel
+from paddock.server.session_tools import check_connections, check_fields
+
+if TYPE_CHECKING:
+    from paddock.server.services import Services
+    from paddock.server.sessions import Caller
+
+
+def make_router(services: Services) -> APIRouter:
+    router = APIRouter(tags=["server"])
+    readiness = Readiness(services)
+
+    @router.get("/context", response_model=ContextBody, responses=problems.responses())
+    async def get_context(request: Request) -> dict[str, Any]:
+        """Get the values that the server adds to your tool calls."""
+        return _context(await get_caller(services, request))
+
+    @router.put("/context", response_model=ContextBody, responses=problems.responses(400, 422))
+    async def set_context(request: Request, body: ContextBody) -> dict[str, Any]:
+        """Replace the values that the server adds to your tool calls."""
+        caller = await get_caller(services, request)
+        values = check_fields(services, body.values)
+        connections = check_connections(services, body.connections)
+        context = caller.context
+        context.values.clear()
+        context.connections.clear()
+        context.values.update(values)
+        context.connections.update(connections)
+        await services.record_session(caller)
+        return _context(caller)
+
+    @router.get("/engines", response_model=list[EngineModel], responses=problems.responses())
+    async def engines(request: Request) -> list[dict[str, Any]]:
+        """List the engines, and whether each works here."""
+        problem_of = services.paddock.engine_problem
+        return [
+            {
+                "name": name,
+                "language": language,
+                "available": (problem := await problem_of(name)) is None,
+                "problem": problem,
+            }
+            for name, language in ENGINE_LANGUAGE.items()
+        ]
+
+    @router.get("/environments", response_model=list[EnvironmentModel], responses=problems.responses())
+    async def environments(request: Request) -> list[dict[str, Any]]:
+        """List the environments that scripts run in."""
+        folder = services.config.data_directory
+        return [
+            {
+                "name": name,
+                "packages": list(each.packages),
+                "preload": list(each.preload),
+                "built": ready(configured(services.config, name), folder) is not None,
+            }
+            for name, each in services.config.environments.items()
+        ]
+
+    @router.get("/health", response_model=HealthModel, responses=problems.responses())
+    async def health(request: Request) -> dict[str, Any]:
+        """Tell whether the server can do its work, and how busy it is."""
+        found = await readiness.problems()
+        queue = services.queue
+        return {
+            "ready": not found,
+            "version": __version__,
+            "problems": found,
+            "queued": queue.waiting,
+            "running": queue.running,
+        }
+
+    return router
+
+
+def _context(caller: Caller) -> dict[str, Any]:
+    return {"values": dict(caller.context.values), "connections": dict(caller.context.connections)}

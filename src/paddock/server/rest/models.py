@@ -1,0 +1,387 @@
+"""The values of the REST API, as its OpenAPI document describes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES
+
+Text = Annotated[str, Field(max_length=10_000)]
+MAX_FILES = 100
+
+
+class Body(BaseModel):
+    """The body of a request. A field that does not exist is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class LimitsBody(Body):
+    """Limits of one run. A limit that is left out has its configured value."""
+
+    wall_seconds: float | None = Field(None, gt=0, description="Time, waiting for tools included.")
+    cpu_seconds: float | None = Field(None, gt=0)
+    memory_bytes: int | None = Field(None, gt=0)
+    output_bytes: int | None = Field(None, gt=0, description="Size of the script's value as JSON.")
+    calls: int | None = Field(None, ge=0, description="Number of tool calls.")
+    processes: int | None = Field(None, ge=0)
+    recursion: int | None = Field(None, gt=0)
+    file_bytes: int | None = Field(None, gt=0)
+    stream_characters: int | None = Field(None, gt=0)
+
+
+def _one_of(*values: str) -> WithJsonSchema:
+    """Describe the values that the library accepts. It refuses others itself, with a better message."""
+    return WithJsonSchema({"type": "string", "enum": list(values)})
+
+
+_Language = Annotated[str, _one_of(*LANGUAGES, *ALIASES)]
+_Engine = Annotated[str, _one_of(*ENGINES)]
+_Mode = Annotated[str, _one_of(*MODES)]
+_Globals = Annotated[str, _one_of(*GLOBALS)]
+_Limits = Annotated[dict[str, Any], WithJsonSchema(LimitsBody.model_json_schema())]
+
+
+_BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
+
+class _NewFile(Body):
+    file_name: str = Field(min_length=1, max_length=255, examples=["orders.csv"])
+    file_type: str = Field("", max_length=200, description="csv, json, … or a MIME type; default: by file_name.")
+
+
+class TextFile(_NewFile):
+    """A text file for the script."""
+
+    content: str
+
+
+class BinaryFile(_NewFile):
+    """Any other file for the script."""
+
+    base64: str = Field(pattern=_BASE64)
+
+
+class ArtifactFile(Body):
+    """A stored artifact as a file for the script."""
+
+    artifact: str = Field(description="Its id, URL or file name.", examples=["a_0123456789abcdef"])
+
+
+class RunBody(Body):
+    """A script to run."""
+
+    code: str = Field(examples=["sum(prices)"])
+    language: _Language = "python"
+    engine: _Engine | None = Field(None, description="Default: the configured engine.")
+    inputs: dict[str, Any] | None = Field(
+        None, description="Each key is a variable of the script.", examples=[{"prices": [1, 2, 3]}]
+    )
+    files: list[TextFile | BinaryFile | ArtifactFile] = Field([], max_length=MAX_FILES)
+    tools: list[str] | None = Field(None, description="Names or patterns of the tools it may call. Default: all.")
+    limits: _Limits | None = None
+    type_check: bool | Literal["tools"] = Field(False, description="Reject type errors before anything runs.")
+    mode: _Mode = Field("expression", description="`script`: a program with an exit code.")
+    argv: list[str] = Field([], description="Arguments of a program.")
+    refused_modules: list[str] = Field([], description="Modules that the script cannot import.")
+    globals: _Globals = "all"
+    detach: bool = Field(False, description="Return at once with the run's id; get the result with GET /v1/runs/{id}.")
+
+
+class Problem(BaseModel):
+    """An error (RFC 9457). `error` names its kind; `envelope` is the error envelope, where there is one."""
+
+    type: str = "about:blank"
+    title: str = Field(examples=["Unprocessable Content"])
+    status: int = Field(examples=[422])
+    detail: str = Field(examples=["there is no limit 'wall'; did you mean 'wall_seconds'?"])
+    error: str = Field(examples=["BadLimit"])
+    envelope: dict[str, Any] | None = None
+
+
+class ErrorModel(BaseModel):
+    """Why a run failed."""
+
+    type: str = Field(examples=["ZeroDivisionError"])
+    message: str
+    line: int | None = None
+    column: int | None = None
+    traceback: str = ""
+    envelope: dict[str, Any] | None = Field(None, description="The envelope of a failed tool call.")
+    hints: list[str] = Field([], description="What to change in the script.")
+
+
+class CallModel(BaseModel):
+    """One tool call of a run."""
+
+    id: int
+    tool: str
+    arguments: dict[str, Any]
+    status: str | None = Field(description="ok, or the error code; null while the call is under way.")
+    milliseconds: float | None = None
+    warnings: list[str] = []
+
+
+class ArtifactModel(BaseModel):
+    """Named bytes that outlive a run."""
+
+    id: str = Field(examples=["a_0123456789abcdef"])
+    filename: str = Field(examples=["report.csv"])
+    mime_type: str = Field(examples=["text/csv"])
+    size: int = Field(examples=[10])
+    url: str
+
+
+class UsageModel(BaseModel):
+    wall_seconds: float
+    cpu_seconds: float | None = None
+    memory_bytes: int | None = None
+    output_bytes: int = 0
+
+
+VERDICTS = (
+    *("ok", "raised", "rejected", "timeout", "out_of_memory", "output_limit"),
+    *("crashed", "denied", "cancelled", "lost"),
+)
+_EXAMPLE: dict[str, Any] = {
+    "run_id": "r_5QmQ0GkJ2yW0w1bC",
+    "verdict": "ok",
+    "output": 6,
+    "language": "python",
+    "engine": "cpython",
+    "usage": {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 1048576, "output_bytes": 1},
+}
+
+
+class ResultModel(BaseModel):
+    """How a run ended, the same as in the library and with `--json`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    run_id: str
+    verdict: Literal[VERDICTS]  # type: ignore[valid-type]
+    output: Any = Field(None, description="The script's value.")
+    stdout: str = ""
+    stderr: str = ""
+    truncated: list[str] = Field([], description="The streams of which a part was dropped.")
+    logs: list[dict[str, str]] = []
+    outputs: list[dict[str, Any]] = []
+    error: ErrorModel | None = None
+    warnings: list[str] = []
+    exit_code: int | None = None
+    signal: int | None = None
+    language: str
+    engine: str | None = None
+    engine_reason: str | None = None
+    calls: list[CallModel] = []
+    artifacts: list[ArtifactModel] = []
+    network: list[dict[str, Any]] = []
+    available_functions: list[str] = []
+    definition: str | None = None
+    session: str | None = None
+    usage: UsageModel
+
+
+class PendingModel(BaseModel):
+    """A run that has not ended."""
+
+    run_id: str
+    verdict: Literal["running", "queued"]
+    position: int | None = Field(None, description="Its place in the queue.")
+
+
+class RunSummaryModel(BaseModel):
+    """A run as lists show it."""
+
+    run_id: str
+    verdict: Literal[(*VERDICTS, "running", "queued")]  # type: ignore[valid-type]
+    principal: str
+    session: str | None
+    definition: str | None
+    language: str
+    engine: str | None
+    started_at: float = Field(description="Seconds since 1970.")
+    ended_at: float | None
+
+
+class StoredRunModel(RunSummaryModel):
+    """A run with everything that is stored. Before it ends it has output, calls and progress so far, and no result."""
+
+    code: str
+    result: ResultModel | None
+    position: int | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    calls: list[CallModel] | None = None
+    progress: dict[str, Any] | None = None
+
+
+class RunListModel(BaseModel):
+    runs: list[RunSummaryModel]
+    next: str | None = Field(description="Pass it as `before` to get the next page.")
+
+
+class LintBody(Body):
+    """Python code to check."""
+
+    code: str = Field(examples=["import os\nprint(1)"])
+    mode: _Mode = Field("expression", description="`script`: a program, in which `return` is an error.")
+
+
+class LocationModel(BaseModel):
+    line: int
+    column: int
+
+
+class FindingModel(BaseModel):
+    """One finding of Ruff."""
+
+    code: str = Field(examples=["F401"])
+    message: str
+    location: LocationModel
+
+
+class CheckModel(BaseModel):
+    """The error for which the script would be rejected; null if there is none."""
+
+    error: ErrorModel | None
+
+
+class StoredArtifactModel(ArtifactModel):
+    run_id: str | None = Field(description="The run that created it.")
+    created_at: float = Field(description="Seconds since 1970.")
+    expires_at: float | None
+
+
+class ArtifactListModel(BaseModel):
+    artifacts: list[StoredArtifactModel]
+    next: str | None = Field(description="Pass it as `cursor` to get the next page.")
+
+
+class DefinitionBody(Body):
+    """A code tool: name, description, default code and inputs, linked tools and limits."""
+
+    name: str | None = Field(None, max_length=64, description="As in the path.", examples=["totals"])
+    title: str | None = Field(None, max_length=200)
+    description: Text = Field(examples=["Add up the prices of an order."])
+    code: str | None = Field(None, description="Run by a call without code. Default: a call must have code.")
+    inputs: dict[str, Any] | None = Field(None, description="Default inputs, which those of a call override.")
+    tools: list[str] | None = Field(None, description="Names or patterns of the tools that it may call.")
+    includes_files: bool | None = None
+    is_fixed: bool | None = Field(None, description="Whether it takes no arguments.")
+    limits: _Limits | None = None
+
+
+class DefinitionModel(BaseModel):
+    """A saved definition. `spec` is what was saved."""
+
+    name: str
+    version: int
+    created_at: float
+    spec: dict[str, Any]
+
+
+class ValidatedModel(BaseModel):
+    """A valid definition. `warnings` say what could not be checked now."""
+
+    warnings: list[str]
+
+
+class SavedDefinitionModel(DefinitionModel, ValidatedModel):
+    """The definition as it was saved."""
+
+
+class ArgumentsBody(Body):
+    """The arguments of a call."""
+
+    arguments: dict[str, Any] = Field({}, examples=[{"code": "1 + 1"}])
+
+
+class AnswerModel(BaseModel):
+    """The result of a tool as MCP has it."""
+
+    model_config = ConfigDict(extra="allow")
+    content: list[dict[str, Any]]
+    structuredContent: dict[str, Any] | None = None  # noqa: N815  MCP's name
+    isError: bool = False  # noqa: N815
+
+
+class HintsModel(BaseModel):
+    """What a tool declares about its effects."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+class ToolModel(BaseModel):
+    """A tool that scripts can call. Its texts come from its server: do not trust them."""
+
+    name: str = Field(examples=["shop.orders"])
+    server: str
+    title: str
+    description: str
+    tags: list[str]
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
+    hints: HintsModel
+
+
+class ToolAnswerModel(BaseModel):
+    value: Any
+    failed: bool = Field(description="Whether `value` is an error envelope.")
+
+
+class UpstreamModel(BaseModel):
+    """An MCP server, and whether it is connected."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str
+    state: str
+    since: float
+    error: str
+    tools: int
+
+
+class ContextBody(Body):
+    """Values that the server adds to your tool calls. Fields and connections are those of the configuration."""
+
+    values: dict[str, str] = Field({}, examples=[{"region": "eu"}])
+    connections: dict[str, str] = Field({}, description="The connection of each server, by its id.")
+
+
+class EngineModel(BaseModel):
+    """An engine, and whether it works on this machine."""
+
+    name: str
+    language: str
+    available: bool
+    problem: str | None = Field(description="Why it is not available, and what to do.")
+
+
+class EnvironmentModel(BaseModel):
+    """A set of packages that scripts find installed."""
+
+    name: str
+    packages: list[str]
+    preload: list[str]
+    built: bool
+
+
+class HealthModel(BaseModel):
+    """Whether the server can do its work."""
+
+    ready: bool
+    version: str
+    problems: list[str]
+    queued: int
+    running: int
+
+
+class DoctorModel(BaseModel):
+    """What works on this machine, by trying it: as `paddock doctor --json`."""
+
+    model_config = ConfigDict(extra="allow")
+    engines: list[dict[str, Any]]

@@ -1,0 +1,238 @@
+"""Runs over REST: create one and wait, stream it, or detach it; get, list and cancel."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from paddock.definitions.faces import FaceRequest
+from paddock.errors import BadFile, NotFound, PaddockError
+from paddock.linter import alint
+from paddock.model.artifacts import Artifact
+from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
+from paddock.model.files import File
+from paddock.server.rest import problems
+from paddock.server.rest.callers import get_caller
+from paddock.server.rest.models import (
+    ArtifactFile,
+    BinaryFile,
+    CheckModel,
+    FindingModel,
+    LintBody,
+    PendingModel,
+    ResultModel,
+    RunBody,
+    RunListModel,
+    StoredRunModel,
+    TextFile,
+)
+from paddock.server.runs import Run, cancel_run, create_run
+from paddock.store.runs import RUNNING, StoredRun
+
+if TYPE_CHECKING:
+    from paddock.model.request import RunOptions
+    from paddock.server.services import Services
+    from paddock.server.sessions import Caller
+
+EVENT_STREAM = "text/event-stream"
+MAX_WAIT_SECONDS = 60.0
+KEEP_ALIVE_SECONDS = 10.0
+"""How often a silent stream sends a comment, so that nothing between us and the client closes the connection."""
+KeyHeader = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", max_length=255, description="A repeated request with this key starts nothing new."),
+]
+_END: Any = object()
+
+
+def make_router(services: Services) -> APIRouter:
+    router = APIRouter(tags=["runs"])
+
+    @router.post(
+        "/runs",
+        response_model=ResultModel,
+        responses={
+            200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}, "description": "How the run ended."},
+            202: {"model": PendingModel, "description": "The run was detached, and waits or runs."},
+            **problems.responses(400, 409, 422),
+        },
+    )
+    async def create(request: Request, body: RunBody, idempotency_key: KeyHeader = None) -> Response:
+        """Run a script and wait for its result, or with `detach` return at once.
+
+        With `Accept: text/event-stream`, the run's events are streamed: `started`, `output`, `tool_call`,
+        `tool_result`, `progress`, `artifact`, and last `done` with the result. A client that disconnects cancels its
+        run, unless it is detached.
+        """
+        caller = await get_caller(services, request)
+        asked = await asyncio.to_thread(_face_request, body, idempotency_key)
+        events: asyncio.Queue[Event] | None = None
+        if EVENT_STREAM in request.headers.get("accept", "") and not body.detach:
+            events = asyncio.Queue()
+            caller = replace(caller, watch=events.put_nowait)
+        run = await create_run(services, caller, None, asked)
+        if isinstance(run, StoredRun):
+            return await _repeated(services, run)
+        if body.detach:
+            run.detach()
+            return JSONResponse(run.state(), 202, {"Location": f"/v1/runs/{run.id}"})
+        if events is not None:
+            return StreamingResponse(_stream(services, run, events), media_type=EVENT_STREAM)
+        result = await run.execute()
+        return Response(await asyncio.to_thread(result.to_json), media_type="application/json")
+
+    @router.get("/runs", response_model=RunListModel, responses=problems.responses(422))
+    async def list_runs(
+        request: Request,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+        before: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
+        verdict: Annotated[str | None, Query(max_length=20, description="A verdict, or `running`.")] = None,
+        definition: Annotated[str | None, Query(max_length=100)] = None,
+    ) -> dict[str, Any]:
+        """List your runs, newest first."""
+        caller = await get_caller(services, request)
+        found = await services.store.runs.list(
+            caller.principal, limit=limit, before=before, verdict=verdict, definition=definition
+        )
+        return {
+            "runs": [each.to_dict() for each in found],
+            "next": found[-1].id if len(found) == limit else None,
+        }
+
+    @router.get("/runs/{run_id}", response_model=StoredRunModel, responses=problems.responses(404, 422))
+    async def get(
+        request: Request,
+        run_id: str,
+        wait_seconds: Annotated[
+            float, Query(ge=0, le=MAX_WAIT_SECONDS, description="Wait at most this long for the run's end.")
+        ] = 0,
+    ) -> Response:
+        """Get a run: its result, or its output, calls and progress so far."""
+        caller = await get_caller(services, request)
+        running = services.runs.get(run_id)
+        if running is not None and wait_seconds:
+            await _wait(running.has_ended, wait_seconds)
+        return await _show(services, caller, run_id)
+
+    @router.post("/runs/{run_id}/cancel", response_model=StoredRunModel, responses=problems.responses(404))
+    async def cancel(request: Request, run_id: str) -> Response:
+        """End a run, and return it once it has ended. A run that has ended stays as it is."""
+        caller = await get_caller(services, request)
+        await cancel_run(services, caller, run_id)
+        return await _show(services, caller, run_id)
+
+    @router.post("/check", response_model=CheckModel, responses=problems.responses(400, 422))
+    async def check(request: Request, body: RunBody) -> dict[str, Any]:
+        """Compile a script without running it, and check its types with `type_check`."""
+        asked = await asyncio.to_thread(_face_request, body, None)
+        error = await services.paddock.check(asked.code, **asked.options)
+        return {"error": None if error is None else asdict(error)}
+
+    @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
+    async def lint(request: Request, body: LintBody) -> list[dict[str, Any]]:
+        """Check Python code with Ruff. The code is not run."""
+        return [each.to_dict() for each in await alint(body.code, mode=body.mode)]
+
+    return router
+
+
+def _face_request(body: RunBody, key: str | None) -> FaceRequest:
+    names = ("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals")
+    options: RunOptions = {name: getattr(body, name) for name in names if name in body.model_fields_set}  # type: ignore[assignment]
+    if body.limits is not None:
+        options["limits"] = body.limits
+    options["files"] = [_file(each) for each in body.files if not isinstance(each, ArtifactFile)]
+    artifacts = tuple(each.artifact for each in body.files if isinstance(each, ArtifactFile))
+    return FaceRequest(body.code, options, detach=body.detach, idempotency_key=key, artifacts=artifacts)
+
+
+def _file(body: TextFile | BinaryFile) -> File:
+    if isinstance(body, BinaryFile):
+        return File(body.file_name, base64.b64decode(body.base64), body.file_type)
+    try:
+        return File(body.file_name, body.content.encode(), body.file_type)
+    except UnicodeEncodeError:
+        raise BadFile(f"the content of {body.file_name!r} is not valid Unicode: send it as base64") from None
+
+
+async def _repeated(services: Services, run: StoredRun) -> Response:
+    """Return what became of the earlier run with the same idempotency key."""
+    if run.result is not None:
+        return JSONResponse(run.result)
+    position = services.queue.position(run.id)
+    state = {"verdict": RUNNING} if position is None else {"verdict": "queued", "position": position}
+    return JSONResponse({"run_id": run.id, **state}, 202, {"Location": f"/v1/runs/{run.id}"})
+
+
+async def _show(services: Services, caller: Caller, run_id: str) -> Response:
+    run = await services.store.runs.get(caller.principal, run_id)
+    if run is None:
+        raise NotFound(f"there is no run {run_id[:100]!r}")
+    values = run.to_dict()
+    if run.result is None and run_id in services.runs:
+        values["progress"] = services.runs[run_id].reporter.progress()
+    if (position := services.queue.position(run_id)) is not None:
+        values |= {"verdict": "queued", "position": position}
+    return JSONResponse(values)
+
+
+async def _wait(ended: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await ended.wait()
+    except TimeoutError:
+        return
+
+
+async def _stream(services: Services, run: Run, events: asyncio.Queue[Event]) -> AsyncIterator[str]:
+    """Yield a run's events as server-sent events. Closing the iterator ends the run."""
+    task = asyncio.create_task(run.execute())
+    task.add_done_callback(lambda _: events.put_nowait(_END))
+    yield _event("started", run.state())
+    name = "done"
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                    event = await events.get()
+            except TimeoutError:
+                yield ": still running\n\n"
+                continue
+            if event is _END:
+                break
+            if not isinstance(event, Done):
+                yield _event(*_described(event))
+        try:
+            data = await asyncio.to_thread((await task).to_json)
+        except PaddockError as fault:
+            name, data = "error", problems.describe(services, fault).model_dump_json()
+        yield f"event: {name}\ndata: {data}\n\n"
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def _described(event: Event) -> tuple[str, Mapping[str, Any]]:
+    match event:
+        case Output():
+            return "output", asdict(event)
+        case ToolCall():
+            return "tool_call", {"id": event.id, "tool": event.tool, "arguments": json.loads(event.arguments_json)}
+        case ToolResult():
+            return "tool_result", asdict(event)
+        case Progress():
+            return "progress", asdict(event)
+        case Artifact():
+            return "artifact", asdict(event)
+    raise AssertionError(event)
+
+
+def _event(name: str, values: Mapping[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(values)}\n\n"

@@ -1,0 +1,126 @@
+"""Artifacts, definitions, tools and the server itself over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rest.conftest import Rest, serve_rest
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def upload(rest: Rest, name: str, content: bytes, kind: str = "text/plain") -> Any:
+    return (await rest.http.post("/artifacts", files={"file": (name, content, kind)})).json()
+
+
+async def test_an_artifact_is_uploaded_listed_downloaded_and_deleted(rest: Rest) -> None:
+    made = await upload(rest, "report.csv", b"a,b\n1,2\n", "text/csv")
+    assert (made["filename"], made["mime_type"], made["size"]) == ("report.csv", "text/csv", 8)
+    listed = (await rest.http.get("/artifacts", params={"filename": "*.csv"})).json()["artifacts"]
+    assert made["id"] in [each["id"] for each in listed]
+    response = await rest.http.get(f"/artifacts/{made['id']}/content")
+    assert (response.content, response.headers["content-type"]) == (b"a,b\n1,2\n", "text/csv; charset=utf-8")
+    assert (await rest.http.delete(f"/artifacts/{made['id']}")).status_code == 204
+    assert (await rest.http.get(f"/artifacts/{made['id']}")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("range_", "status", "content"),
+    [
+        ("bytes=2-4", 206, b"234"),
+        ("bytes=7-", 206, b"789"),
+        ("bytes=-2", 206, b"89"),
+        ("bytes=0-99", 200, b"0123456789"),
+        ("bytes=0-1,3-4", 200, b"0123456789"),
+        ("lines=1-2", 200, b"0123456789"),
+        ("bytes=10-", 416, None),
+        ("bytes=5-2", 416, None),
+    ],
+)
+async def test_a_range_of_an_artifact_is_downloaded(
+    rest: Rest, range_: str, status: int, content: bytes | None
+) -> None:
+    made = await upload(rest, "digits.txt", b"0123456789")
+    response = await rest.http.get(f"/artifacts/{made['id']}/content", headers={"Range": range_})
+    assert response.status_code == status
+    assert content is None or response.content == content
+
+
+async def test_what_a_script_wrote_is_inert_in_a_browser(rest: Rest) -> None:
+    made = await upload(rest, "a\u202e<b>.html", b"<script>alert(1)</script>", "text/html")
+    response = await rest.http.get(f"/artifacts/{made.get('id', 'none')}/content")
+    if response.status_code == 200:
+        assert response.headers["content-disposition"].startswith("attachment; filename*=UTF-8''")
+        assert "sandbox" in response.headers["content-security-policy"]
+        assert response.headers["x-content-type-options"] == "nosniff"
+    else:
+        assert made["error"] == "BadArtifact"
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a" * 300])
+async def test_a_bad_file_name_is_refused(rest: Rest, name: str) -> None:
+    assert (await upload(rest, name, b"x"))["status"] == 422
+
+
+async def test_a_definition_is_validated_saved_tried_and_deleted(rest: Rest) -> None:
+    spec = {"description": "Add numbers.", "code": "sum(numbers)", "inputs": {"numbers": [1, 2]}}
+    assert (await rest.http.post("/definitions/validate", json={**spec, "name": "totals"})).json() == {"warnings": []}
+    saved = (await rest.http.put("/definitions/totals", json=spec)).json()
+    assert (saved["name"], saved["version"], saved["spec"]["code"]) == ("totals", 1, "sum(numbers)")
+    arguments = {"arguments": {"inputs": {"numbers": [4, 5]}}}
+    answer = (await rest.http.post("/definitions/totals/try", json=arguments)).json()
+    assert answer["structuredContent"]["output"] == 9
+    bad = await rest.http.put("/definitions/totals", json={**spec, "code": "sum("})
+    assert (bad.status_code, bad.json()["error"]) == (422, "BadDefinition")
+    assert (await rest.http.get("/definitions/totals")).json()["spec"]["code"] == "sum(numbers)"
+    assert [each["name"] for each in (await rest.http.get("/definitions")).json()] == ["totals"]
+    assert (await rest.http.delete("/definitions/totals")).status_code == 204
+    assert (await rest.http.get("/definitions/totals")).status_code == 404
+
+
+async def test_a_shipped_definition_can_be_tried(rest: Rest) -> None:
+    answer = (await rest.http.post("/definitions/execute/try", json={"arguments": {"code": "return {'a': 1}"}})).json()
+    assert answer["structuredContent"] == {"a": 1}
+    wrong = (await rest.http.post("/definitions/execute/try", json={"arguments": {}})).json()
+    assert wrong["isError"] is True
+
+
+async def test_tools_are_listed_searched_described_and_called(rest: Rest) -> None:
+    assert [each["name"] for each in (await rest.http.get("/tools")).json()] == ["price"]
+    assert (await rest.http.get("/tools", params={"query": "price of an item"})).json()[0]["name"] == "price"
+    assert "async def price(" in (await rest.http.get("/tools/stubs")).text
+    assert "price" in (await rest.http.get("/tools/stubs", params={"language": "typescript"})).text
+    answer = (await rest.http.post("/tools/price/call", json={"arguments": {"item": "desk"}})).json()
+    assert answer == {"value": {"price": 210}, "failed": False}
+    failed = (await rest.http.post("/tools/price/call", json={"arguments": {"itm": "desk"}})).json()
+    assert (failed["failed"], failed["value"]["error_code"]) == (True, "INPUT_VALIDATION_FAILED")
+
+
+async def test_the_server_tells_what_it_can_do(rest: Rest) -> None:
+    engines = (await rest.http.get("/engines")).json()
+    assert {each["name"]: each["available"] for each in engines} == dict.fromkeys(
+        ("monty", "cpython", "quickjs", "node"), True
+    )
+    environments = {each["name"]: each for each in (await rest.http.get("/environments")).json()}
+    assert "pandas" in environments["default"]["preload"]
+    assert (await rest.http.get("/health")).json()["ready"] is True
+
+
+async def test_the_context_is_kept_for_the_principal(tmp_path: Any) -> None:
+    async with serve_rest() as rest:
+        assert (await rest.http.get("/context")).json() == {"values": {}, "connections": {}}
+        wrong = await rest.http.put("/context", json={"values": {"region": "eu"}})
+        assert (wrong.status_code, "region" in wrong.json()["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/runs/none", "/artifacts/none", "/definitions/none", "/runs/a%2Fb"])
+async def test_what_does_not_exist_is_a_problem_404(rest: Rest, path: str) -> None:
+    response = await rest.http.get(path)
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
+
+
+async def test_a_method_that_a_path_does_not_have_is_a_problem(rest: Rest) -> None:
+    response = await rest.http.patch("/runs")
+    assert (response.status_code, response.headers["content-type"]) == (405, "application/problem+json")

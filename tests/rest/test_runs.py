@@ -1,0 +1,177 @@
+"""Runs over REST: created and waited for, streamed, detached, repeated, listed, cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from paddock.store.runs import EVERYONE
+from tests.rest.conftest import REQUIRED, Rest, serve_rest
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+FOREVER = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
+
+
+async def events_of(rest: Rest, body: dict[str, Any]) -> list[tuple[str, Any]]:
+    headers, found, name = {"Accept": "text/event-stream"}, [], ""
+    async with rest.http.stream("POST", "/runs", json=body, headers=headers) as response:
+        async for line in response.aiter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                found.append((name, json.loads(line.removeprefix("data: "))))
+    return found
+
+
+async def test_a_run_is_created_and_its_result_returned(rest: Rest) -> None:
+    response = await rest.http.post("/runs", json={"code": "sum(prices)", "inputs": {"prices": [1, 2, 3]}})
+    result = response.json()
+    assert (response.status_code, result["verdict"], result["output"], result["engine"]) == (200, "ok", 6, "cpython")
+    stored = (await rest.http.get(f"/runs/{result['run_id']}")).json()
+    assert (stored["code"], stored["result"]) == ("sum(prices)", result)
+
+
+async def test_a_failed_script_is_a_result_with_hints_and_not_an_error_of_http(rest: Rest) -> None:
+    response = await rest.http.post("/runs", json={"code": "x = 1\n1 / 0"})
+    error = response.json()["error"]
+    assert (response.status_code, error["type"], error["line"]) == (200, "ZeroDivisionError", 2)
+    assert error["hints"] == ["Check that the divisor is not 0 first."]
+
+
+async def test_the_events_of_a_run_are_streamed_in_order(rest: Rest) -> None:
+    lines = ("print('hi')", "await price({'item': 'lamp'})", "await report_progress(1, 2, 'half')")
+    code = "\n".join([*lines, "await create_artifact('a.txt', 'x')", "7"])
+    events = await events_of(rest, {"code": code})
+    names = [name for name, _ in events]
+    assert names == ["started", "output", "tool_call", "tool_result", "progress", "artifact", "done"]
+    values = dict(events)
+    assert values["tool_call"] == {"id": 1, "tool": "price", "arguments": {"item": "lamp"}}
+    assert (values["tool_result"]["status"], values["progress"]["message"]) == ("ok", "half")
+    assert (values["done"]["output"], values["done"]["run_id"]) == (7, values["started"]["run_id"])
+
+
+async def test_files_go_in_as_text_base64_or_artifacts(rest: Rest) -> None:
+    stored = (await rest.http.post("/artifacts", files={"file": ("c.txt", b"three", "text/plain")})).json()
+    files = [
+        {"file_name": "a.txt", "content": "one"},
+        {"file_name": "b.bin", "base64": base64.b64encode(b"\xfftwo").decode()},
+        {"artifact": stored["id"]},
+    ]
+    code = "sorted(open(f['path'], 'rb').read().decode(errors='replace') for f in files)"
+    assert (await rest.run(code, files=files))["output"] == ["one", "three", "\ufffdtwo"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error", "detail"),
+    [
+        ({}, 422, "InvalidRequest", "code: Field required"),
+        ({"code": 1}, 422, "InvalidRequest", "code: Input should be a valid string"),
+        ({"code": "1", "cod": 1}, 422, "InvalidRequest", "cod: Extra inputs are not permitted"),
+        ({"code": "1", "language": "ruby"}, 422, "UnknownLanguage", "ruby"),
+        ({"code": "1", "engine": "v8"}, 422, "UnknownEngine", "v8"),
+        ({"code": "1", "limits": {"wall": 1}}, 422, "BadLimit", "there is no limit 'wall'"),
+        ({"code": "1", "limits": {"wall_seconds": -1}}, 422, "BadLimit", "positive"),
+        ({"code": "1", "limits": {"wall_seconds": 1e9}}, 422, "LimitTooHigh", "at most 900"),
+        ({"code": "1", "inputs": {"": 1}}, 422, "BadInput", "''"),
+        ({"code": "1", "tools": ["nothing"]}, 422, "UnknownTool", "nothing"),
+        ({"code": "1", "files": [{"file_name": "a"}]}, 422, "InvalidRequest", "files.0"),
+        ({"code": "1", "files": [{"artifact": "a_none"}]}, 422, "BadFile", "a_none"),
+        ({"code": "#" * 2_000_000}, 413, "CodeTooLarge", "128 KB"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"detach": True}], ids=["waited for", "detached"])
+async def test_a_wrong_request_is_a_problem_that_says_what_to_change(
+    rest: Rest, body: dict[str, Any], status: int, error: str, detail: str, more: dict[str, Any]
+) -> None:
+    response = await rest.http.post("/runs", json=body | more)
+    problem = response.json()
+    assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+    assert (problem["status"], problem["error"], detail in problem["detail"]) == (status, error, True), problem
+
+
+async def test_a_body_that_is_not_json_is_a_problem(rest: Rest) -> None:
+    for content in (b"{", b"\xff", b"[" * 100_000):
+        response = await rest.http.post("/runs", content=content, headers={"Content-Type": "application/json"})
+        assert (response.status_code in (400, 422), response.json()["status"] == response.status_code) == (True, True)
+
+
+async def test_a_detached_run_is_fetched_later(rest: Rest) -> None:
+    response = await rest.http.post("/runs", json={"code": "print('x')\n5", "detach": True})
+    run_id = response.json()["run_id"]
+    assert (response.status_code, response.headers["location"]) == (202, f"/v1/runs/{run_id}")
+    run = (await rest.http.get(f"/runs/{run_id}", params={"wait_seconds": 30})).json()
+    assert (run["verdict"], run["result"]["output"], run["result"]["stdout"]) == ("ok", 5, "x\n")
+
+
+async def test_a_run_that_goes_on_shows_its_output_and_can_be_cancelled(rest: Rest) -> None:
+    run_id = (await rest.http.post("/runs", json={"code": FOREVER, "detach": True})).json()["run_id"]
+    while not (run := (await rest.http.get(f"/runs/{run_id}")).json()).get("stdout"):
+        await asyncio.sleep(0.05)
+    assert (run["verdict"], run["stdout"], run["result"]) == ("running", "begun\n", None)
+    ended = (await rest.http.post(f"/runs/{run_id}/cancel")).json()
+    assert (ended["verdict"], ended["result"]["stdout"]) == ("cancelled", "begun\n")
+
+
+async def test_a_client_that_disconnects_cancels_its_run(rest: Rest) -> None:
+    async with rest.http.stream("POST", "/runs", json={"code": FOREVER}, headers={"Accept": "text/event-stream"}) as it:
+        async for line in it.aiter_lines():
+            if "begun" in line:
+                break
+    running = dict(rest.services.runs)
+    await asyncio.gather(*(run.has_ended.wait() for run in running.values()))
+    newest = (await rest.services.store.runs.list(EVERYONE, limit=1))[0]
+    assert newest.verdict == "cancelled"
+
+
+async def test_a_repeated_key_starts_nothing_new(rest: Rest) -> None:
+    headers, body = {"Idempotency-Key": "order 7"}, {"code": "import random\nrandom.random()"}
+    first, second = [(await rest.http.post("/runs", json=body, headers=headers)).json() for _ in range(2)]
+    assert first == second
+    other = await rest.http.post("/runs", json={"code": "2"}, headers=headers)
+    assert (other.status_code, "another request" in other.json()["detail"]) == (422, True)
+
+
+async def test_runs_are_listed_in_pages_with_filters(rest: Rest) -> None:
+    made = [(await rest.run(code))["run_id"] for code in ("1", "1 / 0", "3")]
+    page = (await rest.http.get("/runs", params={"limit": 2})).json()
+    assert ([each["run_id"] for each in page["runs"]], page["next"]) == ([made[2], made[1]], made[1])
+    after = (await rest.http.get("/runs", params={"limit": 1, "before": page["next"]})).json()
+    assert after["runs"][0]["run_id"] == made[0]
+    raised = (await rest.http.get("/runs", params={"verdict": "raised"})).json()["runs"]
+    assert {each["verdict"] for each in raised} == {"raised"}
+
+
+async def test_a_script_is_checked_and_linted_without_running(rest: Rest) -> None:
+    assert (await rest.http.post("/check", json={"code": "1"})).json() == {"error": None}
+    error = (await rest.http.post("/check", json={"code": "x = ("})).json()["error"]
+    assert (error["type"], error["line"]) == ("SyntaxError", 1)
+    findings = (await rest.http.post("/lint", json={"code": "import os\n1"})).json()
+    assert [each["code"] for each in findings] == ["F401"]
+
+
+async def test_nothing_of_another_principal_exists() -> None:
+    async with serve_rest(REQUIRED) as rest:
+        tokens = [(await rest.services.store.tokens.add(name))[1] for name in ("ann", "bob")]
+        ann, bob = [{"Authorization": f"Bearer {token}"} for token in tokens]
+        run_id = (await rest.http.post("/runs", json={"code": "1"}, headers=ann)).json()["run_id"]
+        upload = {"file": ("a.txt", b"secret", "text/plain")}
+        artifact = (await rest.http.post("/artifacts", files=upload, headers=ann)).json()["id"]
+        spec = {"description": "one", "code": "1"}
+        assert (await rest.http.put("/definitions/mine", json=spec, headers=ann)).status_code == 200
+        paths = [f"/runs/{run_id}", f"/artifacts/{artifact}", f"/artifacts/{artifact}/content", "/definitions/mine"]
+        for path in paths:
+            statuses = [(await rest.http.get(path, headers=who)).status_code for who in (ann, bob, {})]
+            assert (path, statuses) == (path, [200, 404, 401])
+        for path in (f"/artifacts/{artifact}", "/definitions/mine"):
+            assert (await rest.http.delete(path, headers=bob)).status_code == 404
+        assert (await rest.http.post(f"/runs/{run_id}/cancel", headers=bob)).status_code == 404
+        files = [{"artifact": artifact}]
+        stolen = await rest.http.post("/runs", json={"code": "1", "files": files}, headers=bob)
+        assert (stolen.status_code, stolen.json()["error"]) == (422, "BadFile")
+        for path in ("/runs", "/artifacts", "/definitions"):
+            found = (await rest.http.get(path, headers=bob)).json()
+            assert not [each for each in (run_id, artifact, "mine") if each in str(found)]
