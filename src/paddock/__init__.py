@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paddock.errors import JailUnavailable as JailUnavailable
     from paddock.errors import LimitTooHigh as LimitTooHigh
     from paddock.errors import LintUnavailable as LintUnavailable
+    from paddock.errors import NotFound as NotFound
     from paddock.errors import Overloaded as Overloaded
     from paddock.errors import PaddockError as PaddockError
     from paddock.errors import RequestError as RequestError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from paddock.errors import UnknownEnvironment as UnknownEnvironment
     from paddock.errors import UnknownLanguage as UnknownLanguage
     from paddock.errors import UnknownTool as UnknownTool
+    from paddock.errors import Unreachable as Unreachable
     from paddock.linter import Finding as Finding
     from paddock.linter import lint as lint
     from paddock.model.artifacts import Artifact as Artifact
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from paddock.model.events import Output as Output
     from paddock.model.events import Progress as Progress
     from paddock.model.events import ToolCall as ToolCall
+    from paddock.model.events import ToolResult as ToolResult
     from paddock.model.files import File as File
     from paddock.model.limits import Limits as Limits
     from paddock.model.result import Call as Call
@@ -58,11 +61,11 @@ _NAMES = {
     "config": "Config",
     "definitions.prompt": "code_execution_prompt",
     "errors": "PaddockError RequestError UnknownLanguage UnknownEngine UnknownTool UnknownEnvironment BadInput BadFile "
-    "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge ConfigError HostError EngineUnavailable "
-    "JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError",
+    "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge NotFound ConfigError HostError EngineUnavailable "
+    "JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError Unreachable",
     "linter": "Finding lint",
     "model.artifacts": "Artifact Artifacts",
-    "model.events": "Answer Done Event Output Progress ToolCall",
+    "model.events": "Answer Done Event Output Progress ToolCall ToolResult",
     "model.files": "File",
     "model.limits": "Limits",
     "model.result": "Call RunError RunResult Usage Verdict",
