@@ -24,15 +24,15 @@ from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail import profiles
 from paddock.jail.entry_point import command
 from paddock.jail.limits import BEST_EFFORT, NO_CPU_GROUP, REQUIRED
-from paddock.jail.profiles import GuestSetup
 from paddock.jail.walls import cgroup, landlock, seccomp, watcher
 from paddock.jail.walls.cleanup import Cleanup
 from paddock.jail.walls.shortage import explain
+from paddock.jail.zygote import Spec
 
 if TYPE_CHECKING:
     from paddock.config import Config
 
-IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", counted=True, sessions=True, system=())
+IDLE = Spec(sys.executable, "paddock.guest.idle:serve", counted=True, sessions=True)
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
 NO_SOCKET = "seccomp: no socket can be created"
