@@ -110,19 +110,19 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
 def _memory(config: Config) -> tuple[str | None, str | None, str | None]:
     """What limits the memory of a process tree here, how to get that if nothing does, and in what way it is inexact."""
     try:
-        found = cgroup.available()
-        if found is not None:
+        found = cgroup.find()
+        if not isinstance(found, str):
             group = f"control group (v{found.version}) for the memory of all its processes"
             return group, None, None if found.share_cpu else NO_CPU_GROUP
-        to_allow, unwatched = cgroup.probe(), watcher.probe()
+        unwatched = watcher.probe()
     except OSError as problem:
         return None, explain(problem), None
     if config.jail.require_control_group:
-        return None, f"{REQUIRED}. {to_allow}", None
+        return None, f"{REQUIRED}. {found}", None
     if unwatched is not None:
-        return None, f"{to_allow}; or: {unwatched}", None
+        return None, f"{found}; or: {unwatched}", None
     polled = "a watcher that polls every 2 to 100 ms for the memory of all its processes"
-    return polled, None, f"{BEST_EFFORT}. {to_allow}"
+    return polled, None, f"{BEST_EFFORT}. {found}"
 
 
 def _without_profile(tried: Sequence[ProfileReport], config: Config) -> tuple[dict[str, str], dict[str, str]]:

@@ -97,7 +97,7 @@ class ChrootProfile:
         privileges.drop_held()
         privileges.no_new_privs()
         if landlock.abi():
-            landlock.restrict(read=["/"], write=WRITABLE)
+            landlock.enforce(landlock.prepare(read=["/"], write=WRITABLE))
         seccomp.install_in_guest(self._programs[order.processes], keep, trace=self._spec.trace)
 
     def _enter_slot(self, uid: int) -> None:

@@ -90,7 +90,8 @@ class ConfinedProfile:
         privileges.limit({"file_bytes": self._spec.tmp_bytes if folder else 0, **limits})
         privileges.drop_all()
         privileges.no_new_privs()
-        landlock.restrict(read=self._readable, write=writable, execute=False, programs=self._executable)
+        ruleset = landlock.prepare(read=self._readable, write=writable, execute=False, programs=self._executable)
+        landlock.enforce(ruleset)
         privileges.die_with_parent(os.getppid())
         seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, trace=self._spec.trace)
 
