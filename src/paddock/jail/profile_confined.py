@@ -39,7 +39,9 @@ class ConfinedProfile:
         # A guest that executes a program may execute it again. It stays one process behind the same walls.
         policy = seccomp.Policy(processes=False, execute=bool(spec.program), confined=True, trace=spec.trace)
         self._program = seccomp.program(policy)
-        self._executable = [*spec.program[:1], *_loaders()] if spec.program else []
+        # The kernel executes a dynamic loader to start a program.
+        loaders = [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
+        self._executable = [*spec.program[:1], *loaders] if spec.program else []
 
     def enter(self, host: socket.socket) -> None:
         if os.geteuid() == 0:
@@ -143,11 +145,6 @@ class ConfinedDuty:
         if self._guest is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._guest[1], what)
-
-
-def _loaders() -> list[str]:
-    """The dynamic loaders, which the kernel executes to start a program."""
-    return [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
 
 
 def _folder_prefix(candidates: Sequence[str]) -> str | None:
