@@ -206,11 +206,9 @@ def _status_after_exec(pid: int) -> dict[str, str]:
     """The fields of /proc/PID/status once the process has executed the program."""
     until = time.monotonic() + WORKER_SECONDS
     while time.monotonic() < until:
-        with suppress(OSError):
-            text = Path(f"/proc/{pid}/status").read_text()
-            status = {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
-            if status.get("Name") == "cat" or status.get("State", "").startswith("Z"):
-                return status
+        status = profiles.process_status(pid)
+        if status.get("Name") == "cat" or status.get("State", "").startswith("Z"):
+            return status
         time.sleep(0.005)
     return {}
 

@@ -91,28 +91,6 @@ def uncounted_rlimits(config: Config, spec: Spec) -> dict[str, int]:
     return {"address_bytes": max(ADDRESS_BYTES, minimum)}
 
 
-def reserve_uids(profile: str, config: Config) -> UidBlock | None:
-    """Reserve uids of the host for a warden. Returns None if the profile reserves them itself, or uses only our own.
-
-    They are above the uids of `chroot`, which kills all processes of a uid.
-    """
-    if profile != "namespaces" or os.geteuid() != 0:
-        return None
-    try:
-        return UidBlock(config.jail.uid_base + UIDS, 15 * UIDS)
-    except OSError as problem:
-        raise JailUnavailable(str(problem)) from None
-
-
-def identities(profile: str, block: UidBlock | None) -> Identities | None:
-    """The ids of the profile's user namespace; None if the profile has no user namespace."""
-    if profile != "namespaces":
-        return None
-    if block is None:
-        return Identities(0, os.getuid(), os.getgid(), 1)
-    return Identities(0, block.first, block.first, BLOCK_SIZE)
-
-
 async def start_first_working(config: Config, spec: Spec) -> WardenClient:
     """Start a warden with the first profile that works here. Raises JailUnavailable with the reasons if none does."""
     reasons = []
@@ -143,9 +121,19 @@ async def try_profile(profile: str, config: Config, spec: Spec) -> WardenClient:
 
 
 async def start(profile: str, config: Config, spec: Spec) -> WardenClient:
-    block = reserve_uids(profile, config)
+    """Start a warden with this profile. Raises JailUnavailable if that does not work here."""
+    # `chroot` reserves uids itself. Those reserved here are above them, because `chroot` kills all processes of a uid.
+    block, identities = None, None
+    if profile == "namespaces" and os.geteuid() == 0:
+        try:
+            block = UidBlock(config.jail.uid_base + UIDS, 15 * UIDS)
+        except OSError as problem:
+            raise JailUnavailable(str(problem)) from None
+        identities = Identities(0, block.first, block.first, BLOCK_SIZE)
+    elif profile == "namespaces":
+        identities = Identities(0, os.getuid(), os.getgid(), 1)
     try:
-        client = await WardenClient.start(make_spec(profile, config, spec), identities(profile, block))
+        client = await WardenClient.start(make_spec(profile, config, spec), identities)
     except BaseException:
         if block is not None:
             block.close()
@@ -181,7 +169,7 @@ def advise(profile: str) -> list[str]:
 
 def _advise_namespaces() -> list[str]:
     found = [remedy for name, (value, remedy) in _SYSCTLS.items() if _sysctl(name) == value]
-    if _status("Seccomp") == "2" and privileges.attempt(_unshare_and_mount) is not None:
+    if process_status("self").get("Seccomp") == "2" and privileges.attempt(_unshare_and_mount) is not None:
         found.append(_CONTAINER)
     return found
 
@@ -192,7 +180,7 @@ def _unshare_and_mount() -> None:
 
 
 def _advise_chroot() -> list[str]:
-    held = int(_status("CapEff") or "0", 16)
+    held = int(process_status("self").get("CapEff", "0"), 16)
     missing = [name for number, name in _CAPABILITIES.items() if not held >> number & 1]
     return [f"Give this process the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
 
@@ -210,10 +198,9 @@ def _sysctl(name: str) -> str | None:
     return None
 
 
-def _status(name: str) -> str | None:
+def process_status(pid: int | str) -> dict[str, str]:
+    """The fields of /proc/PID/status; empty if it cannot be read."""
     with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            key, _, value = line.partition(":")
-            if key == name:
-                return value.strip()
-    return None
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return {}
