@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory for the whole session, whose environments nobody removes."""
     return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="session")
+def visible_data() -> Iterator[Path]:
+    """A data directory that guests in the profile `chroot` can see: the usual one, unless that is below /tmp.
+
+    A root takes seconds to build: there is one for all guests with the same environment.
+    """
+    usual = Config().data_directory
+    if not usual.startswith("/tmp/"):  # noqa: S108
+        yield Path(usual)
+        return
+    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

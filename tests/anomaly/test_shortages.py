@@ -71,8 +71,8 @@ def run(data: Path, kind: str, count: int, *, groups: tuple[Path, ...] = ()) -> 
 
 @needs_root
 def test_too_few_descriptors_are_the_cause_and_no_watcher_is_used_instead(data: Path) -> None:
-    if cgroup.available() is None:
-        pytest.skip(str(cgroup.probe()))
+    if isinstance(reason := cgroup.find(), str):
+        pytest.skip(reason)
     for count in range(8, 40, 2):
         told = run(data, "NOFILE", count)
         if told != "ok 2 Slots namespaces":
@@ -86,9 +86,9 @@ def test_too_few_descriptors_are_the_cause_and_no_watcher_is_used_instead(data: 
 @contextmanager
 def limited(kind: str, file: str, value: str) -> Iterator[Path]:
     """A control group below ours."""
-    found = cgroup.available()
-    if found is None:
-        pytest.skip(str(cgroup.probe()))
+    found = cgroup.find()
+    if isinstance(found, str):
+        pytest.skip(found)
     group = found.parents[kind] / f"short-{os.getpid()}"
     group.mkdir()
     try:
@@ -131,8 +131,8 @@ asyncio.run(main())
 @pytest.mark.usefixtures("default_environment")
 @pytest.mark.parametrize("megabytes", [40, 70])
 def test_too_little_memory_for_the_preloads_is_named(megabytes: int) -> None:
-    found = cgroup.available()
-    file = "memory.limit_in_bytes" if found is not None and found.version == 1 else "memory.max"
+    found = cgroup.find()
+    file = "memory.limit_in_bytes" if not isinstance(found, str) and found.version == 1 else "memory.max"
     with limited("memory", file, str(megabytes << 20)) as group:
         ran = subprocess.run(
             [sys.executable, "-c", WITH_PRELOADS],

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from paddock.jail.walls import cgroup, cgroup_slots, cleanup, namespaces
-from paddock.jail.walls.cgroup import NEEDED, Controllers, Slots, Usage, candidates, own_name
-from paddock.jail.walls.cgroup_slots import SlotV2
+from paddock.jail.walls.cgroup import NEEDED, Controllers, Slots, candidates, own_name
+from paddock.jail.walls.cgroup_slots import SlotV2, Usage
 from tests.jail.hogs import BOMB, tell, waiting
 
 FILES = {

@@ -35,7 +35,7 @@ def behind(place: Path, *trials: Callable[[], object], execute: bool = True) -> 
     def both() -> list[str]:
         privileges.no_new_privs()
         runtime = ["/usr", "/lib", "/bin"]
-        landlock.restrict([str(place / "read"), *runtime], [str(place / "write")], execute=execute)
+        landlock.enforce(landlock.prepare([str(place / "read"), *runtime], [str(place / "write")], execute=execute))
         return [_outcome(trial) for trial in trials]
 
     return forked(both)
@@ -91,7 +91,7 @@ def test_no_device_is_made_where_writing_is_allowed(place: Path) -> None:
 def test_a_single_file_can_be_named(place: Path) -> None:
     def trial() -> list[str]:
         privileges.no_new_privs()
-        landlock.restrict([str(place / "read" / "file")], ["/dev/null"])
+        landlock.enforce(landlock.prepare([str(place / "read" / "file")], ["/dev/null"]))
         return [
             _outcome((place / "read" / "file").read_text),
             _outcome((place / "read" / "run").read_text),
@@ -163,7 +163,7 @@ def test_a_ruleset_is_prepared_once_and_enforced_by_many(place: Path) -> None:
 def test_a_missing_path_is_an_error(place: Path) -> None:
     def trial() -> object:
         privileges.no_new_privs()
-        return _outcome(lambda: landlock.restrict([str(place / "nowhere")], []))
+        return _outcome(lambda: landlock.prepare([str(place / "nowhere")], []))
 
     assert forked(trial) == "ENOENT"
 

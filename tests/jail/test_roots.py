@@ -11,8 +11,8 @@ from paddock.config import Config
 from paddock.jail import environments as store
 from paddock.jail import profiles
 from paddock.jail.environments import builds
-from paddock.jail.profiles import GuestSetup
 from paddock.jail.walls import roots
+from paddock.jail.zygote import Spec
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 and "CI" not in os.environ, reason="only root has a use for root directories, and can make them"
@@ -35,7 +35,7 @@ def left(data: Path) -> set[str]:
 
 
 def test_roots_are_where_the_profile_keeps_them(tmp_path: Path) -> None:
-    spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), GuestSetup("python", "runtime:serve"))
+    spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), Spec("python", "runtime:serve"))
     assert spec.roots_directory == str(store.roots_of(tmp_path))
 
 

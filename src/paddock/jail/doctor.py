@@ -24,15 +24,15 @@ from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail import profiles
 from paddock.jail.entry_point import command
 from paddock.jail.limits import BEST_EFFORT, NO_CPU_GROUP, REQUIRED
-from paddock.jail.profiles import GuestSetup
 from paddock.jail.walls import cgroup, landlock, seccomp, watcher
 from paddock.jail.walls.cleanup import Cleanup
 from paddock.jail.walls.shortage import explain
+from paddock.jail.zygote import Spec
 
 if TYPE_CHECKING:
     from paddock.config import Config
 
-IDLE = GuestSetup(sys.executable, "paddock.guest.idle:serve", counted=True, sessions=True, system=())
+IDLE = Spec(sys.executable, "paddock.guest.idle:serve", counted=True, sessions=True)
 GUARANTEES = ("files", "network", "processes", "kernel surface", "resources")
 NO_PROFILE = "no profile of the jail works here"
 NO_SOCKET = "seccomp: no socket can be created"
@@ -110,19 +110,19 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
 def _memory(config: Config) -> tuple[str | None, str | None, str | None]:
     """What limits the memory of a process tree here, how to get that if nothing does, and in what way it is inexact."""
     try:
-        found = cgroup.available()
-        if found is not None:
+        found = cgroup.find()
+        if not isinstance(found, str):
             group = f"control group (v{found.version}) for the memory of all its processes"
             return group, None, None if found.share_cpu else NO_CPU_GROUP
-        to_allow, unwatched = cgroup.probe(), watcher.probe()
+        unwatched = watcher.probe()
     except OSError as problem:
         return None, explain(problem), None
     if config.jail.require_control_group:
-        return None, f"{REQUIRED}. {to_allow}", None
+        return None, f"{REQUIRED}. {found}", None
     if unwatched is not None:
-        return None, f"{to_allow}; or: {unwatched}", None
+        return None, f"{found}; or: {unwatched}", None
     polled = "a watcher that polls every 2 to 100 ms for the memory of all its processes"
-    return polled, None, f"{BEST_EFFORT}. {to_allow}"
+    return polled, None, f"{BEST_EFFORT}. {found}"
 
 
 def _without_profile(tried: Sequence[ProfileReport], config: Config) -> tuple[dict[str, str], dict[str, str]]:
@@ -206,11 +206,9 @@ def _status_after_exec(pid: int) -> dict[str, str]:
     """The fields of /proc/PID/status once the process has executed the program."""
     until = time.monotonic() + WORKER_SECONDS
     while time.monotonic() < until:
-        with suppress(OSError):
-            text = Path(f"/proc/{pid}/status").read_text()
-            status = {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
-            if status.get("Name") == "cat" or status.get("State", "").startswith("Z"):
-                return status
+        status = profiles.process_status(pid)
+        if status.get("Name") == "cat" or status.get("State", "").startswith("Z"):
+            return status
         time.sleep(0.005)
     return {}
 

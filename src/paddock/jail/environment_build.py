@@ -18,7 +18,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
@@ -384,41 +384,29 @@ class Lease:
 
 def lease(environment: Environment, data_directory: str | Path, show: Show = silent, stop: Stop | None = None) -> Lease:
     """Build the environment if necessary, and lease the build. Raises `EnvironmentFailed` if no build is usable."""
+    stop = stop or Stop()
     try:
-        return _lease(environment, data_directory, show, stop or Stop())
-    except OSError as problem:
-        raise EnvironmentFailed(f"environment {environment.name!r} cannot be opened: {explain(problem)}") from None
-
-
-def _lease(environment: Environment, data_directory: str | Path, show: Show, stop: Stop) -> Lease:
-    for _ in range(ATTEMPTS):
-        built, problem = _build_or_previous(environment, data_directory, show, stop)
-        lock = store.lock_of(data_directory, built.key, exclusive=False)
-        lock.take(stop.pause)
-        # Another process may have removed the build before it was locked.
-        exists = False
-        try:
-            exists = store.read_build(data_directory, built.key) is not None
-        finally:
-            if not exists:
-                lock.release()
-        if exists:
-            return Lease(built, problem, lock)
+        for _ in range(ATTEMPTS):
+            problem: EnvironmentFailed | None = None
+            try:
+                built = build(environment, data_directory, show, stop)
+            except EnvironmentFailed as failure:
+                problem, previous = failure, store.current(environment.name, data_directory)
+                if previous is None:
+                    raise
+                built = previous
+            with ExitStack() as undo:
+                lock = undo.enter_context(store.lock_of(data_directory, built.key, exclusive=False))
+                lock.take(stop.pause)
+                # Another process may have removed the build before it was locked.
+                if store.read_build(data_directory, built.key) is not None:
+                    undo.pop_all()
+                    return Lease(built, problem, lock)
+    except OSError as shortage:
+        raise EnvironmentFailed(f"environment {environment.name!r} cannot be opened: {explain(shortage)}") from None
     raise EnvironmentFailed(
         f"environment {environment.name!r} was removed by another process while it was being opened"
     )
-
-
-def _build_or_previous(
-    environment: Environment, data_directory: str | Path, show: Show, stop: Stop
-) -> tuple[Built, EnvironmentFailed | None]:
-    try:
-        return build(environment, data_directory, show, stop), None
-    except EnvironmentFailed as problem:
-        before = store.current(environment.name, data_directory)
-        if before is None:
-            raise
-        return before, problem
 
 
 async def alease(environment: Environment, data_directory: str | Path, show: Show = silent) -> Lease:

@@ -233,7 +233,7 @@ def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -
             _write_record(name, Record(newest, left), data_directory)
         else:
             _record_path(name, data_directory).unlink(missing_ok=True)
-        roots.forget(roots_of(data_directory), builds(data_directory))
+        roots.sweep(roots_of(data_directory))
     return removal
 
 

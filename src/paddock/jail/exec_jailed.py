@@ -46,7 +46,7 @@ def wall_in(readable: Sequence[str]) -> None:
     privileges.drop_all()
     privileges.no_new_privs()
     if landlock.abi():
-        landlock.restrict(read=[f"/proc/self/fd/{fd}" for fd in shown], write=[])
+        landlock.enforce(landlock.prepare(read=[f"/proc/self/fd/{fd}" for fd in shown], write=[]))
     privileges.die_with_parent(host)
     filtered = seccomp.program(seccomp.Policy(processes=False, execute=True, confined=True))
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,9 +14,10 @@ from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
 from paddock.jail.pool import CLOSED, Pool
-from paddock.jail.profiles import GuestSetup, start, start_first_working
+from paddock.jail.profiles import SYSTEM, start, start_first_working
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
 from paddock.jail.warden_client import WardenClient
+from paddock.jail.zygote import Spec
 
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig
@@ -54,7 +54,6 @@ class Jail:
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
         self._closed = False
-        self._counted = self._shares_cpu = False
         self.profile: str | None = None  # the profile in use, once the first warden has started
 
     async def start(self) -> None:
@@ -76,16 +75,7 @@ class Jail:
     async def warm_modules(self) -> frozenset[str]:
         """A script that imports one of these modules should get a warm guest. Empty if there is only one template."""
         await self._start()
-        built = self._built()
-        return built.warm_modules if self._has_two_templates(built) else frozenset()
-
-    def _has_two_templates(self, built: Built) -> bool:
-        return self._two_templates and bool(built.preload)
-
-    def _built(self) -> Built:
-        if self._lease is None:
-            raise EngineCrashed("the environment was released before the script began")
-        return self._lease.built
+        return self._lease.built.warm_modules if self._lease and self._spec.warm else frozenset()
 
     def give_back(self, guest: Guest) -> None:
         if self._pool is not None:
@@ -105,29 +95,38 @@ class Jail:
             if self._closed:
                 raise EngineCrashed(CLOSED)
             if self._pool is None:
-                settings = self._settings
-                environment = configured(self._config, settings.environment)
+                environment = configured(self._config, self._settings.environment)
                 with _shortage_as_unavailable():
                     if self._lease is None:
                         self._lease = await alease(environment, self._config.data_directory, log.info)
                         if self._lease.problem is not None:
                             log.warning("%s", self._lease.problem)
                     limits = await self._make_limits()
-                self._counted, self._shares_cpu = limits.counts_unmapped, limits.shares_cpu
-                templates: tuple[Template, ...] = (
-                    ("bare", "warm") if self._has_two_templates(self._lease.built) else ("bare",)
-                )
+                self._spec = self._make_spec(self._lease.built, limits)
                 jail = self._config.jail
                 self._pool = Pool(
                     self._start_warden,
-                    settings,
+                    self._settings,
                     limits,
-                    templates,
+                    ("bare", "warm") if self._spec.warm else ("bare",),
                     processes=self._processes,
                     client_guests=1 if jail.fresh_layout else jail.template_runs,
                     client_seconds=jail.template_seconds,
                 )
             return self._pool
+
+    def _make_spec(self, built: Built, limits: ResourceLimits) -> Spec:
+        return Spec(
+            built.executable,
+            self._runtime,
+            reads=(*SYSTEM, *built.reads),
+            whole=(built.path,),
+            preload=() if self._two_templates else built.preload,
+            warm=built.preload if self._two_templates else (),
+            program=self._program and (f"{built.site_packages}/{self._program[0]}", *self._program[1:]),
+            counted=limits.counts_unmapped,
+            sessions=limits.shares_cpu,
+        )
 
     async def _make_limits(self) -> ResourceLimits:
         config = self._config
@@ -144,23 +143,10 @@ class Jail:
 
     async def _start_warden(self) -> WardenClient:
         """Start a warden with the profile that works here. The first call finds that profile."""
-        built = self._built()
-        program = self._program and (os.path.join(built.site_packages, self._program[0]), *self._program[1:])  # noqa: PTH118
-        setup = GuestSetup(
-            built.executable,
-            self._runtime,
-            reads=built.reads,
-            whole=(built.path,),
-            preload=() if self._has_two_templates(built) else built.preload,
-            warm=built.preload if self._has_two_templates(built) else (),
-            program=program,
-            counted=self._counted,
-            sessions=self._shares_cpu,
-        )
         with _shortage_as_unavailable():
             if self.profile is not None:
-                return await start(self.profile, self._config, setup)
-            client = await start_first_working(self._config, setup)
+                return await start(self.profile, self._config, self._spec)
+            client = await start_first_working(self._config, self._spec)
         self.profile = client.profile
         return client
 

@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from paddock.errors import JailUnavailable
-from paddock.jail.walls.cgroup import Slot, Slots, available
-from paddock.jail.walls.cgroup import probe as cgroup_probe
+from paddock.jail.walls.cgroup import Slots, find
+from paddock.jail.walls.cgroup_slots import Slot
 from paddock.jail.walls.shortage import explain
 from paddock.jail.walls.watcher import Watched, Watcher
 from paddock.jail.walls.watcher import probe as watcher_probe
@@ -75,11 +75,11 @@ class ResourceLimits:
     def __init__(self, usual: Limits, data_directory: str | None = None, *, required: bool = False) -> None:
         record = None if data_directory is None else Path(data_directory).expanduser() / "control-groups"
         try:
-            controllers = available(record)
-            if controllers is None:
-                _require_watcher(required=required)
-            self._source: Slots | Watcher = Watcher() if controllers is None else Slots(controllers)
-            self.shares_cpu = controllers is not None and controllers.share_cpu
+            found = find(record)
+            if isinstance(found, str):
+                _require_watcher(found, required=required)
+            self._source: Slots | Watcher = Watcher() if isinstance(found, str) else Slots(found)
+            self.shares_cpu = not isinstance(found, str) and found.share_cpu
             """Whether a guest has one share of the CPU, however many sessions its processes make."""
         except OSError as problem:
             raise JailUnavailable(f"the limits of guests could not be set up: {explain(problem)}") from None
@@ -125,12 +125,12 @@ class ResourceLimits:
         await asyncio.to_thread(close)
 
 
-def _require_watcher(*, required: bool) -> None:
+def _require_watcher(no_group: str, *, required: bool) -> None:
     """Raise JailUnavailable if memory cannot be watched here, or if a control group is required."""
     if required:
-        raise JailUnavailable(f"{REQUIRED}. {cgroup_probe()}")
+        raise JailUnavailable(f"{REQUIRED}. {no_group}")
     if (reason := watcher_probe()) is not None:
-        raise JailUnavailable(f"nothing limits the memory of guests here. {cgroup_probe()}; or: {reason}")
+        raise JailUnavailable(f"nothing limits the memory of guests here. {no_group}; or: {reason}")
     _warn_once()
 
 

@@ -99,15 +99,11 @@ def _files(environ: Mapping[str, str]) -> Iterator[Path]:
     if named == os.devnull:
         return
     home = Path(environ.get("HOME") or Path.home())
-    if sys.platform == "darwin":
-        yield Path("/Library/Application Support/pip/pip.conf")
     for folder in (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep):
         yield Path(folder, "pip", "pip.conf")
     yield MACHINE_FILE
     if not (named and Path(named).exists()):
         yield home / ".pip" / "pip.conf"
-        if sys.platform == "darwin":
-            yield home / "Library" / "Application Support" / "pip" / "pip.conf"
         yield Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "pip", "pip.conf")
     yield Path(sys.prefix) / "pip.conf"
     if named:

@@ -33,19 +33,14 @@ class ChrootProfile:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        policies = {
-            processes: seccomp.Policy(
-                processes=processes,
-                execute=bool(spec.program),
-                sockets="none",
-                own_pids=False,
-                counted=spec.counted,
-                sessions=spec.sessions,
-                trace=spec.trace,
-            )
-            for processes in (True, False)
-        }
-        self._programs = {processes: seccomp.program(policy) for processes, policy in policies.items()}
+        policy = seccomp.Policy(
+            execute=bool(spec.program),
+            own_pids=False,
+            counted=spec.counted,
+            sessions=spec.sessions,
+            trace=spec.trace,
+        )
+        self._programs = seccomp.programs(policy)
 
     def enter(self, host: socket.socket) -> None:
         if os.geteuid() != 0:
@@ -79,7 +74,10 @@ class ChrootProfile:
     def _wall_in_reaper(self, order: Order) -> ChrootDuty:
         guest = self._ids.of_guest(order.uid)
         self._enter_slot(guest)
-        become_reaper(self._ids.of_reaper(order.uid), guest)
+        own = self._ids.of_reaper(order.uid)
+        os.setgroups([])
+        os.setresgid(own, guest, own)
+        os.setresuid(own, guest, own)
         privileges.drop_held()
         privileges.no_new_privs()
         return ChrootDuty(guest, self._proc, self._spec)
@@ -92,12 +90,14 @@ class ChrootProfile:
         # Orphans stay in the guest's process tree, where they are counted.
         prctl(_SET_CHILD_SUBREAPER, 1)
         privileges.limit({"file_bytes": self._spec.tmp_bytes, **self._spec.rlimits})
-        become_guest(uid)
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
         privileges.dumpable()
         privileges.drop_held()
         privileges.no_new_privs()
         if landlock.abi():
-            landlock.restrict(read=["/"], write=WRITABLE)
+            landlock.enforce(landlock.prepare(read=["/"], write=WRITABLE))
         seccomp.install_in_guest(self._programs[order.processes], keep, trace=self._spec.trace)
 
     def _enter_slot(self, uid: int) -> None:
@@ -133,20 +133,6 @@ PAUSE_SECONDS = 0.0005
 LONGEST_PAUSE_SECONDS = 0.05
 
 
-def become_guest(uid: int) -> None:
-    """Become an ordinary user with this uid and gid and no other group."""
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
-
-
-def become_reaper(own: int, guest: int) -> None:
-    """Take the uid `own`, with the guest's uid as the effective uid: see the module's docstring."""
-    os.setgroups([])
-    os.setresgid(own, guest, own)
-    os.setresuid(own, guest, own)
-
-
 def kill_all(guest: int, proc: int) -> None:
     """Kill every process of the guest, and return when the last one is gone. Called by its reaper.
 
@@ -172,7 +158,8 @@ def pids_of_uid(uid: int, proc: int) -> list[int]:
         if name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
                 status = _status(name, proc)
-                if _real_uid(status) == uid and (b"\nState:\tZ" not in status or b"\nThreads:\t1\n" not in status):
+                real_uid = int(status.partition(b"\nUid:\t")[2].split(None, 1)[0])
+                if real_uid == uid and (b"\nState:\tZ" not in status or b"\nThreads:\t1\n" not in status):
                     found.append(int(name))
     return found
 
@@ -183,7 +170,3 @@ def _status(pid: str, proc: int) -> bytes:
         return os.read(fd, 4096)
     finally:
         os.close(fd)
-
-
-def _real_uid(status: bytes) -> int:
-    return int(status.partition(b"\nUid:\t")[2].split(None, 1)[0])

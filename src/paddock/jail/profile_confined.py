@@ -39,7 +39,9 @@ class ConfinedProfile:
         # A guest that executes a program may execute it again. It stays one process behind the same walls.
         policy = seccomp.Policy(processes=False, execute=bool(spec.program), confined=True, trace=spec.trace)
         self._program = seccomp.program(policy)
-        self._executable = [*spec.program[:1], *_loaders()] if spec.program else []
+        # The kernel executes a dynamic loader to start a program.
+        loaders = [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
+        self._executable = [*spec.program[:1], *loaders] if spec.program else []
 
     def enter(self, host: socket.socket) -> None:
         if os.geteuid() == 0:
@@ -90,7 +92,8 @@ class ConfinedProfile:
         privileges.limit({"file_bytes": self._spec.tmp_bytes if folder else 0, **limits})
         privileges.drop_all()
         privileges.no_new_privs()
-        landlock.restrict(read=self._readable, write=writable, execute=False, programs=self._executable)
+        ruleset = landlock.prepare(read=self._readable, write=writable, execute=False, programs=self._executable)
+        landlock.enforce(ruleset)
         privileges.die_with_parent(os.getppid())
         seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, trace=self._spec.trace)
 
@@ -142,11 +145,6 @@ class ConfinedDuty:
         if self._guest is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._guest[1], what)
-
-
-def _loaders() -> list[str]:
-    """The dynamic loaders, which the kernel executes to start a program."""
-    return [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
 
 
 def _folder_prefix(candidates: Sequence[str]) -> str | None:

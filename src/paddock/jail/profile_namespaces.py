@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from typing import Literal
 
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
 from paddock.jail.zygote import Order, Spec, close_all_but
@@ -25,20 +24,14 @@ class NamespacesProfile:
         # Landlock can keep one guest from connecting to another's, and if bytes in sockets are counted: a connection
         # that nobody accepts holds a full buffer and takes no descriptor.
         is_safe = spec.counted and landlock.abi() >= landlock.SCOPES_SINCE
-        sockets: Literal["none", "unix"] = "unix" if is_safe else "none"
-        self._programs = {
-            processes: seccomp.program(
-                seccomp.Policy(
-                    processes=processes,
-                    execute=bool(spec.program),
-                    sockets=sockets,
-                    counted=spec.counted,
-                    sessions=spec.sessions,
-                    trace=spec.trace,
-                )
-            )
-            for processes in (True, False)
-        }
+        policy = seccomp.Policy(
+            execute=bool(spec.program),
+            sockets="unix" if is_safe else "none",
+            counted=spec.counted,
+            sessions=spec.sessions,
+            trace=spec.trace,
+        )
+        self._programs = seccomp.programs(policy)
 
     def enter(self, host: socket.socket) -> None:
         parent = os.getppid()

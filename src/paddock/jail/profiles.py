@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,22 +41,6 @@ NODE_TASKS = 40
 """Processes and threads of a Node guest without a control group, if its run's limit cannot be set from outside."""
 
 
-@dataclass(frozen=True, slots=True)
-class GuestSetup:
-    """What guests run and can read in any profile. `python` is the warden's interpreter; `Spec` explains the rest."""
-
-    python: str
-    runtime: str
-    reads: tuple[str, ...] = ()
-    whole: tuple[str, ...] = ()
-    preload: tuple[str, ...] = ()
-    warm: tuple[str, ...] = ()
-    program: tuple[str, ...] = ()
-    counted: bool = False
-    sessions: bool = False
-    system: tuple[str, ...] = SYSTEM
-
-
 def candidates(config: Config) -> tuple[str, ...]:
     """The profiles that the configuration allows, best first."""
     return ORDER if config.jail.profile == "auto" else (config.jail.profile,)
@@ -76,24 +60,18 @@ def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | No
     return None
 
 
-def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
+def make_spec(profile: str, config: Config, spec: Spec) -> Spec:
+    """`spec` with this profile and the settings of the jail."""
     jail = config.jail
-    return Spec(
+    return replace(
+        spec,
         profile=profile,
-        runtime=setup.runtime,
-        reads=(*setup.system, *setup.reads),
-        whole=setup.whole,
-        preload=setup.preload,
-        warm=setup.warm,
-        program=setup.program,
         own_uids=os.geteuid() == 0,
         uid_base=jail.uid_base,
         uid_count=UIDS,
         roots_directory=os.path.join(os.path.abspath(os.path.expanduser(config.data_directory)), "roots"),  # noqa: PTH100, PTH111, PTH118
         memory_folders=tuple(filter(None, (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"))),  # noqa: S108
-        counted=setup.counted,
-        sessions=setup.sessions,
-        rlimits={} if setup.counted else uncounted_rlimits(config, setup),
+        rlimits={} if spec.counted else uncounted_rlimits(config, spec),
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,
         hash_seed=jail.hash_seed,
@@ -101,10 +79,10 @@ def make_spec(profile: str, config: Config, setup: GuestSetup) -> Spec:
     )
 
 
-def uncounted_rlimits(config: Config, setup: GuestSetup) -> dict[str, int]:
+def uncounted_rlimits(config: Config, spec: Spec) -> dict[str, int]:
     """The rlimits if no control group counts page tables and bytes in sockets. Python guests set `open_files` later."""
     minimum = 4 * config.caps.memory_bytes
-    if setup.program:
+    if spec.program:
         return {
             "address_bytes": max(NODE_ADDRESS_BYTES, minimum),
             "open_files": NODE_OPEN_FILES,
@@ -113,34 +91,12 @@ def uncounted_rlimits(config: Config, setup: GuestSetup) -> dict[str, int]:
     return {"address_bytes": max(ADDRESS_BYTES, minimum)}
 
 
-def reserve_uids(profile: str, config: Config) -> UidBlock | None:
-    """Reserve uids of the host for a warden. Returns None if the profile reserves them itself, or uses only our own.
-
-    They are above the uids of `chroot`, which kills all processes of a uid.
-    """
-    if profile != "namespaces" or os.geteuid() != 0:
-        return None
-    try:
-        return UidBlock(config.jail.uid_base + UIDS, 15 * UIDS)
-    except OSError as problem:
-        raise JailUnavailable(str(problem)) from None
-
-
-def identities(profile: str, block: UidBlock | None) -> Identities | None:
-    """The ids of the profile's user namespace; None if the profile has no user namespace."""
-    if profile != "namespaces":
-        return None
-    if block is None:
-        return Identities(0, os.getuid(), os.getgid(), 1)
-    return Identities(0, block.first, block.first, BLOCK_SIZE)
-
-
-async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient:
+async def start_first_working(config: Config, spec: Spec) -> WardenClient:
     """Start a warden with the first profile that works here. Raises JailUnavailable with the reasons if none does."""
     reasons = []
     for profile in candidates(config):
         try:
-            return await try_profile(profile, config, setup)
+            return await try_profile(profile, config, spec)
         except JailUnavailable as problem:
             if remedy := shortage.find_in(str(problem)):  # not a reason to use a weaker profile
                 raise JailUnavailable(f"no guest can be started at the moment: {remedy} ({problem})") from None
@@ -148,13 +104,12 @@ async def start_first_working(config: Config, setup: GuestSetup) -> WardenClient
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
 
 
-async def try_profile(profile: str, config: Config, setup: GuestSetup) -> WardenClient:
+async def try_profile(profile: str, config: Config, spec: Spec) -> WardenClient:
     """Start a warden with this profile, and verify it by walling one guest in."""
-    reason = refusal(profile, config, setup.reads)
-    if reason is not None:
+    if (reason := refusal(profile, config, spec.reads)) is not None:
         raise JailUnavailable(reason)
     try:
-        client = await start(profile, config, setup)
+        client = await start(profile, config, spec)
         try:
             await (await client.guest(uid=FIRST_UID, processes=False, resource_limit=ResourceLimit())).end()
         except BaseException:
@@ -165,10 +120,20 @@ async def try_profile(profile: str, config: Config, setup: GuestSetup) -> Warden
     return client
 
 
-async def start(profile: str, config: Config, setup: GuestSetup) -> WardenClient:
-    block = reserve_uids(profile, config)
+async def start(profile: str, config: Config, spec: Spec) -> WardenClient:
+    """Start a warden with this profile. Raises JailUnavailable if that does not work here."""
+    # `chroot` reserves uids itself. Those reserved here are above them, because `chroot` kills all processes of a uid.
+    block, identities = None, None
+    if profile == "namespaces" and os.geteuid() == 0:
+        try:
+            block = UidBlock(config.jail.uid_base + UIDS, 15 * UIDS)
+        except OSError as problem:
+            raise JailUnavailable(str(problem)) from None
+        identities = Identities(0, block.first, block.first, BLOCK_SIZE)
+    elif profile == "namespaces":
+        identities = Identities(0, os.getuid(), os.getgid(), 1)
     try:
-        client = await WardenClient.start(setup.python, make_spec(profile, config, setup), identities(profile, block))
+        client = await WardenClient.start(make_spec(profile, config, spec), identities)
     except BaseException:
         if block is not None:
             block.close()
@@ -204,7 +169,7 @@ def advise(profile: str) -> list[str]:
 
 def _advise_namespaces() -> list[str]:
     found = [remedy for name, (value, remedy) in _SYSCTLS.items() if _sysctl(name) == value]
-    if _status("Seccomp") == "2" and privileges.attempt(_unshare_and_mount) is not None:
+    if process_status("self").get("Seccomp") == "2" and privileges.attempt(_unshare_and_mount) is not None:
         found.append(_CONTAINER)
     return found
 
@@ -215,7 +180,7 @@ def _unshare_and_mount() -> None:
 
 
 def _advise_chroot() -> list[str]:
-    held = int(_status("CapEff") or "0", 16)
+    held = int(process_status("self").get("CapEff", "0"), 16)
     missing = [name for number, name in _CAPABILITIES.items() if not held >> number & 1]
     return [f"Give this process the capabilities {', '.join(missing)}."] if missing and os.geteuid() == 0 else []
 
@@ -233,10 +198,9 @@ def _sysctl(name: str) -> str | None:
     return None
 
 
-def _status(name: str) -> str | None:
+def process_status(pid: int | str) -> dict[str, str]:
+    """The fields of /proc/PID/status; empty if it cannot be read."""
     with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            key, _, value = line.partition(":")
-            if key == name:
-                return value.strip()
-    return None
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return {}

@@ -90,14 +90,14 @@ class WardenClient:
         self._loop.add_reader(control.fileno(), self._receive)
 
     @classmethod
-    async def start(cls, python: str, spec: Spec, identities: Identities | None) -> WardenClient:
+    async def start(cls, spec: Spec, identities: Identities | None) -> WardenClient:
         """Start a warden and wait for its bare zygote. Raises JailUnavailable if the profile does not work here."""
         host_end, warden_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Not in another thread: the kernel kills the warden when the thread that started it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
-            warden_command(python, warden_end.fileno()),
+            warden_command(spec.python, warden_end.fileno()),
             pass_fds=[warden_end.fileno()],
-            env=_guest_variables(python, spec.hash_seed),
+            env=_guest_variables(spec.python, spec.hash_seed),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -49,15 +49,6 @@ class WireError(Exception):
     """The bytes that arrived are not a frame."""
 
 
-class Prefix(NamedTuple):
-    """The fixed-size start of a frame."""
-
-    kind: int
-    id: int
-    header_bytes: int
-    body_bytes: int
-
-
 class Frame(NamedTuple):
     kind: int
     id: int
@@ -75,12 +66,12 @@ def pack(kind: Kind, frame_id: int = 0, header: dict[str, Any] | None = None, bo
     return PREFIX.pack(kind, frame_id, len(text), len(body)) + text + body
 
 
-def prefix(data: bytes | bytearray | memoryview, max_body_bytes: int = BODY_BYTES) -> Prefix:
-    """Decode the prefix at the start of `data`. Raises WireError if it announces too much."""
-    found = Prefix(*PREFIX.unpack_from(data))
-    if found.header_bytes > HEADER_BYTES or found.body_bytes > max_body_bytes:
-        raise WireError(f"a frame announces {found.header_bytes} + {found.body_bytes} bytes")
-    return found
+def prefix(data: bytes | bytearray | memoryview, max_body_bytes: int = BODY_BYTES) -> tuple[int, int, int, int]:
+    """The kind, id, header length and body length at the start of `data`. Raises WireError if it announces too much."""
+    kind, frame_id, header_bytes, body_bytes = PREFIX.unpack_from(data)
+    if header_bytes > HEADER_BYTES or body_bytes > max_body_bytes:
+        raise WireError(f"a frame announces {header_bytes} + {body_bytes} bytes")
+    return kind, frame_id, header_bytes, body_bytes
 
 
 def receive(sock: socket.socket) -> Frame | None:

@@ -34,11 +34,12 @@ FIRST_UID = 1000
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What all guests of one warden have in common."""
+    """What all guests of one warden have in common. `profiles.make_spec` adds the profile and what depends on it."""
 
-    profile: str
+    python: str  # the warden's interpreter
     runtime: str  # `module:function` that a guest calls with its socket when it is walled in
-    reads: tuple[str, ...]  # directories and files of the host that guests see, read-only, at the same path
+    profile: str = ""
+    reads: tuple[str, ...] = ()  # directories and files of the host that guests see, read-only, at the same path
     whole: tuple[str, ...] = ()  # the paths in `reads` that `chroot` copies completely
     preload: tuple[str, ...] = ()  # modules that the bare zygote imports before it forks
     warm: tuple[str, ...] = ()  # modules of the warm zygote, which starts on demand; empty if there is none
@@ -48,11 +49,9 @@ class Spec:
     uid_count: int = 0
     roots_directory: str = ""  # of the host, where `chroot` keeps its roots
     memory_folders: tuple[str, ...] = ()  # tmpfs directories in which `confined` may make folders
-    counted: bool = True  # a memory control group counts what no process maps: see `seccomp.Policy`
-    sessions: bool = True  # setsid works: see `seccomp.Policy`
-    rlimits: Mapping[str, int] = field(
-        default_factory=dict
-    )  # of guests; these add to `privileges.DEFAULT_LIMITS`, or are lower
+    counted: bool = False  # a memory control group counts what no process maps: see `seccomp.Policy`
+    sessions: bool = False  # setsid works: see `seccomp.Policy`
+    rlimits: Mapping[str, int] = field(default_factory=dict)  # of guests, besides `privileges.DEFAULT_LIMITS`
     tmp_bytes: int = 64 * MB
     tmp_inodes: int = 10_000
     hash_seed: str = "random"  # PYTHONHASHSEED of the warden; all its guests have the same hashes

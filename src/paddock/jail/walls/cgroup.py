@@ -28,11 +28,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.jail.walls.cgroup_slots import Slot, SlotV1, SlotV2, Usage
+from paddock.jail.walls.cgroup_slots import Slot, SlotV1, SlotV2
 from paddock.jail.walls.cleanup import Cleanup, members, read, remove, write
 from paddock.jail.walls.shortage import unless_shortage
-
-__all__ = ["Controllers", "Slot", "Slots", "Usage", "available", "probe", "sweep"]
 
 NAME = re.compile(r"paddock-(?P<pid>\d+)-(?P<start>\d+)-(?P<namespace>\d+)-[0-9a-f]{8}")
 
@@ -137,39 +135,27 @@ class Slots:
         self._cleanup.dismiss()
 
 
-def available(record: Path | None = None) -> Controllers | None:
-    """The controllers that work here. Finding out takes a tenth of a second, because each is tried.
+def find(record: Path | None = None) -> Controllers | str:
+    """The first controllers that work here, or the reason why none do and what to allow.
 
-    The file `record` notes what worked, so that it is not tried again until the next boot. Raises OSError if a
-    shortage keeps them from being tried (`shortage`).
+    Finding out takes a tenth of a second, because each is tried. The file `record` notes what worked, so that it is not
+    tried again until the next boot. Raises OSError if a shortage keeps them from being tried (`shortage`).
     """
-    found, _ = _search(record)
-    return found
-
-
-def probe() -> str | None:
-    """None if slots work here, otherwise the reason and what to allow. Raises OSError as `available` does."""
-    _, reason = _search(None)
-    return reason
-
-
-def _search(record: Path | None) -> tuple[Controllers | None, str | None]:
-    """The first controllers that work, or the reasons why none do."""
     reasons = []
     for candidate in candidates():
-        if not isinstance(candidate, Controllers):
+        if isinstance(candidate, str):
             reasons.append(candidate)
             continue
         line = _record_line(candidate)
         if record is not None and line in _recorded(record):
-            return candidate, None
+            return candidate
         reason = _try(candidate)
         if reason is None:
-            _add_record(record, line)
-            return candidate, None
+            if record is not None:
+                _add_record(record, line)
+            return candidate
         reasons.append(reason)
-    nothing = f"no cgroup hierarchy with memory and pids is mounted writable: {ALLOW}"
-    return None, "; ".join(reasons) or nothing
+    return "; ".join(reasons) or f"no cgroup hierarchy with memory and pids is mounted writable: {ALLOW}"
 
 
 def _record_line(controllers: Controllers) -> str:
@@ -190,13 +176,12 @@ def _recorded(record: Path) -> list[str]:
     return []
 
 
-def _add_record(record: Path | None, line: str) -> None:
-    if record is not None:
-        new = record.with_suffix(f".{os.getpid()}")
-        with contextlib.suppress(OSError):  # then the next process tries again
-            record.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text("\n".join([*_recorded(record)[1 - MAX_RECORDED :], line]), encoding="utf-8")
-            new.replace(record)
+def _add_record(record: Path, line: str) -> None:
+    new = record.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):  # then the next process tries again
+        record.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text("\n".join([*_recorded(record)[1 - MAX_RECORDED :], line]), encoding="utf-8")
+        new.replace(record)
 
 
 def _try(controllers: Controllers) -> str | None:

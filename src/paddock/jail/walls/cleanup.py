@@ -18,7 +18,6 @@ TYPE_CHECKING = False  # as in `typing`, whose import would cost a megabyte
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
-    from types import TracebackType
 
 PATIENCE_SECONDS = 2.0
 
@@ -211,7 +210,5 @@ class Cleanup:
     def __enter__(self) -> Cleanup:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.dismiss()

@@ -41,26 +41,6 @@ def abi() -> int:
     return _abi
 
 
-def restrict(
-    read: Sequence[str],
-    write: Sequence[str],
-    *,
-    execute: bool = True,
-    programs: Sequence[str] = (),
-) -> None:
-    """Restrict this thread, and whatever it forks, to these paths and everything below them. Needs no_new_privs.
-
-    `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
-    be mapped). TCP is refused; Landlock does not cover UDP. A missing path is an error. Landlock does not cover stat,
-    chmod, chown, utime and xattr either: names and metadata stay visible.
-    """
-    ruleset = prepare(read, write, execute=execute, programs=programs)
-    try:
-        enforce(ruleset)
-    finally:
-        os.close(ruleset)
-
-
 def prepare(
     read: Sequence[str],
     write: Sequence[str],
@@ -68,7 +48,12 @@ def prepare(
     execute: bool = True,
     programs: Sequence[str] = (),
 ) -> int:
-    """Create a ruleset that many processes can enforce. It applies to the files that the paths name now."""
+    """Create a ruleset that many processes can enforce. It allows what is at these paths now, and everything below.
+
+    `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
+    be mapped). TCP is refused; Landlock does not cover UDP. A missing path is an error. Landlock does not cover stat,
+    chmod, chown, utime and xattr either: names and metadata stay visible.
+    """
     handled = _rights()
     runs = _EXECUTE if execute else 0
     reads = _READ_FILE | _READ_DIR | runs
@@ -85,8 +70,14 @@ def prepare(
 
 
 def enforce(ruleset: int) -> None:
-    """Enforce a prepared ruleset. Close its descriptor before a guest can add rules to it."""
-    syscall("landlock_restrict_self", ruleset, 0)
+    """Restrict this thread, and whatever it forks, to a ruleset. Needs no_new_privs.
+
+    Closes the descriptor in this process, because a guest could add rules through it.
+    """
+    try:
+        syscall("landlock_restrict_self", ruleset, 0)
+    finally:
+        os.close(ruleset)
 
 
 def _rights() -> int:
@@ -123,7 +114,7 @@ def probe() -> str | None:
 
 def _try() -> str | None:
     privileges.no_new_privs()
-    restrict(["/proc"], [])
+    enforce(prepare(["/proc"], []))
     try:
         os.close(os.open("/", os.O_RDONLY | os.O_DIRECTORY))
     except PermissionError:

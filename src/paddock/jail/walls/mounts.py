@@ -40,7 +40,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
 
 
 class Source:
-    """A directory or file of the host, opened while it is still reachable. `found` is false if it does not exist."""
+    """A directory or file of the host, opened while it is still reachable. `fd` is None if it does not exist."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -48,10 +48,6 @@ class Source:
         self.fd: int | None = None
         with suppress(FileNotFoundError):
             self.fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-
-    @property
-    def found(self) -> bool:
-        return self.fd is not None
 
     def close(self) -> None:
         if self.fd is not None:
@@ -78,7 +74,7 @@ def build_root(root: str, sources: Iterable[Source]) -> Root:
     mount("none", "/", None, REC | PRIVATE)
     mount("paddock", root, "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4m,nr_inodes=4096")
     for source in sorted(sources, key=lambda source: source.path):
-        if source.found:
+        if source.fd is not None:
             _bind(source, root)
             if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_FOLDERS)):
                 kept[source.path] = f"{KEPT}/{len(kept)}"

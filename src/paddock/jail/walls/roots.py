@@ -191,24 +191,14 @@ def _open_folder(name: str, above: int | None) -> int:
     return fd
 
 
-def forget(directory: str | Path, builds: str | Path) -> None:
-    """Remove the roots whose builds, in the folder `builds`, no longer exist.
-
-    A root that is in use stays until the next root is built.
-    """
-    folder, builds = Path(directory), Path(builds)
-    if not folder.is_dir():
-        return
-    with _locked(folder / "lock"):
-        for used in folder.glob("*.used"):
-            inside = used.with_suffix("") / str(builds.resolve()).lstrip("/")
-            made_for = [path.name for path in inside.iterdir()] if inside.is_dir() else []
-            if made_for and not any((builds / name).exists() for name in made_for):
-                _remove_unless_locked(used)
+def sweep(folder: Path) -> None:
+    """Remove the roots whose files on the host have changed or are gone. A root in use stays until the next sweep."""
+    if folder.is_dir():
+        with _locked(folder / "lock"):
+            _sweep(folder)
 
 
 def _sweep(folder: Path) -> None:
-    """Remove unused roots whose files on the host have changed since."""
     for lock_file in folder.glob("*.used"):
         if not _is_current(lock_file):
             _remove_unless_locked(lock_file)

@@ -21,7 +21,7 @@ import struct
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paddock.jail.walls import bpf, privileges
 from paddock.jail.walls.allowed_calls import PID_PLACEHOLDER, Policy, refusal, rules
@@ -52,6 +52,11 @@ def program(policy: Policy, machine: str = MACHINE) -> bytes:
     compiled = bpf.assemble(bpf.load(bpf.ARCHITECTURE, checked))
     _sock_fprog(compiled)  # cached now, so that guests share its memory
     return compiled
+
+
+def programs(policy: Policy) -> dict[bool, bytes]:
+    """The filter for guests that may start processes (True), and for those that may not (False)."""
+    return {processes: program(replace(policy, processes=processes)) for processes in (True, False)}
 
 
 def for_process(confined: bytes, pid: int) -> bytes:

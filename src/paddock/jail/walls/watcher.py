@@ -287,7 +287,8 @@ def held_bytes(processes: Iterable[Process]) -> int:
             continue
         twins.append(process.task)
         try:
-            total += _kilobytes(_DIVIDED, _pages(process.task)) * 1024 + process.table_bytes
+            pages = _content(_open_as_owner(process.task, "smaps_rollup"))
+            total += _kilobytes(_DIVIDED, pages) * 1024 + process.table_bytes
         except PermissionError:
             total += process.memory_bytes
         except _GONE:
@@ -313,15 +314,6 @@ def mapping_bytes(processes: Iterable[Process], most_bytes: int) -> int:
                 os.close(fd)
             total += max(count - USUAL_MAPPINGS, 0) * MAPPING_BYTES
     return total
-
-
-def _pages(task: int) -> bytes:
-    """The content of smaps_rollup."""
-    fd = _open_as_owner(task, "smaps_rollup")
-    try:
-        return os.read(fd, 65536)
-    finally:
-        os.close(fd)
 
 
 def _open_as_owner(task: int, name: str) -> int:
@@ -396,7 +388,10 @@ def _kilobytes(pattern: re.Pattern[bytes], text: bytes) -> int:
 
 
 def _read(path: str) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    return _content(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+
+
+def _content(fd: int) -> bytes:
     try:
         return os.read(fd, 65536)
     finally:
