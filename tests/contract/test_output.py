@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from paddock.model.events import Done, Output, Progress, ToolCall
+from paddock.model.events import Done, Output, Progress, ToolCall, ToolResult
 from paddock.model.result import Verdict
 from tests.contract.conftest import Rig, Script
 
@@ -60,7 +60,8 @@ async def test_output_is_seen_before_the_run_is_over(rig: Rig) -> None:
     seen: list[object] = []
     code = both(prints("first"), Script("await wait()", "await wait()"), prints("second"))
     async for event in rig.stream(code, wait):
-        seen.append(event if not isinstance(event, Done) else event.result.stdout)
+        if not isinstance(event, ToolResult):
+            seen.append(event if not isinstance(event, Done) else event.result.stdout)
         if event == Output("stdout", "first\n"):
             may_end.set()  # the call is answered only once its output has been seen
     assert seen == [
@@ -78,7 +79,7 @@ async def test_output_comes_before_the_call_that_follows_it(rig: Rig) -> None:
         "for i in range(20):\n    print(i)\n    await tool()",
         "for (let i = 0; i < 20; i++) {\n  console.log(i)\n  await tool()\n}",
     )
-    events = [event async for event in rig.stream(code, tool)]
+    events = [event async for event in rig.stream(code, tool) if not isinstance(event, ToolResult)]
     expected = [(Output("stdout", f"{i}\n"), ToolCall(i + 1, "tool", "{}", is_function=True)) for i in range(20)]
     assert events[:-1] == [event for pair in expected for event in pair]
 
