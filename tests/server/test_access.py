@@ -193,7 +193,7 @@ async def test_a_page_of_an_allowed_origin_may_send_requests_and_read_the_answer
         foreign = await http.options(address, headers={**ASKING, "origin": "http://localhost.evil.example"})
     assert [each.status_code for each in (asked, answer, refused, ended, patch)] == [200, 200, 401, 200, 400]
     assert permissions(asked)["access-control-allow-origin"] == PAGE
-    assert permissions(asked)["access-control-allow-methods"] == "GET, POST, DELETE"
+    assert permissions(asked)["access-control-allow-methods"] == "GET, POST, PUT, DELETE"
     assert permissions(asked)["access-control-allow-headers"] == ASKING["access-control-request-headers"]
     for each in (answer, refused):
         assert permissions(each) == {
