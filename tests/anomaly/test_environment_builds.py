@@ -115,9 +115,9 @@ def test_a_lease_gives_the_old_environment_where_the_new_one_fails(tmp_path: Pat
 
 def test_what_is_leased_is_not_removed(tmp_path: Path) -> None:
     with lease(own(), tmp_path) as held, lease(own(), tmp_path):
-        assert environments.remove("own", tmp_path) == store.Removal(in_use=[held.built.key])
+        assert environments.remove("own", tmp_path) == environments.Removal(in_use=[held.built.key])
         assert environments.current_build("own", tmp_path) == held.built
-    assert environments.remove("own", tmp_path) == store.Removal(removed=[held.built.key])
+    assert environments.remove("own", tmp_path) == environments.Removal(removed=[held.built.key])
     assert (list(builds(tmp_path).iterdir()), environments.built_names(tmp_path)) == ([], [])
 
 
@@ -126,9 +126,9 @@ def test_every_build_that_a_name_stood_for_is_removed_but_what_another_name_shar
     sdist(tmp_path, "second")
     first, second = build(own("first"), tmp_path), build(own("second"), tmp_path)
     build(Environment("other", ("first",)), tmp_path)
-    assert environments.remove("own", tmp_path) == store.Removal(removed=[second.key], shared=[first.key])
+    assert environments.remove("own", tmp_path) == environments.Removal(removed=[second.key], shared=[first.key])
     assert (environments.current_build("own", tmp_path), environments.current_build("other", tmp_path)) == (None, first)
-    assert environments.remove("own", tmp_path) == store.Removal()
+    assert environments.remove("own", tmp_path) == environments.Removal()
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"key": "x"}'])
@@ -136,7 +136,7 @@ def test_a_damaged_record_or_manifest_counts_as_none(tmp_path: Path, damage: str
     built = build(own(), tmp_path)
     (builds(tmp_path).parent / "own.json").write_text(damage)
     assert environments.current_build("own", tmp_path) is None
-    manifest = Path(built.path) / store.MANIFEST
+    manifest = Path(built.path) / environments.MANIFEST
     manifest.chmod(0o644)
     manifest.write_text(damage)
     assert environments.ready(own(), tmp_path) is None

@@ -104,7 +104,7 @@ class ResourceLimits:
         Raises JailUnavailable if the guest is not in its control group, because nothing would limit it.
         """
         if isinstance(resource_limit, GroupLimit):
-            if resource_limit.slot.processes() == 0:
+            if resource_limit.slot.tasks() == 0:
                 raise JailUnavailable("a guest did not enter its control group, so nothing would limit its memory")
             resource_limit.set(self._usual)
 
