@@ -402,7 +402,7 @@ def _start_body(plan: Plan, limits: Limits, open_files: int | None) -> dict[str,
         },
         "tools": plan.tools,
         "files": [placed.entry() for placed in plan.files],
-        "absent_modules": plan.refused_modules,
+        "refused_modules": plan.refused_modules,
         "outline": plan.sends_outline,
         "check_only": plan.check_only,
     }

@@ -42,7 +42,9 @@ runs = Table(
     Column("stdout_so_far", Text, nullable=False, server_default=""),
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it runs
-    Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),  # polled by the owner
+    Column(
+        "cancel_requested", Boolean, nullable=False, server_default=sa.text("0")
+    ),  # polled by the owner; added by a migration, so after the long columns
     sa.UniqueConstraint("principal", "idempotency_key"),
     # Covering indexes, so that lists can be filtered and sizes summed without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
