@@ -143,7 +143,7 @@ def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> 
     """The limits for this guest, and how many files each of its processes may have open; None for the usual number.
 
     If nothing counts the bytes in sockets, processes x open files x `socket_bytes` is at most the memory limit, or
-    170 MB if the limit is lower: ordinary scripts need a few processes and files. Threads count as processes.
+    160 MB if the limit is lower: ordinary scripts need a few processes and files. Threads count as processes.
     """
     if resource_limit.counts_sockets:
         return limits, None

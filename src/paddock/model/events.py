@@ -46,7 +46,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A tool call was answered. `status` is `ok` or the code of its error envelope."""
+    """A tool call was answered. `status` is `ok` or `error`."""
 
     id: int
     tool: str
