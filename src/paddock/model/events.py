@@ -56,7 +56,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress that the script reported."""
+    """Progress that the script reported, or a tool that it called."""
 
     done: float
     total: float | None

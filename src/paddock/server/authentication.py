@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
 
 TOKEN_CHARACTERS = 16 * 1024
-"""A longer token is refused unread."""
+"""A longer token is not read, and counts as unknown."""
 REMEMBERED_SECONDS = 1.0
 """How long a token is not looked up again. A revoked token may still be accepted for this long."""
 REMEMBERED_TOKENS = 1000
