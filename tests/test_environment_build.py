@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import EnvironmentFailed
-from paddock.jail import environments as store
+from paddock.jail import environments
 from paddock.jail.environment_build import build, uv_environment
 from paddock.jail.environments import Built, Environment, builds
 from tests.environments import own, sdist
@@ -95,12 +95,16 @@ def test_a_built_environment_is_ready_and_is_not_built_again(small: Built, share
     told: list[str] = []
     environment = Environment("small", ("idna>=3", "six"), ("six", "xml.dom"))
     assert build(environment, shared_data, told.append) == small
-    assert (told, store.ready(environment, shared_data), store.current("small", shared_data)) == ([], small, small)
+    assert (told, environments.ready(environment, shared_data), environments.current_build("small", shared_data)) == (
+        [],
+        small,
+        small,
+    )
 
 
 def test_two_names_with_one_content_share_a_build(small: Built, shared_data: Path) -> None:
     assert build(Environment("twin", small.packages, small.preload), shared_data) == small
-    assert store.current("twin", shared_data) == small
+    assert environments.current_build("twin", shared_data) == small
 
 
 def test_the_content_makes_the_key() -> None:
@@ -129,7 +133,7 @@ def test_what_depends_on_a_preload_wants_a_warm_guest_too(local: Path, tmp_path:
     sdist(local, "apart", requires="below; extra == 'more'")
     built = build(own("above", "apart", preload=("below",)), tmp_path)
     assert built.warm_modules == {"below", "middle", "above"}
-    assert store.ready(own("above", "apart", preload=("below",)), tmp_path) == built
+    assert environments.ready(own("above", "apart", preload=("below",)), tmp_path) == built
 
 
 def test_progress_is_told_line_by_line(tmp_path: Path) -> None:
@@ -148,7 +152,7 @@ def test_a_package_that_does_not_exist_is_named_and_leaves_nothing(tmp_path: Pat
         "environment 'own' could not be built: the package 'paddock-no-such-package' could not be installed "
     )
     assert "was not found" in str(caught.value)
-    assert (list(builds(tmp_path).iterdir()), store.current("own", tmp_path)) == ([], None)
+    assert (list(builds(tmp_path).iterdir()), environments.current_build("own", tmp_path)) == ([], None)
 
 
 def test_a_version_that_does_not_exist_is_named(tmp_path: Path) -> None:
@@ -166,7 +170,10 @@ def test_a_package_that_cannot_be_compiled_leaves_the_old_environment_in_use(tmp
     assert lines[0].startswith("environment 'own' could not be built: the package 'broken' could not be installed ")
     assert lines[-1] == "The earlier build of the environment stays in use."
     assert "no compiler here" in str(caught.value)
-    assert (store.current("own", tmp_path), store.ready(own("sound", "broken"), tmp_path)) == (old, None)
+    assert (environments.current_build("own", tmp_path), environments.ready(own("sound", "broken"), tmp_path)) == (
+        old,
+        None,
+    )
     assert ran(old, "import sound; print(sound.HERE)") == f"{old.site_packages}/sound.py"
 
 
@@ -218,7 +225,7 @@ def test_settings_that_would_install_elsewhere_are_dropped() -> None:
 def test_a_build_whose_interpreter_is_gone_is_built_again(tmp_path: Path) -> None:
     built = build(own("six"), tmp_path)
     Path(built.executable).unlink()
-    assert store.ready(own("six"), tmp_path) is None
+    assert environments.ready(own("six"), tmp_path) is None
     assert build(own("six"), tmp_path) == built
     assert Path(built.executable).exists()
 

@@ -217,7 +217,7 @@ async def test_a_worker_that_cannot_be_started_is_a_host_error(
 ) -> None:
     monkeypatch.setattr(monty_workers, "worker_binary", lambda: "/nonexistent/monty")
     async with Paddock() as paddock:
-        with pytest.raises(EngineCrashed, match=r"^the light engine's worker died before the script began: "):
+        with pytest.raises(EngineCrashed, match=r"^Monty's worker died before the script began: "):
             await paddock.run("1", engine="monty")
     assert "No such file or directory" in capfd.readouterr().err
 

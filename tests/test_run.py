@@ -10,7 +10,18 @@ from typing import Any
 import pytest
 
 from paddock.errors import EngineCrashed, RequestError, UnknownEngine
-from paddock.model.events import Answer, Done, EngineEvent, Event, Finished, GuestCall, Output, Progress, ToolCall
+from paddock.model.events import (
+    Answer,
+    Done,
+    EngineEvent,
+    Event,
+    Finished,
+    GuestCall,
+    Output,
+    Progress,
+    ToolCall,
+    ToolResult,
+)
 from paddock.model.journal import Outcome
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
@@ -48,6 +59,10 @@ async def test_a_stream_shows_every_event_in_order_and_ends_with_the_result() ->
         Output("stdout", "a"), call, Progress(1, 2, "half"), Output("stdout", "b"), OK, tools=(echo,)
     )
     *events, done = await seen(paddock)
+    answered = [event for event in events if isinstance(event, ToolResult)]
+    assert [(event.id, event.tool, event.status) for event in answered] == [(1, "echo", "ok")]
+    assert events.index(answered[0]) > events.index(call)
+    events.remove(answered[0])
     assert events == [Output("stdout", "a"), call, Progress(1, 2, "half"), Output("stdout", "b")]
     assert isinstance(done, Done)
     assert (done.result.verdict, done.result.stdout) == (Verdict.OK, "ab")

@@ -48,7 +48,7 @@ def _default_data_directory() -> str:
 
 @dataclass(frozen=True, slots=True)
 class MontyConfig:
-    """The light Python engine."""
+    """The workers of the engine `monty`."""
 
     min_workers: int = 1
     max_workers: int = field(default_factory=_default_workers)
@@ -63,7 +63,7 @@ class GuestsConfig:
     max_waiting: int = 8
     max_guests: int = field(default_factory=lambda: max(32, 4 * (os.cpu_count() or 1)))
     idle_seconds: float = 60.0  # after this long without a run, waiting guests are reduced to `min_waiting`
-    release_seconds: float = 300.0  # after this long without a run, no guest waits
+    release_seconds: float = 300.0  # after this long without a run, no guest waits, and the zygotes (templates) end
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ToolsConfig:
 
 @dataclass(frozen=True, slots=True)
 class StoreConfig:
-    """What is stored after a run, and for how long. 0 means no limit."""
+    """Where servers store runs, sessions and definitions, and for how long. 0 means no limit."""
 
     path: str = ""
     run_days: float = 30.0

@@ -126,7 +126,7 @@ def _check_auth(config: Config, origins: Origins) -> None:
         url = getattr(auth, name)
         if url.startswith("http://") and not _is_local(url):
             raise ConfigError(
-                f"{prefix}auth.{name} must begin with https://: whoever can change an answer could log in"
+                f"{prefix}auth.{name} must begin with https://, or anybody on the network path could forge tokens"
             )
 
 

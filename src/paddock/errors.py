@@ -20,8 +20,8 @@ PaddockError
     │   └── JailUnavailable this machine cannot enforce a guarantee of the jail
     ├── EngineCrashed
     ├── LintUnavailable
-    ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
-    ├── StoreError        the database cannot be opened, read or written; the message says why
+    ├── EnvironmentFailed an environment cannot be built, used or removed; the message says why
+    ├── StoreError        the database or an artifact's bytes cannot be read or written; the message says why
     ├── Unreachable       the server of `Paddock(url=…)` cannot be reached
     └── Overloaded        too many runs are already waiting; the error says when to try again
 """

@@ -1,7 +1,7 @@
 """Finds mistakes in a script without running it: Ruff and Python's own compiler, each in a jailed process.
 
-Only rules that point at a likely bug are enabled, none about style. Scripts may use `return` and `await` at the top
-level and end with an expression that is their value, so these are not reported.
+Only rules that point at a likely bug are enabled; a program also gets some of Ruff's default rules about style. Scripts
+may use `return` and `await` at the top level and end with an expression that is their value, so these are not reported.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PYLINT = "PLE PLW0127 PLW0129 PLW0133 PLW0177 PLW0245 PLW0711 PLW1501 PLW2101"
 _RUFF = "RUF006 RUF008 RUF009 RUF016 RUF018 RUF024 RUF026 RUF030 RUF032 RUF034"
 RULES = ("E9", "F", *_BUGBEAR.split(), *_PYLINT.split(), "ASYNC100", "ASYNC210", "ASYNC251", *_RUFF.split())
 PROGRAM_RULES = (*RULES, "E4", "E7")
-"""Programs (mode `script`) are also checked with Ruff's default rules."""
+"""Programs (mode `script`) are also checked with the style rules that Ruff enables by default."""
 PROGRAM_IGNORED = ("F704", "F706", "PLE1142")
 """`return` and `await` outside a function: allowed at a script's top level; the compiler reports other cases."""
 IGNORED = ("F403", "F405", *PROGRAM_IGNORED)

@@ -10,9 +10,9 @@ the model (`hints.py`).
 
 Where to look next: `jail/__init__.py` explains the sandbox, and `guest/` is what runs inside it. `tools/` connects to
 MCP servers, called upstreams. Every default is in `config.py`, except those of each upstream, which are in
-`tools/mcp_config.py`. `server/` is Paddock's own MCP server. It offers code tools such as `execute`, each with a
-definition (`definitions/execute.toml`) and a face, a module of `definitions/faces/` that reads the arguments and writes
-the results.
+`tools/mcp_config.py`. `server/` is Paddock's own server, for MCP and REST. It offers code tools such as `execute`, each
+with a definition (`definitions/execute.toml`) and a face, a module of `definitions/faces/` that reads the arguments and
+writes the results. `store/` keeps what outlives a run on a server: runs, calls and artifacts.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import EnvironmentFailed
-from paddock.jail import environments as store
+from paddock.jail import environments
 from paddock.jail.environment_build import abuild, alease, build, lease
 from paddock.jail.environments import Environment, builds
 from tests.environments import building, gated, heard, own, sdist
@@ -44,9 +44,9 @@ def test_a_build_that_is_killed_does_not_count_and_is_swept_up(tmp_path: Path) -
     heard(killed, "Building slow")
     killed.kill()
     killed.communicate()
-    assert store.ready(own("slow"), data) is None
-    assert store.current("own", data) is None
-    assert store.partial_of(data, own("slow").key).exists()
+    assert environments.ready(own("slow"), data) is None
+    assert environments.current_build("own", data) is None
+    assert environments.partial_of(data, own("slow").key).exists()
     gate.touch()  # what uv still does, it does alone; then it lets go of the lock
     built = build(own("slow"), data)
     assert built.installed == {"slow": "1.0"}
@@ -57,11 +57,11 @@ def test_what_killed_builds_of_others_left_is_swept_up_and_what_is_locked_stays(
     left, locked = builds(tmp_path) / "left.partial", builds(tmp_path) / "locked.partial"
     for folder in (left, locked):
         (folder / "bin").mkdir(parents=True)
-    with store.lock_of(tmp_path, "locked", exclusive=True) as lock:
+    with environments.lock_of(tmp_path, "locked", exclusive=True) as lock:
         assert lock.try_take()
         build(own(), tmp_path)
         assert (left.exists(), locked.exists()) == (False, True)
-    store.sweep(tmp_path)
+    environments.sweep(tmp_path)
     assert not locked.exists()
 
 
@@ -90,7 +90,7 @@ async def test_waiting_for_another_build_can_be_cancelled(tmp_path: Path) -> Non
     def tell(line: str) -> None:
         loop.call_soon_threadsafe(waiting.set)
 
-    with store.lock_of(tmp_path, own().key, exclusive=True) as lock:
+    with environments.lock_of(tmp_path, own().key, exclusive=True) as lock:
         assert lock.try_take()
         task = asyncio.create_task(abuild(own(), tmp_path, tell))
         await waiting.wait()
@@ -110,15 +110,15 @@ def test_a_lease_gives_the_old_environment_where_the_new_one_fails(tmp_path: Pat
     sdist(tmp_path, "broken")
     with lease(own("broken"), tmp_path) as held:
         assert (held.built.installed, held.problem) == ({"broken": "1.0"}, None)
-    assert store.current("own", tmp_path) == held.built
+    assert environments.current_build("own", tmp_path) == held.built
 
 
 def test_what_is_leased_is_not_removed(tmp_path: Path) -> None:
     with lease(own(), tmp_path) as held, lease(own(), tmp_path):
-        assert store.remove("own", tmp_path) == store.Removal(in_use=[held.built.key])
-        assert store.current("own", tmp_path) == held.built
-    assert store.remove("own", tmp_path) == store.Removal(removed=[held.built.key])
-    assert (list(builds(tmp_path).iterdir()), store.recorded(tmp_path)) == ([], [])
+        assert environments.remove("own", tmp_path) == environments.Removal(in_use=[held.built.key])
+        assert environments.current_build("own", tmp_path) == held.built
+    assert environments.remove("own", tmp_path) == environments.Removal(removed=[held.built.key])
+    assert (list(builds(tmp_path).iterdir()), environments.built_names(tmp_path)) == ([], [])
 
 
 def test_every_build_that_a_name_stood_for_is_removed_but_what_another_name_shares(tmp_path: Path) -> None:
@@ -126,19 +126,19 @@ def test_every_build_that_a_name_stood_for_is_removed_but_what_another_name_shar
     sdist(tmp_path, "second")
     first, second = build(own("first"), tmp_path), build(own("second"), tmp_path)
     build(Environment("other", ("first",)), tmp_path)
-    assert store.remove("own", tmp_path) == store.Removal(removed=[second.key], shared=[first.key])
-    assert (store.current("own", tmp_path), store.current("other", tmp_path)) == (None, first)
-    assert store.remove("own", tmp_path) == store.Removal()
+    assert environments.remove("own", tmp_path) == environments.Removal(removed=[second.key], shared=[first.key])
+    assert (environments.current_build("own", tmp_path), environments.current_build("other", tmp_path)) == (None, first)
+    assert environments.remove("own", tmp_path) == environments.Removal()
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"key": "x"}'])
 def test_a_damaged_record_or_manifest_counts_as_none(tmp_path: Path, damage: str) -> None:
     built = build(own(), tmp_path)
     (builds(tmp_path).parent / "own.json").write_text(damage)
-    assert store.current("own", tmp_path) is None
-    manifest = Path(built.path) / store.MANIFEST
+    assert environments.current_build("own", tmp_path) is None
+    manifest = Path(built.path) / environments.MANIFEST
     manifest.chmod(0o644)
     manifest.write_text(damage)
-    assert store.ready(own(), tmp_path) is None
+    assert environments.ready(own(), tmp_path) is None
     assert build(own(), tmp_path) == built
-    assert store.current("own", tmp_path) == built
+    assert environments.current_build("own", tmp_path) == built

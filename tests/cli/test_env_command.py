@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail import environments as store
+from paddock.jail import environments
 from paddock.jail.environment_build import lease
 from paddock.jail.environments import Environment, builds
 from tests.cli.command import EMPTY, Ended, on_a_terminal, paddock, started
@@ -148,7 +148,7 @@ def test_an_interrupted_build_leaves_no_files(machine: dict[str, str], tmp_path:
         assert (process.stderr or pytest.fail("no pipe")).read().splitlines()[-1] == "cancelled"
     assert process.returncode == 128 + number
     data = tmp_path / "data"
-    assert (list(builds(data).iterdir()), store.recorded(data)) == ([], [])
+    assert (list(builds(data).iterdir()), environments.built_names(data)) == ([], [])
 
 
 def wait_for(process: subprocess.Popen[str], beginning: str) -> None:

@@ -23,7 +23,7 @@ class SaidLimit(ResourceLimit):
 class SaidGuest:
     """The part of a `Guest` that an execution uses."""
 
-    pid, is_behind, out_of_memory = 0, False, False
+    pid, is_behind, may_be_out_of_memory = 0, False, False
 
     def __init__(self, control: bytes, streams: dict[str, bytes], status: int | None) -> None:
         self._control, self._streams, self._status = control, dict(streams), status

@@ -41,7 +41,7 @@ def test_names_that_may_have_been_meant(run: Run, code: str, near: list[str] | N
 
 
 def test_a_refused_module_is_not_advised(run: Run) -> None:
-    start = {"absent_modules": ["socket"]}
+    start = {"refused_modules": ["socket"]}
     assert "near" not in run("import sockett", start=start).header
     assert "near" not in run("sockett.socket()", start=start).header
     assert run("import sockett").header["near"][0] == "socket"

@@ -165,13 +165,13 @@ def test_limits_are_set_before_the_script_runs(run: Run, limits: object, code: s
 )
 def test_a_module_that_is_to_be_absent_is(run: Run, code: str) -> None:
     name = "xml.etree" if "xml" in code else "subprocess"
-    ran = run(code, start={"absent_modules": ["subprocess", "xml.etree"]})
+    ran = run(code, start={"refused_modules": ["subprocess", "xml.etree"]})
     assert ran.raised == ("ModuleNotFoundError", f"No module named '{name}'")
 
 
 def test_what_libraries_import_for_themselves_is_there(run: Run) -> None:
     code = "import asyncio, xml.dom\nprocess = await asyncio.create_subprocess_exec('true')\nawait process.wait()"
-    assert run(code, start={"absent_modules": ["subprocess", "xml.etree"]}).value == 0
+    assert run(code, start={"refused_modules": ["subprocess", "xml.etree"]}).value == 0
 
 
 def test_random_numbers_are_new_in_each_run(run: Run) -> None:

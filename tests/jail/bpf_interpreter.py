@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
-from paddock.jail.walls.bpf import _FORMAT, AND, ANY_BIT, EQUAL, GO, LOAD, RETURN
+from paddock.jail.walls.bpf import _FORMAT, AND, ANY_BIT, EQUAL, JUMP, LOAD, RETURN
 
 
 def interpret(program: bytes, number: int, architecture: int, arguments: Sequence[int] = ()) -> int:
@@ -24,7 +24,7 @@ def interpret(program: bytes, number: int, architecture: int, arguments: Sequenc
             (taken,) = struct.unpack_from("=I", call, constant)
         elif operation == AND:
             taken &= constant
-        elif operation == GO:
+        elif operation == JUMP:
             at += constant
         else:
             at += if_true if _holds(operation, taken, constant) else if_false

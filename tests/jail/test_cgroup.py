@@ -121,7 +121,7 @@ def test_a_fork_bomb_is_killed_to_the_last_process(slots: Slots) -> None:
     slot = slots.take()
     with guest(slot, processes=50) as process:
         tell(process, BOMB)
-        while slot.processes() < 50:
+        while slot.tasks() < 50:
             os.sched_yield()
         assert slot.kill()
         process.wait()
@@ -144,7 +144,7 @@ def test_a_reused_slot_counts_from_zero_and_has_its_whole_limit(slots: Slots) ->
     assert slots.take() is slot
     with guest(slot) as process:
         first = slot.usage()
-        assert slot.processes() == 1
+        assert slot.tasks() == 1
         assert told(process, grabs(48)) == b"grabbed\n"
         assert not slot.was_out_of_memory()
         assert 47 * MEGABYTE < slot.usage().memory_peak_bytes < 60 * MEGABYTE

@@ -20,7 +20,10 @@ AMBIENT, AMBIENT_IS_SET = 47, 1
 
 def held() -> dict[str, set[int]]:
     """The capabilities in each of the five sets, by number."""
-    found = {name: {number for number in range(64) if mask >> number & 1} for name, mask in privileges.sets().items()}
+    found = {
+        name: {number for number in range(64) if mask >> number & 1}
+        for name, mask in privileges.capability_sets().items()
+    }
     found["bounding"] = privileges._bounding()
     found["ambient"] = {number for number in found["permitted"] if prctl(AMBIENT, AMBIENT_IS_SET, number)}
     return found

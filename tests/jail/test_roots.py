@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config
-from paddock.jail import environments as store
-from paddock.jail import profiles
+from paddock.jail import environments, profiles
 from paddock.jail.environments import builds
 from paddock.jail.walls import roots
 from paddock.jail.zygote import Spec
@@ -24,52 +23,52 @@ def root_of(name: str, data: Path) -> tuple[Path, int]:
     build = builds(data) / f"key-of-{name}"
     build.mkdir(parents=True)
     (build / "module.py").write_text("1")
-    store.record(name, build.name, data)
-    root, held = roots.acquire(str(store.roots_of(data)), [str(build)], [str(build)])
+    environments.record(name, build.name, data)
+    root, held = roots.acquire(str(environments.roots_of(data)), [str(build)], [str(build)])
     assert (root / str(build).lstrip("/") / "module.py").exists()
     return root, held
 
 
 def left(data: Path) -> set[str]:
-    return {path.name for path in store.roots_of(data).iterdir()} - {"lock"}
+    return {path.name for path in environments.roots_of(data).iterdir()} - {"lock"}
 
 
 def test_roots_are_where_the_profile_keeps_them(tmp_path: Path) -> None:
     spec = profiles.make_spec("chroot", Config(data_directory=str(tmp_path)), Spec("python", "runtime:serve"))
-    assert spec.roots_directory == str(store.roots_of(tmp_path))
+    assert spec.roots_directory == str(environments.roots_of(tmp_path))
 
 
 def test_a_root_goes_with_its_environment_and_no_other(tmp_path: Path) -> None:
     (gone, first), (kept, second) = root_of("gone", tmp_path), root_of("kept", tmp_path)
     os.close(first)
     os.close(second)
-    assert store.remove("gone", tmp_path).removed == ["key-of-gone"]
+    assert environments.remove("gone", tmp_path).removed == ["key-of-gone"]
     assert left(tmp_path) == {kept.name, f"{kept.name}.used"}
     assert not gone.exists()
 
 
 def test_a_root_in_use_stays_until_another_is_removed(tmp_path: Path) -> None:
     used, held = root_of("used", tmp_path)
-    store.remove("used", tmp_path)
+    environments.remove("used", tmp_path)
     assert left(tmp_path) == {used.name, f"{used.name}.used"}
     os.close(held)
-    store.remove("used", tmp_path)
+    environments.remove("used", tmp_path)
     assert left(tmp_path) == set()
 
 
 def test_a_root_stays_with_a_build_that_another_name_stands_for(tmp_path: Path) -> None:
     shared, held = root_of("one", tmp_path)
     os.close(held)
-    store.record("other", "key-of-one", tmp_path)
-    assert store.remove("one", tmp_path).shared == ["key-of-one"]
+    environments.record("other", "key-of-one", tmp_path)
+    assert environments.remove("one", tmp_path).shared == ["key-of-one"]
     assert left(tmp_path) == {shared.name, f"{shared.name}.used"}
 
 
 def test_where_there_never_was_a_root_an_environment_is_removed_all_the_same(tmp_path: Path) -> None:
     (builds(tmp_path) / "key").mkdir(parents=True)
-    store.record("plain", "key", tmp_path)
-    assert store.remove("plain", tmp_path).removed == ["key"]
-    assert not store.roots_of(tmp_path).exists()
+    environments.record("plain", "key", tmp_path)
+    assert environments.remove("plain", tmp_path).removed == ["key"]
+    assert not environments.roots_of(tmp_path).exists()
 
 
 def test_the_roots_of_two_environments_stay_beside_each_other(tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_the_roots_of_two_environments_stay_beside_each_other(tmp_path: Path) ->
     made = one.stat().st_ino, other.stat().st_ino
     for name in ("one", "other"):
         build = str(builds(tmp_path) / f"key-of-{name}")
-        os.close(roots.acquire(str(store.roots_of(tmp_path)), [build], [build])[1])
+        os.close(roots.acquire(str(environments.roots_of(tmp_path)), [build], [build])[1])
     assert (one.stat().st_ino, other.stat().st_ino) == made
 
 

@@ -269,7 +269,7 @@ WITH_NAMESPACES = {
     "resources": "a watcher",
 }
 WITH_A_ROOT = WITH_NAMESPACES | {
-    "files": "a root of links for each guest",
+    "files": "its own root directory, made of hard links",
     "network": "seccomp",
     "processes": "a uid for each guest",
 }

@@ -38,7 +38,7 @@ _FACTS = ("title", "face", "language", "engine", "mode", "tools", "includes_file
 
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
-    """List every definition: those that come with Paddock, and those that were saved."""
+    """List every definition, shipped with Paddock or saved."""
     from paddock.definitions.definition import SHIPPED, shipped
 
     out, shipped_definitions = stdout(), [shipped(name) for name in SHIPPED]

@@ -73,9 +73,9 @@ def remove(
     from paddock.jail import environments
 
     settings = load_config(config)
-    known = {*settings.environments, *environments.recorded(settings.data_directory)}
+    known = {*settings.environments, *environments.built_names(settings.data_directory)}
     if name not in known:
-        raise environments.unknown(name, known)
+        raise environments.unknown_environment(name, known)
     keys = (environments.configured(settings, name).key,) if name in settings.environments else ()
     if not yes:
         if not sys.stdin.isatty():
@@ -113,9 +113,9 @@ def _rows(config: Config) -> list[dict[str, Any]]:
     from paddock.jail import environments
 
     rows = []
-    for name in sorted({*config.environments, *environments.recorded(config.data_directory)}):
+    for name in sorted({*config.environments, *environments.built_names(config.data_directory)}):
         wanted = environments.configured(config, name) if name in config.environments else None
-        current = environments.current(name, config.data_directory)
+        current = environments.current_build(name, config.data_directory)
         built = current if wanted is None else environments.ready(wanted, config.data_directory) or current
         source = wanted or built
         if source is None:

@@ -1,4 +1,4 @@
-"""`paddock mcp` and `paddock serve`: the MCP server, over stdio for one client and over HTTP for several."""
+"""`paddock mcp` and `paddock serve`: the server, over stdio for one MCP client, and over HTTP for several clients."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ def serve(
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Serve MCP over HTTP at /mcp. Without tokens, only this machine can reach it: see `paddock tokens`."""
+    """Serve MCP at /mcp and REST at /v1, over HTTP.
+
+    Without tokens, only this machine can reach it: see `paddock tokens`.
+    """
     import asyncio
 
     from paddock.server.authentication import check_host, is_loopback

@@ -17,7 +17,7 @@ from paddock.errors import RequestError
 if TYPE_CHECKING:
     from paddock.store.tokens import StoredToken
 
-app = command_group("Tokens with which clients use `paddock serve`: add, list, revoke.")
+app = command_group("Tokens for clients of `paddock serve`: add, list, revoke.")
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _MAX_DAYS = 3650
 

@@ -24,13 +24,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from paddock.definitions.definition import Definition
 from paddock.errors import RequestError, UnknownTool
 from paddock.model.files import File
-from paddock.model.limits import format_bytes
 from paddock.tools.sanitize import fenced
 
 if TYPE_CHECKING:
     from paddock.run import Paddock
 
-TEMPLATE_BYTES = 64 * 1024
+TEMPLATE_CHARACTERS = 64 * 1024
 RENDER_SECONDS = 2.0
 TEXT_CHARACTERS = 4 * 1024 * 1024
 MAX_NUMBER = 10_000
@@ -70,8 +69,8 @@ def render_prompt(stubs: Mapping[str, str], files: Sequence[Mapping[str, str]], 
     source = template
     if source is None:
         source = (resources.files("paddock.definitions") / "prompt.jinja").read_text(encoding="utf-8")
-    if len(source) > TEMPLATE_BYTES:
-        raise RequestError(f"the template is larger than {format_bytes(TEMPLATE_BYTES)}; make it shorter")
+    if len(source) > TEMPLATE_CHARACTERS:
+        raise RequestError(f"the template is longer than {TEMPLATE_CHARACTERS} characters; make it shorter")
     environment = _Environment()
     environment.filters |= {"fenced": fenced, "quoted": partial(json.dumps, ensure_ascii=False)}
     values = {"code_execution_stubs": dict(stubs), "input": {"files": [dict(file) for file in files]}}

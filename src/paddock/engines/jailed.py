@@ -177,7 +177,7 @@ class JailedExecution:
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_TAMPERED}: {problem}")
                 return
-            if self._guest.out_of_memory and self._guest.resource_limit.was_out_of_memory():
+            if self._guest.may_be_out_of_memory and self._guest.resource_limit.was_out_of_memory():
                 yield self._with_usage(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if has_ended and not more and not self._is_paused():
@@ -402,7 +402,7 @@ def _start_body(plan: Plan, limits: Limits, open_files: int | None) -> dict[str,
         },
         "tools": plan.tools,
         "files": [placed.entry() for placed in plan.files],
-        "absent_modules": plan.refused_modules,
+        "refused_modules": plan.refused_modules,
         "outline": plan.sends_outline,
         "check_only": plan.check_only,
     }

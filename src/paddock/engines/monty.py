@@ -1,4 +1,4 @@
-"""The light Python engine: pydantic-monty's pool of workers, a fresh session for each run.
+"""The engine `monty`: pydantic-monty's pool of workers, with a fresh session for each run.
 
 Monty supports part of Python's syntax and 25 modules of the standard library; the wording of its errors is its own.
 None of the modules can reach a network, so `refused_modules` has no effect here.

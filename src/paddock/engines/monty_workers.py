@@ -28,7 +28,7 @@ SETTLE_SECONDS = 0.05
 OWN_BYTES = 512 * 1024 * 1024
 """Memory that a worker may use beyond the highest limit of a script. Monty enforces the script's limit itself."""
 CLOSED = "Paddock was closed before the script began"
-WORKER_DIED = "the light engine's worker died before the script began"
+WORKER_DIED = "Monty's worker died before the script began"
 
 
 class WorkerPool:
@@ -95,7 +95,7 @@ class WorkerPool:
                     # Without a free descriptor or thread, Monty panics. PanicException is not an Exception.
                     if not isinstance(problem, OSError | RuntimeError) and type(problem).__name__ != "PanicException":
                         raise
-                    raise EngineUnavailable(f"the light engine's worker could not be started: {problem}") from None
+                    raise EngineUnavailable(f"Monty's worker could not be started: {problem}") from None
                 self._pool = pool
             return self._pool
 

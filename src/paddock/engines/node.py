@@ -91,12 +91,12 @@ class NodeExecution(JailedExecution):
 
     def _set_limits(self, limits: Limits) -> None:
         has_no_cgroup = not self._guest.resource_limit.counts_sockets
-        if has_no_cgroup:  # limit the bytes that can wait in sockets: see `narrow`
+        if has_no_cgroup:  # limit the bytes that can wait in sockets: see `jail.limits.narrow`
             affordable = limits.memory_bytes // (NODE_OPEN_FILES * socket_bytes())
             limits = replace(limits, processes=min(limits.processes, max(FEWEST_PROCESSES, affordable)))
         tasks = max(1, limits.processes) + THREADS
         super()._set_limits(replace(limits, processes=tasks))
-        # Without a control group, limit threads by uid. A confined guest shares the host's uid, so that fails there.
+        # Without a control group, limit threads by uid. Not if the guest shares the host's uid, as in `confined`.
         if self._may_fork and has_no_cgroup:
             with suppress(OSError):  # the guest has died, or has another uid and keeps the limit it set itself
                 resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))

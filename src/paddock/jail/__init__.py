@@ -11,7 +11,7 @@ The warden is a small process that enters user, mount, pid, network, IPC and UTS
 that guests will see, and starts the **zygotes** that guests are forked from. The *bare* zygote has only the standard
 library, and starts with the warden. The *warm* zygote has also imported the environment's preloads, and starts when the
 first script that names a preload arrives. (Other languages have a single zygote.) A zygote has a single thread and
-never sees a script.
+never sees a script. The settings call a zygote a template; `Pool` ends one that is idle for `release_seconds`.
 
 For each guest the warden starts a **reaper**, the first process of a new pid namespace. It sleeps and runs nothing.
 Killing the reaper makes the kernel kill every process of that namespace, even one that has detached. A zygote joins the
@@ -34,9 +34,9 @@ few times, if it has had no effect outside the sandbox. Otherwise its verdict is
 its own guests die with it.
 
 `walls/` has a module for each kernel mechanism, and their helpers; `walls/allowed_calls` lists the system calls that a
-guest may make. `profile_namespaces`, `profile_chroot` and `profile_confined` combine the
-mechanisms. The description above is of `namespaces`. The other two have no pid namespace: each of their reapers finds
-and kills the guest's processes itself (`reaper`). `profiles` chooses the one that works on this machine.
+guest may make. `profile_namespaces`, `profile_chroot` and `profile_confined` combine the mechanisms. The description
+above is of `namespaces`. The other two have no pid namespace: each of their reapers finds and kills the guest's
+processes itself (`reaper`). `profiles` chooses the one that works on this machine.
 
 `environments` and `environment_build` install the packages that guests can import. `entry_point` is the program that
 every process of the jail starts as. `exec_jailed` sandboxes a single program, such as a Monty worker or Ruff. `doctor`

@@ -159,7 +159,7 @@ def mechanisms(profile: str, memory: str | None) -> dict[str, str]:
             own if os.geteuid() == 0 else "its own user namespace",
         ),
         "chroot": (
-            f"a root of links for each guest, whose disk use is polled{fenced}",
+            f"its own root directory, made of hard links, whose disk use is polled{fenced}",
             NO_SOCKET,
             f"a uid for each guest; {counted} for their number",
             own,

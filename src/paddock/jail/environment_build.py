@@ -26,7 +26,7 @@ from typing import TypeVar
 import msgspec
 
 from paddock.errors import EnvironmentFailed
-from paddock.jail import environments as store
+from paddock.jail import environments
 from paddock.jail.environments import Built, Environment, FileLock, builds
 from paddock.jail.pip_settings import uv_options, uv_variables
 from paddock.jail.walls.shortage import explain
@@ -61,12 +61,12 @@ def build(environment: Environment, data_directory: str | Path, show: Show = sil
     """
     stop = stop or Stop()
     try:
-        built = store.ready(environment, data_directory) or _build_once(environment, data_directory, show, stop)
+        built = environments.ready(environment, data_directory) or _build_once(environment, data_directory, show, stop)
     except EnvironmentFailed as problem:
-        if store.current(environment.name, data_directory) is None:
+        if environments.current_build(environment.name, data_directory) is None:
             raise
         raise EnvironmentFailed(f"{problem}\nThe earlier build of the environment stays in use.") from None
-    store.record(environment.name, built.key, data_directory)
+    environments.record(environment.name, built.key, data_directory)
     return built
 
 
@@ -74,12 +74,12 @@ def _build_once(environment: Environment, data_directory: str | Path, show: Show
     """Build while holding the lock of the key, unless another process has built it meanwhile."""
     try:
         builds(data_directory).mkdir(parents=True, exist_ok=True)
-        store.sweep(data_directory)
-        with store.lock_of(data_directory, environment.key, exclusive=True) as lock:
+        environments.sweep(data_directory)
+        with environments.lock_of(data_directory, environment.key, exclusive=True) as lock:
             lock.take(stop.pause, lambda: show("Waiting for another process that builds or removes this environment"))
-            found = store.ready(environment, data_directory)
+            found = environments.ready(environment, data_directory)
             if found is None:
-                partial = store.partial_of(data_directory, environment.key)
+                partial = environments.partial_of(data_directory, environment.key)
                 shutil.rmtree(partial, ignore_errors=True)  # left by a build that was killed after the sweep
                 try:
                     found = _Builder(environment, data_directory, partial, show, stop, lock.fd).build()
@@ -130,7 +130,7 @@ class _Builder:
             options = ("--link-mode", "copy", "--compile-bytecode", "--python", self._python)
             self._uv("pip", "install", *options, *uv_options(os.environ), "--", *self._environment.packages)
         built = self._describe(self._probe())
-        store.write_build(self._partial, built)
+        environments.write_build(self._partial, built)
         if self._path.exists():  # an unusable build: its interpreter is gone
             shutil.rmtree(self._path)
         self._partial.rename(self._path)
@@ -391,15 +391,15 @@ def lease(environment: Environment, data_directory: str | Path, show: Show = sil
             try:
                 built = build(environment, data_directory, show, stop)
             except EnvironmentFailed as failure:
-                problem, previous = failure, store.current(environment.name, data_directory)
+                problem, previous = failure, environments.current_build(environment.name, data_directory)
                 if previous is None:
                     raise
                 built = previous
             with ExitStack() as undo:
-                lock = undo.enter_context(store.lock_of(data_directory, built.key, exclusive=False))
+                lock = undo.enter_context(environments.lock_of(data_directory, built.key, exclusive=False))
                 lock.take(stop.pause)
                 # Another process may have removed the build before it was locked.
-                if store.read_build(data_directory, built.key) is not None:
+                if environments.read_build(data_directory, built.key) is not None:
                     undo.pop_all()
                     return Lease(built, problem, lock)
     except OSError as shortage:

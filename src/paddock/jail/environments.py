@@ -71,11 +71,11 @@ def configured(config: Config, name: str) -> Environment:
     """The environment that the configuration has under `name`."""
     table = config.environments.get(name)
     if table is None:
-        raise unknown(name, config.environments)
+        raise unknown_environment(name, config.environments)
     return Environment(name, table.packages, table.preload)
 
 
-def unknown(name: str, known: Iterable[str]) -> UnknownEnvironment:
+def unknown_environment(name: str, known: Iterable[str]) -> UnknownEnvironment:
     """The error for a name that is not in `known`."""
     return UnknownEnvironment(f"there is no environment {name!r}; {did_you_mean(name, sorted(known))}")
 
@@ -132,7 +132,7 @@ def ready(environment: Environment, data_directory: str | Path) -> Built | None:
     return read_build(data_directory, environment.key)
 
 
-def current(name: str, data_directory: str | Path) -> Built | None:
+def current_build(name: str, data_directory: str | Path) -> Built | None:
     """The last build of `name`, even if the configuration has changed since."""
     record = read_record(name, data_directory)
     return None if record is None else read_build(data_directory, record.key)
@@ -188,7 +188,7 @@ def read_record(name: str, data_directory: str | Path) -> Record | None:
         return None
 
 
-def recorded(data_directory: str | Path) -> list[str]:
+def built_names(data_directory: str | Path) -> list[str]:
     """The names of all environments that were built."""
     files = sorted(builds(data_directory).parent.glob("*.json"))
     return [path.stem for path in files if name_problem(path.stem) is None]
@@ -218,7 +218,7 @@ def remove(name: str, data_directory: str | Path, *, keys: Iterable[str] = ()) -
         before = read_record(name, data_directory)
         others = {
             key
-            for other in recorded(data_directory)
+            for other in built_names(data_directory)
             if other != name and (theirs := read_record(other, data_directory))
             for key in theirs.keys
         }

@@ -39,7 +39,7 @@ def wall_in(readable: Sequence[str]) -> None:
         os.setgroups([])
         os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
         os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
-        privileges.dumpable()  # otherwise /proc/self belongs to root
+        privileges.make_dumpable()  # otherwise /proc/self belongs to root
     with suppress(OSError):
         namespaces.unshare(namespaces.NEW_USER | namespaces.NEW_NET | namespaces.NEW_IPC | namespaces.NEW_UTS)
     privileges.limit(LIMITS)

@@ -125,7 +125,7 @@ class Guest:
         self.is_lost = False  # its zygote is gone
         self._loop = asyncio.get_running_loop()
         self._awake = False  # whether input has arrived since the last wait
-        self.out_of_memory = False  # memory may have run out; the resource limit knows whether it has
+        self.may_be_out_of_memory = False  # if so, ask `resource_limit.was_out_of_memory`
         self._waiter = arrived  # settled at the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
@@ -149,7 +149,7 @@ class Guest:
             raise
 
     def _note_out_of_memory(self) -> None:
-        self.out_of_memory = True
+        self.may_be_out_of_memory = True
         self.wake()
 
     def _lose_reaper(self) -> None:

@@ -110,8 +110,8 @@ class Jail:
                     limits,
                     ("bare", "warm") if self._spec.warm else ("bare",),
                     processes=self._processes,
-                    client_guests=1 if jail.fresh_layout else jail.template_runs,
-                    client_seconds=jail.template_seconds,
+                    warden_guests=1 if jail.fresh_layout else jail.template_runs,
+                    warden_seconds=jail.template_seconds,
                 )
             return self._pool
 

@@ -104,7 +104,7 @@ class ResourceLimits:
         Raises JailUnavailable if the guest is not in its control group, because nothing would limit it.
         """
         if isinstance(resource_limit, GroupLimit):
-            if resource_limit.slot.processes() == 0:
+            if resource_limit.slot.tasks() == 0:
                 raise JailUnavailable("a guest did not enter its control group, so nothing would limit its memory")
             resource_limit.set(self._usual)
 
@@ -143,7 +143,7 @@ def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> 
     """The limits for this guest, and how many files each of its processes may have open; None for the usual number.
 
     If nothing counts the bytes in sockets, processes x open files x `socket_bytes` is at most the memory limit, or
-    170 MB if the limit is lower: ordinary scripts need a few processes and files. Threads count as processes.
+    160 MB if the limit is lower: ordinary scripts need a few processes and files. Threads count as processes.
     """
     if resource_limit.counts_sockets:
         return limits, None

@@ -64,7 +64,7 @@ class Shelf:
 class Pool:
     """Hands out guests. At most `max_guests` are in use at a time; later callers wait.
 
-    `start` starts a warden. A warden is replaced after `client_guests` guests or `client_seconds`.
+    `start` starts a warden. A warden is replaced after `warden_guests` guests or `warden_seconds`.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Pool:
         templates: Sequence[Template],
         *,
         processes: bool,
-        client_guests: int,
-        client_seconds: float,
+        warden_guests: int,
+        warden_seconds: float,
     ) -> None:
         self._start = start
-        self._client_guests, self._client_seconds = client_guests, client_seconds
+        self._warden_guests, self._warden_seconds = warden_guests, warden_seconds
         self._limits = limits
         self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
         self._processes = processes
@@ -269,7 +269,7 @@ class Pool:
     def _is_usable(self, client: WardenClient) -> bool:
         """Whether this warden, the newest, is alive and may create another guest."""
         age_seconds = asyncio.get_running_loop().time() - self._started_at
-        is_fresh = self._ordered < self._client_guests and age_seconds < self._client_seconds
+        is_fresh = self._ordered < self._warden_guests and age_seconds < self._warden_seconds
         return is_fresh and not client.died.done()
 
     def _remove_user(self, client: WardenClient) -> None:

@@ -1,8 +1,8 @@
 """The profile `chroot`: for root where mounts and namespaces are forbidden, as in most containers.
 
-Each guest has its own root directory, made of hard links, and its own uid. One kill(-1) ends all processes of
-that uid. There is no network namespace: the system call filter refuses every socket but a socket pair. Pids are not
-hidden: a guest can find out which pids are in use, but nothing else about those processes.
+Each guest has its own uid and its own root directory, made of hard links to copies of the host's files. One kill(-1)
+ends all processes of that uid. There is no network namespace: the system call filter refuses every socket but a socket
+pair. Pids are not hidden: a guest can find out which pids are in use, but nothing else about those processes.
 
 The reaper has the guest's uid as its effective uid, and another as its real and saved uid. So it may signal every
 process of the guest, and none of them may signal it.
@@ -93,7 +93,7 @@ class ChrootProfile:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-        privileges.dumpable()
+        privileges.make_dumpable()
         privileges.drop_held()
         privileges.no_new_privs()
         if landlock.abi():

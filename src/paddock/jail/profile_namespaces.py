@@ -51,7 +51,7 @@ class NamespacesProfile:
             _, status = os.waitpid(started, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 255)
         privileges.die_with_parent(0)
-        privileges.dumpable()  # lets the zygote join the namespaces of reapers, which share the warden's memory
+        privileges.make_dumpable()  # lets the zygote join the namespaces of reapers, which share the warden's memory
         self._pid_namespaces = namespaces.PidNamespaces()
         self._root = mounts.build_root(ROOT_PATH, sources)
         for source in sources:
@@ -86,7 +86,7 @@ class NamespacesProfile:
         if spec.own_uids:
             os.setresgid(own, own, own)
             os.setresuid(own, own, own)
-            privileges.dumpable()
+            privileges.make_dumpable()
         else:
             # All guests share one uid here, and the kernel counts processes by uid and user namespace.
             namespaces.unshare(namespaces.NEW_USER)

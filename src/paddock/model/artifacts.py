@@ -72,7 +72,7 @@ class Owner:
 
 
 class Artifacts(Protocol):
-    """A store of artifacts. Not a file system: there are no folders, and artifacts never change.
+    """A store of artifacts, as scripts use it. Not a file system: there are no folders, and no artifact is changed.
 
     Both methods raise a PaddockError that says why an artifact cannot be stored or read.
     """

@@ -1,7 +1,7 @@
 """The error envelope, version 1: the form in which scripts and callers receive a failed tool call.
 
-`docs/envelope.md` lists every kind and code; `docs/envelope.schema.json` is the schema. Each row of that list has its
-own function here, which sets its kind, code and `retryable`.
+`docs/envelope.md` lists every kind and code; `docs/envelope.schema.json` is the schema. Each sort of failure has a
+function here, which sets its kind, code and `retryable`.
 """
 
 from __future__ import annotations

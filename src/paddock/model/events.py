@@ -46,7 +46,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A tool call was answered. `status` is `ok` or the code of its error envelope."""
+    """A tool call was answered. `status` is `ok` or `error`."""
 
     id: int
     tool: str
@@ -56,7 +56,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress that the script reported."""
+    """Progress that the script reported, or a tool that it called."""
 
     done: float
     total: float | None

@@ -86,7 +86,7 @@ class RunResult:
     output_json: str | None = None
     stdout: str = ""
     stderr: str = ""
-    truncated: tuple[str, ...] = ()  # the streams of which a part was dropped
+    truncated: tuple[str, ...] = ()  # those of stdout, stderr, output and logs of which a part was dropped
     logs: tuple[Mapping[str, str], ...] = ()
     outputs: tuple[Mapping[str, Any], ...] = ()  # reserved, always empty
     error: RunError | None = None

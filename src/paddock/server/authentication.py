@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import ConfigError, StoreError
 from paddock.model.request import LOCAL
-from paddock.store.tokens import PREFIX, UNVERIFIED, Role, StoredToken
+from paddock.store.tokens import PREFIX, UNVERIFIED_PREFIX, Role, StoredToken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
 
 TOKEN_CHARACTERS = 16 * 1024
-"""A longer token is refused unread."""
+"""A longer token is not read, and counts as unknown."""
 REMEMBERED_SECONDS = 1.0
 """How long a token is not looked up again. A revoked token may still be accepted for this long."""
 REMEMBERED_TOKENS = 1000
@@ -81,7 +81,7 @@ class Authenticator:
             raise Unauthorized(f"this server requires one of its own tokens; {_HOW}")
         # Nothing is verified on loopback, but callers with different headers do not see each other's data.
         digest = hashlib.sha256(", ".join(headers).encode(errors="replace")).hexdigest()
-        return Identity(f"{UNVERIFIED}{digest[:32]}", "user", is_verified=False)
+        return Identity(f"{UNVERIFIED_PREFIX}{digest[:32]}", "user", is_verified=False)
 
     async def _stored(self, token: str) -> Identity:
         digest, now = hashlib.sha256(token.encode()).digest(), time.monotonic()

@@ -107,7 +107,7 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
         builtin_tool(
             "search",
             "Search tools",
-            "Find tools that scripts can call, by what they do. An empty query lists all.",
+            "Find tools that scripts can call, by what they do. An empty query matches all.",
             object_schema(
                 {
                     "query": {"type": "string"},

@@ -15,7 +15,7 @@ from paddock import descriptors
 ACCEPTED_AT_ONCE = 32
 """How many connections asyncio accepts in a row. If no descriptor is free, it makes this many failing attempts."""
 WAITING_CONNECTIONS = 1024
-"""How many connections the kernel keeps until they are accepted. It drops others, and their clients see a reset."""
+"""How many connections the kernel keeps until they are accepted. It drops others, and their clients try again."""
 SILENT_SECONDS = 15.0
 """How long a connection may take to send the head of its first request, or of another one after an answer."""
 WARN_SECONDS = 60.0

@@ -1,4 +1,4 @@
-"""The HTTP server: MCP at `/mcp`, and health checks at `/healthz` and `/readyz`.
+"""The HTTP server: MCP at `/mcp`, REST at `/v1` (`rest`), and health checks at `/healthz` and `/readyz`.
 
 Every request passes through `_Guard`. It checks `Host` and `Origin`, so that a web page cannot reach the server by DNS
 rebinding, and identifies the sender (`authentication`).

@@ -35,7 +35,7 @@ STALE_SECONDS = 4 * 3600.0
 """How long keys are used while the issuer cannot be reached."""
 LEEWAY_SECONDS = 30.0
 SUBJECT_CHARACTERS = 200
-PRINCIPAL = "jwt:"
+PRINCIPAL_PREFIX = "jwt:"
 """How the principals of JWT subjects begin. The principal of a stored token contains no colon."""
 _FAILURES = (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, LookupError, TypeError, RecursionError)
 """What the answer of an issuer, or the lack of one, may raise. A timeout is an OSError."""
@@ -77,7 +77,7 @@ class JwtIssuer:
         if missing:
             raise Unauthorized(f"the token lacks the scope {' '.join(missing)}", status=403, error="insufficient_scope")
         is_operator = bool(self.settings.operator_scope) and self.settings.operator_scope in scopes
-        return Identity(f"{PRINCIPAL}{subject}", "operator" if is_operator else "user")
+        return Identity(f"{PRINCIPAL_PREFIX}{subject}", "operator" if is_operator else "user")
 
     async def close(self) -> None:
         await self._http.aclose()

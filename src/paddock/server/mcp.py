@@ -176,7 +176,7 @@ class _Handlers:
 
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[_Subscribers]:
-        """Watch saved definitions while clients are connected."""
+        """Watch the saved definitions, and tell subscribers when they change, until the server ends."""
         subscribers = _Subscribers(self.bus)
         watch = asyncio.create_task(self._saved.watch(subscribers.notify))
         try:
@@ -196,7 +196,7 @@ class _Handlers:
         }
 
     def _companions(self, definitions: Sequence[Definition]) -> list[ServerTool]:
-        """The companion tools that these definitions ask for, except those that have nothing to act on."""
+        """The companion tools of these definitions. Session tools are also offered if there is context to set."""
         groups = {group for each in definitions for group in each.companions}
         tools: list[ServerTool] = []
         if "discovery" in groups or ("discovery_if_tools" in groups and self._services.has_tools):

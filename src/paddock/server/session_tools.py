@@ -106,7 +106,7 @@ def check_connections(services: Services, selections: Mapping[str, str]) -> dict
 
 
 def check_fields(services: Services, values: Mapping[str, str]) -> dict[str, str]:
-    """Return values of context fields by name. Raises RequestError for a field or a value that is not allowed."""
+    """Return a copy of `values`, by name of field. Raises RequestError for a field or a value that is not allowed."""
     injection = services.paddock.injection
     known = {} if injection is None else {each.name: each for each in injection.fields}
     for name, value in values.items():

@@ -1,4 +1,4 @@
-"""The store: runs, the journal of their calls, records of artifacts, definitions and sessions, in one SQLite file.
+"""The store: runs, the journal of calls, records of artifacts, definitions, sessions and tokens, in one SQLite file.
 
 The store opens the file and imports SQLAlchemy on first use, in its own threads.
 

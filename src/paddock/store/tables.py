@@ -42,7 +42,8 @@ runs = Table(
     Column("stdout_so_far", Text, nullable=False, server_default=""),
     Column("stderr_so_far", Text, nullable=False, server_default=""),
     Column("result_json", Text),  # NULL while it runs
-    Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),  # polled by the owner
+    # Polled by the owner. It comes after the long columns, because a migration added it.
+    Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),
     sa.UniqueConstraint("principal", "idempotency_key"),
     # Covering indexes, so that lists can be filtered and sizes summed without reading rows.
     Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 Role = Literal["user", "operator"]
 PREFIX = "pdk_"
 """How every token begins, so that tools that look for leaked secrets can recognise one."""
-UNVERIFIED = "token-"
-"""How the principals of callers with an unverified token begin. No account may have such a name."""
-_NAME = re.compile(rf"(?!{UNVERIFIED})[A-Za-z0-9][A-Za-z0-9._@-]{{0,63}}")
+UNVERIFIED_PREFIX = "token-"
+"""How the principals of callers with an unverified token begin. A stored token's principal may not begin with it."""
+_NAME = re.compile(rf"(?!{UNVERIFIED_PREFIX})[A-Za-z0-9][A-Za-z0-9._@-]{{0,63}}")
 _TOKEN = re.compile(rf"{PREFIX}([0-9a-f]{{12}})_[\w-]{{43}}", re.ASCII)
 
 
@@ -61,7 +61,7 @@ class StoredTokens:
         if not _NAME.fullmatch(principal):
             raise RequestError(
                 f"the name {principal[:80]!r} is not usable: use 1 to 64 letters, digits, '.', '_', '@' and '-', "
-                f"beginning with a letter or digit, and not with {UNVERIFIED!r}"
+                f"beginning with a letter or digit, and not with {UNVERIFIED_PREFIX!r}"
             )
         token_id = secrets.token_hex(6)
         text = f"{PREFIX}{token_id}_{secrets.token_urlsafe(32)}"

@@ -2,9 +2,9 @@
 
 broker         answers a script's calls: policy, validation, journal, tool
 toolbox        knows every tool, which of them a run may call, and how each is called
-catalogue      finds tools by name; search ranks them; describe and stubs* show them to models and checkers
+catalogue      finds tools by name; search ranks them; describe, stubs* and identifiers show them to models and checkers
 functions      Python functions as tools
-mcp_config     reads the configuration of MCP servers; tables reads one table of a configuration
+mcp_config     reads the configuration of MCP servers
 upstream       one MCP server: connecting, listing, calling; connection, tool_list and upstream_errors are parts of it
 stdio, sse     transports; streamable HTTP is the SDK's, over http_client; message_filter reads what arrives
 answers        turns a server's answer into what a script gets; size moves work on large values to a thread

@@ -34,7 +34,7 @@ CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
 ATTACHMENTS = "_attachments"
 MAX_DEPTH = 200
 MAX_DIGITS = 4000
-"""An integer with more digits becomes null, because Python refuses to write it."""
+"""An integer with about this many digits or more becomes null, because Python refuses to write it."""
 _LINK = ("uri", "name", "title", "description", "mimeType", "size")
 _SUFFIXES = {kind: suffix for suffix, kind in reversed(TYPES.items())} | {"audio/wav": "wav", "audio/mpeg": "mp3"}
 _MASKED = re.compile(

@@ -24,7 +24,7 @@ _MAX_LISTED = 20
 EXAMPLE_CHARACTERS = 1000
 _EXAMPLE_DEPTH = 8
 _EXAMPLE_STEPS = 2 * EXAMPLE_CHARACTERS
-"""How many schemas are visited for one example. Without a limit, a few that each need ten of the next take years."""
+"""How many schemas are visited for one example. A few, each of which needs ten of the next, would take years."""
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",

@@ -177,6 +177,6 @@ def _tags(meta: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _printable(text: str) -> str:
-    """`text` without control characters, which could move a terminal's cursor, and without lone surrogates."""
+    """`text` without C0 control characters, except newline and tab, and without lone surrogates."""
     clean = text.encode(errors="replace").decode()
     return "".join(mark for mark in clean if mark >= " " or mark in "\n\t")

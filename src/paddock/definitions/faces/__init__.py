@@ -162,7 +162,7 @@ class Face:
     overflow_bytes: Callable[[Config, RunResult], Mapping[str, int]] = lambda config, result: {}
     """How large each part of a result may be; a larger one becomes an artifact. Other parts are returned whole."""
     normalize: Callable[[dict[str, Any]], dict[str, Any]] = lambda arguments: arguments
-    """Removes arguments that have no effect, before the rest is checked against the schema."""
+    """Replaces aliases and removes arguments that have no effect, before the rest is checked against the schema."""
     preview: Callable[[str], str] = lambda text: text[:PREVIEW_CHARACTERS]
     """What is shown of the JSON of a value that became an artifact."""
     render_fault: Callable[[FaceRequest, PaddockError], FaceResponse] = _raise_fault
@@ -206,7 +206,7 @@ def brief_message(message: str, traceback: str) -> str:
 
 
 def brief_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """The envelope of a failed call without empty fields, and without its summary, which is the error's message."""
+    """The envelope of a failed call, without empty lists and without what its summary, the error's message, repeats."""
     left_out = ("summary", "_envelope_version", *(("details",) if len(envelope["details"]) == 1 else ()))
     return {name: value for name, value in envelope.items() if name not in left_out and value != []}
 

@@ -47,7 +47,7 @@ _JAVASCRIPT = (
 )
 _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
 _ARGUMENTS = {"wall_seconds": "timeout", "memory_bytes": "memory_mb", "output_bytes": "output_kb"}
-"""The argument that raises a limit."""
+"""The argument with which a caller raises each limit."""
 _FIELDS = (
     *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
     *("artifacts", "progress", "engine", "engine_reason"),
@@ -165,7 +165,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
     properties = {
         "code": _TEXT,
         "language": {"enum": languages, "default": languages[0]},
-        "engine": {"enum": ["node"], "deprecated": True},  # not listed; `language: node` means it
+        "engine": {"enum": ["node"], "deprecated": True},  # not shown to clients; `language: "node"` sets it
         "inputs": {"type": "object"},
         "files": {
             "type": "array",

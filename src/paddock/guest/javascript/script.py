@@ -202,7 +202,7 @@ class Script:
 
 
 def _prelude_failed(error: _quickjs.JSException) -> Outcome:
-    """The outcome if the prelude itself ran out of memory or stack."""
+    """The outcome if the prelude, Paddock's own JavaScript, ran out of memory or stack."""
     text = str(error).strip().split("\n")[0]
     if text in NO_MEMORY:
         return OUT_OF_MEMORY

@@ -69,7 +69,7 @@ _compiled = b""
 
 
 def set_program(program: Sequence[str]) -> None:
-    """Called in the zygote before it forks: set the path of Node and additional arguments."""
+    """Called in the warden before it starts a zygote: set the path of Node and additional arguments."""
     global _program  # noqa: PLW0603
     _program = tuple(program)
 

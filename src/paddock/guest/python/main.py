@@ -124,7 +124,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
         return Outcome("ok")
     if received.is_script:
         _write_file(ready.source)
-    refused, recursion = start.get("absent_modules") or (), received.limits.get("recursion")
+    refused, recursion = start.get("refused_modules") or (), received.limits.get("recursion")
     namespace.replace_import(refused, recursion)
     control.sendall(_STARTED)
     _channel.set_nonblocking()

@@ -22,8 +22,8 @@ CHECK_MEMORY_BYTES = 2 * 1024**3
 """A syntax tree can take hundreds of times the memory of its source."""
 _compile = builtins.compile
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-_STARTING = frozenset({"create_task", "ensure_future", "gather", "get_running_loop"})
-_RUNNING = frozenset({"run", "Runner", "run_until_complete", "run_forever"})
+_NEED_LOOP = frozenset({"create_task", "ensure_future", "gather", "get_running_loop"})
+_OWN_LOOP = frozenset({"run", "Runner", "run_until_complete", "run_forever"})
 """Names of asyncio that need a running event loop, and names that fail if one is running."""
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[\w+.#-]*[ \t]*$")
 
@@ -93,7 +93,7 @@ def _compile_source(source: str, *, is_expression: bool, with_outline: bool) -> 
 def _needs_loop(code: CodeType) -> bool:
     """Whether the script awaits at the top level, or starts tasks there without its own loop."""
     names = frozenset(code.co_names)
-    return bool(code.co_flags & inspect.CO_COROUTINE) or bool(names & _STARTING and not names & _RUNNING)
+    return bool(code.co_flags & inspect.CO_COROUTINE) or bool(names & _NEED_LOOP and not names & _OWN_LOOP)
 
 
 def _compile_expression(source: str, tree: ast.Module) -> CodeType:

@@ -166,7 +166,7 @@ def every(*rules: Rule) -> Rule:
 
 CLONE_FILES, CLONE_THREAD = 0x0000_0400, 0x0001_0000
 # CSIGNAL, VM, FS, FILES, SIGHAND, PIDFD, VFORK, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID, DETACHED,
-# CHILD_SETTID. Not PARENT: the reaper would take the child for the guest.
+# CHILD_SETTID. Not PARENT: the zygote, which is the guest's parent, would become the parent of the new process too.
 CLONE_FLAGS = 0x0000_00FF | 0x0000_1F00 | 0x0000_4000 | 0x017D_0000
 
 AF_UNIX = 1

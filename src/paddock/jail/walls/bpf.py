@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 # (if it holds, if not).
 Node = tuple[int, int, tuple["Node", ...]]
 
-LOAD, GO, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x54, 0x06
+LOAD, JUMP, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x54, 0x06
 NUMBER, ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
 _FORMAT = struct.Struct("=HBBI")
 _MAX_JUMP = 255  # of a conditional jump
@@ -90,12 +90,12 @@ def assemble(tree: Node) -> bytes:
         if len(following) == 2:
             yes, no = map(distance, following)
             if no > _MAX_JUMP:
-                append(GO, no)
+                append(JUMP, no)
                 yes, no = yes + 1, 0
             append(operation, constant, yes, no)
         else:
             if following and distance(following[0]):
-                append(GO, distance(following[0]))
+                append(JUMP, distance(following[0]))
             append(operation, constant)
         placed[node] = len(backwards)
 

@@ -197,7 +197,7 @@ def _try(controllers: Controllers) -> str | None:
             undo.callback(child.kill)
             slot.enter(child.pid)
             slot.limit(16 * 2**20, 8)
-            if slot.processes() < 1:
+            if slot.tasks() < 1:
                 return f"a process that was moved into {controllers.parents['pids']} is not counted there"
             child.communicate(timeout=10)
             if child.returncode == 0 or not slot.was_out_of_memory():

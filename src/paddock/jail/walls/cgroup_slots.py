@@ -157,7 +157,7 @@ class Slot(ABC):
             None if spent is None or self._cpu_before is None else (spent - self._cpu_before) / 1e9,
         )
 
-    def processes(self) -> int:
+    def tasks(self) -> int:
         """How many tasks, that is processes and threads, are in the group now."""
         return self._pids.number("pids.current")
 
@@ -168,11 +168,7 @@ class Slot(ABC):
     def is_settled(self) -> bool:
         """Whether the guest and nearly all its memory are gone, so that `reset` is quick and `kill` is not needed."""
         # A guest cannot leave its group, and a process in the group of pids is in the other groups too.
-        return (
-            self._limits is not None
-            and self.processes() == 0
-            and self._memory.number(self._usage_file) <= SETTLED_BYTES
-        )
+        return self._limits is not None and self.tasks() == 0 and self._memory.number(self._usage_file) <= SETTLED_BYTES
 
     def kill(self) -> bool:
         """Kill everything in the group. Returns whether it is empty now. Takes as long as freeing its memory."""

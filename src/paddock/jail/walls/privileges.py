@@ -25,7 +25,7 @@ def no_new_privs() -> None:
     prctl(_NO_NEW_PRIVS, 1)
 
 
-def dumpable() -> None:
+def make_dumpable() -> None:
     """Make this process own its files under `/proc/self` again, which a change of uid gave to root."""
     prctl(_SET_DUMPABLE, 1)
 
@@ -56,7 +56,7 @@ def drop_all() -> None:
 
     Without CAP_SETPCAP the bounding set stays as it is, but under no_new_privs nothing in it can be gained.
     """
-    if sets()["effective"] >> _SETPCAP & 1:
+    if capability_sets()["effective"] >> _SETPCAP & 1:
         drop_bounding()
     drop_held()
 
@@ -67,7 +67,7 @@ def drop_held() -> None:
     syscall("capset", _HEADER, bytes(24))
 
 
-def sets() -> dict[str, int]:
+def capability_sets() -> dict[str, int]:
     """The effective, permitted and inheritable sets, as bit masks."""
     words = _Words()
     syscall("capget", _HEADER, words)
@@ -121,7 +121,7 @@ DEFAULT_LIMITS: Mapping[str, int] = {
 def limit(limits: Mapping[str, int]) -> None:
     """Set these limits, soft and hard, for the calling process and its children.
 
-    A limit that is already lower stays. The signals of `cpu_seconds` and `file_bytes` are SIGKILL and SIGXFSZ.
+    A limit that is already lower stays. Beyond `cpu_seconds` the kernel sends SIGKILL, beyond `file_bytes` SIGXFSZ.
     """
     for name, value in limits.items():
         if value < 0:

@@ -1,8 +1,8 @@
 """The filter on a guest's system calls: compiled from `allowed_calls`, installed once, never removed.
 
-A call of a foreign architecture (32-bit) kills the process. A refused call gets EPERM. Unknown numbers (also
-x32's) and clone3 get ENOSYS, so that libc falls back to another call. `program` takes milliseconds, once per policy;
-`install` is called in each guest.
+A call of a foreign architecture (32-bit) kills the process. A refused call gets EPERM, or another error that programs
+handle better: unknown numbers (also x32's) and clone3 get ENOSYS, so that libc falls back to another call. `program`
+takes milliseconds, once per policy; `install` is called in each guest.
 
 With tracing, refused calls are sent to the host, which logs them to `paddock.denied`.
 """
