@@ -2,7 +2,8 @@
 
 `HINTS` is the whole table, for every engine and every tool. The first row that applies gives the hint. A row is chosen
 by the type and the message of the error, by the text of its line, and by what the host knows about the run
-(`mistake`). The host parses no source: a line is only searched for words.
+(`mistake`). The host parses no source: a line is only searched for words. A script chooses both texts, so a pattern
+must not take cubic time: repetitions that can match the same characters are possessive or atomic.
 
 To add a row, write it before the more general ones, and add a script to `tests/models/scripts.py` that gets this hint.
 """
@@ -86,8 +87,8 @@ _TYPES = (
     rf"\b(const|let|var|function)\b[^=]*:\s*{_TYPE_WORDS}|=>\s*\w+\s*:|\bas\s+{_TYPE_WORDS}|"
     r"^\s*(export\s+)?(interface|type|enum)\s+\w+"
 )
-_SHELL = r"^\s*[!%]?\s*(sudo\s+)?(pip3?|python3? -m pip|npm|npx|yarn|apt|apt-get|conda|uv)\s+(install|add|i)\b"
-_NAME = r"(?P<name>[\w.$]+)"
+_SHELL = r"^\s*+[!%]?\s*+(sudo\s+)?(pip3?|python3? -m pip|npm|npx|yarn|apt|apt-get|conda|uv)\s+(install|add|i)\b"
+_NAME = r"(?<![\w.$])(?P<name>[\w.$]++)"
 _NO_FILE = r"(?:No such file or directory|ENOENT|no such file)[^']*'(?:[^']*/)?(?P<name>[^'/]+)/?'"
 _WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|chdir|\.dump\("""
 _MODULE = (
@@ -128,8 +129,10 @@ _SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1
 _NUMBER = "Clean the text first (strip, remove commas), or skip what is no number."
 _OPERANDS = r"""(?:for (?P<sign>\S+): |concatenate )'?(?P<left>\w+)'? .*['"](?P<right>\w+)['"]"""
 _OF_ARRAYS = "(shape|mean|sum|std|max|min|reshape|tolist|dtype|astype|T)"
+# Atomic, because every `.*` that may be tried again multiplies the time by the length of the line.
+_IF_AFTER_FOR = r"\bfor\b(?>.*?\bin\b)(?>.*?\bif\b).*?\belse\b"
 _BLOCKS = "if|elif|else|for|while|def|class|try|with|except|finally"
-_BRACES = r"^\s*\}?\s*(def|class|if|elif|else|for|while|try)\b.*\{\s*$"
+_BRACES = r"^\s*+\}?\s*+(def|class|if|elif|else|for|while|try)\b.*\{\s*$"
 _MIXED = (
     "concatenate|operand|number is required|must be str, not|instance, .* found|multiply seq|__round__|must be real|"
     "not supported betw"
@@ -184,7 +187,7 @@ _PYTHON = (
     Hint(_SYNTAX, "f-string: |unterminated string|invalid syntax", _OTHER_QUOTES, r"""[fF](['"]).*\{[^}]*\1"""),
     Hint(_SYNTAX, "f-string: (?!expecting|unterm)", "In an f-string, a value is {x}, and a brace itself {{ or }}."),
     Hint(_SYNTAX, "", "In Python, write `and`, `or`, `not` and `x += 1`.", r"&&|\|\||\+\+|!\w"),
-    Hint(_SYNTAX, "", "In Python, write `elif`.", r"^\s*\}?\s*(else ?if|elsif)\b"),
+    Hint(_SYNTAX, "", "In Python, write `elif`.", r"^\s*+\}?\s*+(else ?if|elsif)\b"),
     Hint(_SYNTAX, "", "A lambda is one expression: remove `return`, or use def.", _LAMBDA),
     Hint(_SYNTAX, "", "In Python a block begins with a colon and is indented, without braces.", _BRACES),
     Hint(_SYNTAX, _ASYNC, _IN_MAIN, r"^(?!\s)", "program"),
@@ -202,7 +205,7 @@ _PYTHON = (
     Hint(_SYNTAX, "(prior to|before) (global|nonlocal)", "Move the declaration to the beginning of the function."),
     Hint(_SYNTAX, "invalid (deci|hexadeci|oct|bin)[a-z]+ lit", "Begin names with a letter, and put text in quotes."),
     Hint(_SYNTAX, "invalid syntax", _KEYWORD, rf"\b(?P<word>{'|'.join(kwlist)})\s*=[^=]"),
-    Hint(_SYNTAX, "invalid syntax", "Put `a if x else b` before the `for`.", r"\bfor\b.*\bin\b.*\bif\b.*\belse\b"),
+    Hint(_SYNTAX, "invalid syntax", "Put `a if x else b` before the `for`.", _IF_AFTER_FOR),
     Hint(_SYNTAX, "invalid syntax", "Complete the expression at the end of the line.", r"[-+*/%=<>,.]\s*$"),
     Hint(_SYNTAX, "invalid syntax", "Write a colon, and the block below it.", rf"^\s*(?:{_BLOCKS})\b[^:]*$"),
     Hint(_SYNTAX, "'return' outside", "A program cannot return: print the value."),

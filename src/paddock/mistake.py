@@ -18,7 +18,7 @@ from paddock.model.spelling import within_edits
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
 from paddock.replacements import CALL, JAVASCRIPT, PYTHON
 
-SEARCHED_CHARACTERS = 1000
+SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
 LISTED_NAMES = 10
 _NO_NETWORK = {

@@ -46,6 +46,20 @@ async def test_a_tool_is_called_by_name_or_by_its_function(rig: Rig, call: Scrip
     assert result.available_functions == ("add",)
 
 
+async def test_a_script_cannot_end_before_the_answer_to_keep_a_call_off_the_list(rig: Rig) -> None:
+    calls: list[int] = []
+
+    async def pay(amount: int) -> None:
+        calls.append(amount)
+        await asyncio.Event().wait()
+
+    result = await rig.run("await pay({'amount': 5})", pay, limits={"wall_seconds": 3})
+    assert (result.verdict, calls) == (Verdict.TIMEOUT, [5])
+    assert [(call.id, call.tool, call.arguments, call.status) for call in result.calls] == [
+        (1, "pay", {"amount": 5}, "cancelled")
+    ]
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -175,7 +175,9 @@ def error_envelope(data: bytes) -> object:
         " is not defined",
         "const x: ",
         "pip install",
+        *("invalid syntax", "for ", "in ", "if "),
     ],
+    seconds=0.1,
 )
 def hint(data: bytes) -> object:
     """An error of a script, for which the table of hints is searched: its type, message and line are the script's."""

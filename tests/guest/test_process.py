@@ -132,7 +132,6 @@ process = await asyncio.create_subprocess_exec(sys.executable, '-c', 'import sys
 @pytest.mark.parametrize(
     ("limits", "code", "value"),
     [
-        ({}, "import resource as r\nr.getrlimit(r.RLIMIT_CORE)", [0, 0]),
         ({"open_files": 64}, "import resource as r\nr.getrlimit(r.RLIMIT_NOFILE)", [64, 64]),
         ({"cpu_seconds": 1.5}, "import resource as r\nr.getrlimit(r.RLIMIT_CPU)", [2, 3]),
         ({"processes": 5}, "import resource as r\nr.getrlimit(r.RLIMIT_NPROC)", [5, 5]),

@@ -9,7 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -242,13 +243,41 @@ def test_growth_while_counting_pauses_is_counted_later(monkeypatch: pytest.Monke
     watched = Watched(1, 100, exceeded.append)
     show(200, held=50)
     watched.check()
+    assert watched.wants_visit()
+    watched.visit()
     watched._visit_after = math.inf
     show(300, held=500)
     watched.check()
-    assert not exceeded
+    assert not watched.wants_visit()
     watched._visit_after = 0.001
     watched.check()  # the tree has not changed since the last check
+    assert watched.wants_visit()
+    watched.visit()
+    watched.check()
     assert exceeded == [watched]
+
+
+async def test_a_tree_whose_pages_take_long_to_count_does_not_keep_others_from_being_checked(
+    watches: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting, counted = threading.Event(), threading.Event()
+
+    def held_slowly(processes: Iterable[watcher.Process]) -> int:
+        counting.set()
+        counted.wait()
+        return 0
+
+    monkeypatch.setattr(watcher, "held_bytes", held_slowly)
+    async with guest(watches) as (slow, _), guest(watches) as (greedy, watched):
+        tell(slow, SHARERS)
+        assert await asyncio.to_thread(counting.wait, 30)
+        tell(greedy, grabs(96))
+        try:
+            async with asyncio.timeout(30):
+                await watched.exceeded.wait()
+        finally:
+            counted.set()
+        assert greedy.wait(10) == -signal.SIGKILL
 
 
 async def test_what_is_gone_is_not_watched(watches: Watcher) -> None:

@@ -100,16 +100,19 @@ class Broker:
             tool: Tool | None = session_tool.tool
         else:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
-        if isinstance(arguments, str):
-            record = _Record(call, tool, session_tool, {})
-            answer = await self._refuse(record, _unusable_arguments(record.name, arguments))
-        else:
-            record = _Record(call, tool, session_tool, arguments)
-            answer = await self._answer(record)
-        milliseconds = round((time.perf_counter() - started) * 1000, 3)
-        status = "error" if answer.failed else "ok"
-        warnings = tuple(record.warnings)
-        self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
+        unusable = arguments if isinstance(arguments, str) else ""
+        record = _Record(call, tool, session_tool, {} if isinstance(arguments, str) else arguments)
+        status: Status = "cancelled"  # a script must not keep a call off the list by ending before the answer
+        try:
+            if unusable:
+                answer = await self._refuse(record, _unusable_arguments(record.name, unusable))
+            else:
+                answer = await self._answer(record)
+            status = "error" if answer.failed else "ok"
+        finally:
+            milliseconds = round((time.perf_counter() - started) * 1000, 3)
+            warnings = tuple(record.warnings)
+            self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
         return answer
@@ -135,7 +138,7 @@ class Broker:
         return self._calls.get(number)
 
     def calls(self) -> tuple[Call, ...]:
-        """The finished calls in program order. Calls over the limit were never made."""
+        """The calls in program order: answered, refused or cancelled. Calls over the limit were never made."""
         return tuple(self._calls[number] for number in sorted(self._calls))
 
     def warnings(self) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ for name in ("AS", "CORE", "CPU", "DATA", "MEMLOCK", "MSGQUEUE", "NICE", "NOFILE
         continue
     try:
         resource.setrlimit(kind, (hard + 1, hard + 1))
-        raised.append(f"HOLE {name}")
+        if resource.getrlimit(kind)[1] > hard:
+            raised.append(f"HOLE {name}")
     except (ValueError, OSError):
         pass
 print(raised)

@@ -37,7 +37,6 @@ def data_bytes() -> int | None:
 
 def prepare() -> None:
     """Set the limits that are the same for every run."""
-    set_limit(resource.RLIMIT_CORE, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the zygote installed another handler
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond RLIMIT_FSIZE fails with EFBIG instead of killing
 

@@ -59,7 +59,7 @@ ALWAYS = _names("""
     alarm setitimer getitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete
     nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times
     getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid getgroups capget
-    getrlimit setrlimit getrusage getpriority ioprio_get sysinfo uname getcpu getrandom
+    getrlimit getrusage getpriority ioprio_get sysinfo uname getcpu getrandom
     sched_yield sched_getaffinity sched_getscheduler sched_getparam sched_getattr
     sched_get_priority_max sched_get_priority_min sched_rr_get_interval
     recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt
@@ -183,6 +183,8 @@ MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 4
 # a file: one call would take the whole disk.
 FALLOCATE = (0, 3)
 
+RLIMIT_CORE = 4
+
 PROCESS_CLOCK = 0x8000_0000  # a negative clock id means the CPU time of a process, which anybody may read
 
 SETUID_AND_SETGID = 0o6000
@@ -283,10 +285,21 @@ def _open_calls() -> dict[str, Rule]:
     return {"open": opening(1), "openat": opening(2), "creat": none_of_bits(1, SETUID_AND_SETGID)}
 
 
+def _keep_limit(allow: Node, refuse: Node) -> Node:
+    """Let prlimit64 read a limit. Setting it has no effect; with a request for the old limit it is refused."""
+
+    def is_null(argument: int) -> Rule:
+        return every(equals(argument, 0), upper_half_zero(argument))
+
+    return is_null(2)(allow, is_null(3)(answer(ERRNO_ZERO), refuse))
+
+
 def _self_only() -> dict[str, Rule]:
     """Calls that name a process may only name 0, the caller. Two of them could also name a group or a user."""
-    this_process = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+    this_process = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
     return dict.fromkeys(this_process, equals(0, 0)) | {
+        "prlimit64": every(equals(0, 0), when(equals(1, RLIMIT_CORE), _keep_limit)),
+        "setrlimit": lambda allow, _refuse: equals(0, RLIMIT_CORE)(answer(ERRNO_ZERO), allow),
         "setpriority": every(equals(0, 0), equals(1, 0)),
         "ioprio_set": every(equals(0, 1), equals(1, 0)),
     }

@@ -107,7 +107,9 @@ LIMITS = {
 
 # For every guest, whatever the request says.
 DEFAULT_LIMITS: Mapping[str, int] = {
-    "core": 0,
+    # With 1 the kernel dumps no core. With 0 it still starts a crash handler of the host (a `core_pattern` that is a
+    # pipe), outside the jail and with the guest's memory as input. The filter keeps guests from setting 0.
+    "core": 1,
     "memlock": 64 * 1024,
     "msgqueue": 0,
     "nice": 0,

@@ -20,6 +20,7 @@ import heapq
 import itertools
 import logging
 import os
+import queue
 import re
 import subprocess
 import sys
@@ -63,8 +64,9 @@ class Watched:
         self._cpu_before = sum(each.cpu_seconds for each in self._first.values())
         self._inherited = max(each.memory_bytes for each in self._first.values())
         self._seen: dict[int, Process] = self._first
-        self._exact, self._is_exact, self._visit_after = 0, False, 0.0
-        self._has_all_mappings = False
+        self._exact, self._is_stale, self._visit_after = 0, False, 0.0
+        self._has_all_mappings = True
+        self._is_visited = False  # `visit` was asked for, and has not returned
         self._mapping_bytes, self._count_mappings_after = 0, time.monotonic() + MAPPINGS_SECONDS
         self._checked_at = time.monotonic()
         self._reporting = threading.Lock()
@@ -82,7 +84,8 @@ class Watched:
             self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
-            held = self._count(seen) + self._count_mappings(seen)
+            held = self._count(seen) + self._mapping_bytes
+            self._has_all_mappings = self._has_all_mappings and seen == self._seen
             self._checked_at = before
         except Exception as error:  # noqa: BLE001
             if (
@@ -100,9 +103,44 @@ class Watched:
         if held > self._limit_bytes:
             self._report()
             return None
-        seconds_to_limit = (self._limit_bytes - held) / FILL_BYTES_PER_SECOND
+        seconds_to_limit = 0.0 if self._is_visited else (self._limit_bytes - held) / FILL_BYTES_PER_SECOND
         min_seconds = max(IDLE_SECONDS if idle else FLOOR_SECONDS, 2 * (time.monotonic() - before))
         return None if self._stopped else max(min(seconds_to_limit, CEILING_SECONDS), min_seconds)
+
+    def wants_visit(self) -> bool:
+        """Whether `visit` must be called now, in another thread. True once for each visit."""
+        now = time.monotonic()
+        is_due = now >= self._visit_after and self._is_stale
+        is_due = is_due or (now >= self._count_mappings_after and not self._has_all_mappings)
+        if self._is_visited or self._stopped or not is_due:
+            return False
+        self._is_visited = True
+        return True
+
+    def visit(self) -> None:
+        """Count what takes long: each shared page once, and mappings. A script can make both take seconds."""
+        try:
+            self._visit(self._seen)
+        except Exception as error:  # noqa: BLE001
+            if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE):
+                self._is_stale, self._has_all_mappings = True, False  # `check` fails too, and ends the tree soon
+            else:
+                self.error = error
+                self._report()
+        self._is_visited = False
+
+    def _visit(self, seen: dict[int, Process]) -> None:
+        now = time.monotonic()
+        if now >= self._count_mappings_after and not self._has_all_mappings:
+            self._has_all_mappings = True  # unless `check` sees a change meanwhile
+            self._mapping_bytes = mapping_bytes(seen.values(), self._limit_bytes)
+            self._count_mappings_after = time.monotonic() + max(MAPPINGS_SECONDS, time.monotonic() - now)
+        now = time.monotonic()
+        if now >= self._visit_after and self._is_stale:
+            self._is_stale = False
+            self._exact = max(held_bytes(seen.values()) - self._inherited, 0)
+            # Counting takes at most half of a core for one tree. The more pages it has, the longer counting takes.
+            self._visit_after = 2 * time.monotonic() - now
 
     def stop(self) -> None:
         """Stop watching. `on_exceeded` is not called after this has returned."""
@@ -116,44 +154,33 @@ class Watched:
                 self._stopped = True
 
     def _count(self, seen: dict[int, Process]) -> int:
-        """Bytes above the baseline. Shared pages count in each process; if that is too much, each counts once."""
+        """Bytes above the baseline. Shared pages count in each process; if that is too much, what `visit` counted."""
         plain = sum(
             max(each.memory_bytes - self._first[pid].memory_bytes, 0) if pid in self._first else each.memory_bytes
             for pid, each in seen.items()
         )
         # Counting each shared page once is slow: it visits every page of every process. So the plain sum has a limit
-        # too, not counting what each process was forked with.
+        # too, not counting what each process was forked with. It holds while a visit takes its time.
         most = MAPPED_TIMES * self._limit_bytes + self._inherited * len(seen)
         if plain <= self._limit_bytes or plain > most or seen.keys() <= self._first.keys():
             return plain
         # Remember a change that is too early to be counted: the tree may do nothing afterwards.
-        self._is_exact = self._is_exact and seen == self._seen
-        now = time.monotonic()
-        if now >= self._visit_after and not self._is_exact:
-            self._exact, self._is_exact = max(held_bytes(seen.values()) - self._inherited, 0), True
-            # Counting takes at most half of a core for one tree. The more pages it has, the longer counting takes.
-            self._visit_after = 2 * time.monotonic() - now
+        self._is_stale = self._is_stale or seen != self._seen
         return self._exact
-
-    def _count_mappings(self, seen: dict[int, Process]) -> int:
-        self._has_all_mappings = self._has_all_mappings and seen == self._seen
-        now = time.monotonic()
-        if now >= self._count_mappings_after and not self._has_all_mappings:
-            self._mapping_bytes, self._has_all_mappings = mapping_bytes(seen.values(), self._limit_bytes), True
-            self._count_mappings_after = time.monotonic() + max(MAPPINGS_SECONDS, time.monotonic() - now)
-        return self._mapping_bytes
 
 
 class Watcher:
     """Watches any number of trees from one thread, which starts with the first tree and ends with `close()`.
 
-    A check takes 25 µs for each process, every 2 to 100 ms, more often near the limit.
+    A check takes 25 µs for each process, every 2 to 100 ms, more often near the limit. A second thread does what takes
+    longer, so that no tree keeps the others from being checked.
     """
 
     def __init__(self) -> None:
         self._wake = threading.Condition()
         self._due: list[tuple[float, int, Watched]] = []
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
+        self._visits: queue.SimpleQueue[Watched | None] = queue.SimpleQueue()
         self._numbers = itertools.count()
         self._closing = False
 
@@ -169,22 +196,23 @@ class Watcher:
         with self._wake:
             if self._closing:
                 raise RuntimeError("the watcher is closed")
-            if self._thread is None:
-                thread = threading.Thread(target=self._run, name="paddock-watcher", daemon=True)
+            for run in (self._visit, self._run)[len(self._threads) :]:
+                thread = threading.Thread(target=run, name="paddock-watcher", daemon=True)
                 with thread_shortage_as_oserror():
                     thread.start()
-                self._thread = thread
+                self._threads.append(thread)
             self._put(time.monotonic() + FLOOR_SECONDS, watched)
             self._wake.notify()
         return watched
 
     def close(self) -> None:
-        """End the thread."""
+        """End the threads."""
         with self._wake:
             self._closing = True
             self._wake.notify()
-        if self._thread is not None:
-            self._thread.join()
+        self._visits.put(None)
+        for thread in self._threads:
+            thread.join()
 
     def _put(self, due: float, watched: Watched) -> None:
         heapq.heappush(self._due, (due, next(self._numbers), watched))
@@ -203,8 +231,17 @@ class Watcher:
                 _log.exception("a process tree above its memory limit could not be ended")
                 again = CEILING_SECONDS
             if again is not None:
+                if watched.wants_visit():
+                    self._visits.put(watched)
                 with self._wake:
                     self._put(time.monotonic() + again, watched)
+
+    def _visit(self) -> None:
+        while (watched := self._visits.get()) is not None:
+            try:
+                watched.visit()
+            except Exception:  # noqa: BLE001  the callback failed, and `check` calls it again
+                _log.exception("a process tree above its memory limit could not be ended")
 
 
 def probe() -> str | None:
