@@ -26,7 +26,7 @@ ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
 GLOBALS = ("all", "closed")
 MAX_NAMES = 1000
-"""How many inputs, tools, arguments or refused modules a request may have. Each is checked on the event loop."""
+"""How many inputs, tools or refused modules a request may have. Each is checked on the event loop."""
 LOCAL = "local"
 """The principal of the command line, and of a server's clients on this machine that send no token of their own."""
 
@@ -53,7 +53,7 @@ def make_request(code: str, options: RunOptions) -> Request:
     for name in options:
         if name not in known:
             raise RequestError(f"unknown option {name!r}; {did_you_mean(name, known)}")
-    for name in ("inputs", "tools", "argv", "refused_modules"):
+    for name in ("inputs", "tools", "refused_modules"):
         given = options.get(name)
         if isinstance(given, Sized) and not isinstance(given, str) and len(given) > MAX_NAMES:
             raise RequestError(f"{name} has {len(given)} entries, and may have at most {MAX_NAMES}")
