@@ -19,7 +19,7 @@ from paddock.errors import (
 )
 from paddock.model.files import File, PlacedFile
 from paddock.model.limits import Limits
-from paddock.model.request import Request, RunOptions
+from paddock.model.request import Request, RunOptions, make_request
 from paddock.model.result import RunError
 from paddock.planning.plan import Plan, make_plan
 
@@ -189,3 +189,11 @@ def test_half_a_surrogate_pair_in_an_input_is_refused_and_a_whole_one_is_not() -
     with pytest.raises(BadInput, match=r"^input 'x' is not JSON: .* surrogates not allowed$"):
         plan(inputs={"x": "\ud800"})
     assert plan(inputs={"x": "\U0001f600"}).inputs_json == {"x": '"\\ud83d\\ude00"'}
+
+
+@pytest.mark.parametrize("name", ["inputs", "tools", "refused_modules"])
+def test_a_request_with_too_many_names_is_refused_before_each_is_looked_at(name: str) -> None:
+    names = [f"x{number}" for number in range(1001)]
+    options: Any = {name: dict.fromkeys(names, 1) if name == "inputs" else names}
+    with pytest.raises(RequestError, match="1001 entries, and may have at most 1000"):
+        make_request("1", options)

@@ -15,7 +15,8 @@ import threading
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Annotated, Any, TypeVar, cast
+from functools import cache, partial
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import msgspec
 
@@ -25,8 +26,12 @@ from paddock.model.limits import format_bytes
 from paddock.model.request import MODES
 from paddock.planning.plan import BRIDGE_NAMES
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 CODE_BYTES = 1024 * 1024
 LINT_SECONDS = 30.0
+LINT_THREADS = 2
 REPORT_BYTES = 4 * 1024 * 1024
 MEMORY_BYTES = 2 * 1024**3
 """Ruff's memory limit. For a source full of mistakes it needs a thousand times the size of the source."""
@@ -97,10 +102,19 @@ def _check(code: str, names: Collection[str]) -> None:
 
 
 async def alint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
-    """`lint` in a thread, for use in an event loop."""
+    """`lint` in a thread, for use in an event loop. Several at once wait for each other."""
     import asyncio
 
-    return await asyncio.to_thread(lint, code, names=names, mode=mode)
+    work = partial(lint, code, names=names, mode=mode)
+    return await asyncio.get_running_loop().run_in_executor(_threads(), work)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads for lint alone: Ruff may take a minute, and asyncio's own threads serve everybody."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(LINT_THREADS, "paddock-lint")
 
 
 def ruff_binary() -> str:

@@ -108,7 +108,10 @@ class RemotePaddock(Paddock):
         arguments: Mapping[str, Any] | None = None,
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
+        context: RunContext | None = None,
     ) -> Answer:
+        if context is not None:
+            raise RequestError("context cannot be used with url: the server has its own")
         body = {"arguments": dict(arguments or {})}
         answer = json.loads(await self._send("POST", f"/tools/{quote(name, safe='')}/call", body=body))
         return Answer(json.dumps(answer["value"]), answer["failed"])

@@ -321,12 +321,20 @@ class Paddock:
         arguments: Mapping[str, Any] | None = None,
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
+        context: RunContext | None = None,
     ) -> Answer:
-        """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
+        """Call one tool as a script would. A failure is an answer too: its value is an error envelope.
+
+        `context` is what a server adds to the call.
+        """
         self._check_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
-        broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
+        artifacts, run_id = self._artifacts, new_run_id()
+        if context is not None:
+            artifacts, run_id = context.artifacts or artifacts, context.run_id
+            scope.context = context.context or scope.context
+        broker = self._broker(scope, 1, run_id, RunArtifacts(artifacts), progress)
         answer = await broker.answer(call)
         await broker.conclude(call.id)
         return answer

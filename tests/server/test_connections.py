@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import httpx2 as httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from paddock import Config
 from paddock.config import ServerConfig
@@ -81,3 +82,27 @@ async def test_one_principal_cannot_open_all_sessions() -> None:
             assert (await http.delete(address, headers=session | ann)).status_code == 200
             again = await http.post(address, json=HELLO, headers=ACCEPT | ann)
     assert [each.status_code for each in (*begun, again)] == [200] * 6 + [503, 200, 200]
+
+
+async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNREAD_SECONDS", 0.3)
+    ended = asyncio.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        await receive()
+        gone = asyncio.ensure_future(receive())  # type: ignore[arg-type]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not gone.done():
+            await send({"type": "http.response.body", "body": bytes(1 << 20), "more_body": True})
+            await asyncio.sleep(0)
+        ended.set()
+
+    async with at_a_port(endless, http=LimitedProtocol) as address:  # type: ignore[arg-type]
+        port = int(address.rsplit(":")[-1].removesuffix("/mcp"))
+        _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+        writer.write(HEALTH)
+        async with asyncio.timeout(20):
+            await ended.wait()
+        writer.close()

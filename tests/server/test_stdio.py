@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from paddock.server.http import BODY_BYTES
 from tests.forks import fork
 
 DEEP = "[" * 500 + "]" * 500
@@ -76,3 +77,11 @@ def test_a_client_that_leaves_before_its_answer_is_no_fault() -> None:
         process.stdin.close()
         assert process.stderr.read() == "The request cannot be read: Input should be an object\n"
         assert process.wait(60) == 0
+
+
+def test_a_line_without_an_end_is_not_kept_and_the_next_one_is_served() -> None:
+    line = '{"jsonrpc": "2.0", "id": 1, "method": "' + "x" * (BODY_BYTES + 1)
+    answers, said = ask(line, '{"jsonrpc": "2.0", "id": 2, "method": "ping"}', answers=2)
+    assert [each["id"] for each in answers] == [None, 2]
+    assert "larger than 32 MB" in answers[0]["error"]["message"]
+    assert "larger than 32 MB" in said

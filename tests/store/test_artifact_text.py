@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -284,3 +285,14 @@ def test_an_invalid_search_is_refused_with_the_reason(pattern: str, said: str) -
 
 def test_an_expression_that_backtracking_engines_cannot_match_is_matched() -> None:
     assert search("a" * 100_000 + "!", r"^(a+)+$").matches == []
+
+
+@pytest.mark.parametrize("pattern", ["a", "(?:[ab]?){1000}c", "(?:[ab]?){1000}(?:[ab]?){1000}c"])
+def test_an_expression_of_many_instructions_searches_less_at_once(pattern: str) -> None:
+    """RE2 holds the interpreter's lock: nobody else is served until it returns."""
+    search = Search(Query(pattern, is_regex=True), deadline=math.inf)
+    steps = search._stretch * search._pattern.programsize
+    assert steps <= max(module.STRETCH_STEPS, module.SHORTEST_STRETCH * module.PATTERN_INSTRUCTIONS)
+    assert module.SHORTEST_STRETCH * module.PATTERN_INSTRUCTIONS <= 11_000_000  # a tenth of a second
+    search.feed("ab" * 10_000 + "c", is_last=True)
+    assert search.matches  # what is found stays the same

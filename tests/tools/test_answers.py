@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import Mapping
@@ -206,3 +207,35 @@ async def test_a_structured_error_without_text_is_shown_as_json() -> None:
 async def test_a_failure_without_a_reason_says_what_to_check(said: str, *, has_hint: bool) -> None:
     hints = (await failed(text(said, is_error=True)))["hints"]
     assert any("gives no reason" in hint for hint in hints) is has_hint
+
+
+@pytest.mark.parametrize(
+    ("block", "is_error"),
+    [
+        ({"type": "text", "text": "[1]"}, False),
+        ({"type": "text", "text": "no"}, True),
+        ({"type": "resource_link", "uri": "x://y"}, False),
+        ({"type": "odd"}, False),
+    ],
+    ids=["texts", "texts of an error", "links", "unknown"],
+)
+async def test_others_are_served_while_an_answer_of_many_blocks_is_read(
+    block: dict[str, Any], *, is_error: bool
+) -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    await asyncio.sleep(0)
+    result = Result((block,) * 100_000, is_error=is_error)
+    if is_error:
+        await failed(result)
+    else:
+        await value(result)
+    task.cancel()
+    assert turns > 2  # one before the answer, and one when it is done

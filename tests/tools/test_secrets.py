@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.tools.secrets import (
+    PIECE_CHARACTERS,
     REDACTED,
     is_credential,
     named_secrets,
@@ -241,3 +242,9 @@ def test_redaction_reaches_nested_values_and_keys() -> None:
 )
 def test_a_credential_is_known_by_its_name_or_randomness(name: str, value: str, *, secret: bool) -> None:
     assert is_credential(name, value) == secret
+
+
+@pytest.mark.parametrize("before", [0, PIECE_CHARACTERS - 20, PIECE_CHARACTERS - 3, PIECE_CHARACTERS + 5])
+def test_a_secret_name_is_found_wherever_a_long_text_is_divided(before: int) -> None:
+    text = json.dumps({"x": "a" * before, "api_token": "abcdefgh", "y": "b" * PIECE_CHARACTERS})
+    assert json.loads(redact_secrets_in_json(text, ()))["api_token"] == REDACTED

@@ -18,7 +18,9 @@ from paddock.errors import (
     UnknownTool,
 )
 from paddock.model import limits as limits_model
+from paddock.model.json_depth import is_deeper
 from paddock.tools.catalogue import is_pattern, servers_of
+from paddock.tools.size import is_larger
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -38,6 +40,9 @@ RESERVED = frozenset(
     }
 )
 """Names of the server's built-in tools."""
+DEFINITION_BYTES = 256 * 1024
+"""The largest definition, as JSON. Every list of definitions reads all of them."""
+DEFINITION_DEPTH = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -75,6 +80,7 @@ async def validate(
     `others` are the names of definitions that are already saved. A check that is impossible now, because a server or
     an engine is not available, becomes a warning.
     """
+    _check_size(values)
     definition = parse_saved(values)
     if paddock.injection is not None and definition.name in [field.setter for field in paddock.injection.fields]:
         raise BadDefinition(f"{definition.name!r} is the tool that sets a field of [context]; choose another name")
@@ -125,6 +131,14 @@ async def _code_error(definition: Definition, paddock: Paddock, tools: Collectio
         raise EngineUnavailable(error.message)
     position = "" if error.line is None else f", line {error.line}"
     return f"{error.type}{position}: {error.message}"
+
+
+def _check_size(values: Mapping[str, Any]) -> None:
+    if is_deeper(values, DEFINITION_DEPTH):
+        raise BadDefinition(f"the definition is nested more than {DEFINITION_DEPTH} levels deep")
+    if is_larger(values, DEFINITION_BYTES):
+        limit = limits_model.format_bytes(DEFINITION_BYTES)
+        raise BadDefinition(f"the definition is larger than {limit}; pass data through the inputs of a call")
 
 
 def _check_name(name: str) -> None:

@@ -368,8 +368,9 @@ class Pool:
                 while shelf.waiting:
                     self._end(shelf.waiting.popleft())
             await asyncio.wait(list(self._tasks))
-        if self._client is not None:
-            await self._client.close()  # a warden that was still starting above
+        async with self._starting:  # a warden may be starting for a caller that has gone
+            if self._client is not None:
+                await self._client.close()
         await self._limits.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
@@ -25,6 +25,8 @@ ALIASES: Mapping[str, tuple[str, str | None]] = {
 ENGINES = ("auto", "monty", "cpython", "quickjs", "node")
 MODES = ("expression", "script")
 GLOBALS = ("all", "closed")
+MAX_NAMES = 1000
+"""How many inputs, tools or refused modules a request may have. Each is checked on the event loop."""
 LOCAL = "local"
 """The principal of the command line, and of a server's clients on this machine that send no token of their own."""
 
@@ -51,6 +53,10 @@ def make_request(code: str, options: RunOptions) -> Request:
     for name in options:
         if name not in known:
             raise RequestError(f"unknown option {name!r}; {did_you_mean(name, known)}")
+    for name in ("inputs", "tools", "refused_modules"):
+        given = options.get(name)
+        if isinstance(given, Sized) and not isinstance(given, str) and len(given) > MAX_NAMES:
+            raise RequestError(f"{name} has {len(given)} entries, and may have at most {MAX_NAMES}")
     alias = options.get("language")
     if isinstance(alias, str) and alias in ALIASES:
         language, engine = ALIASES[alias]

@@ -1,4 +1,4 @@
-"""Limits the HTTP connections of a server: how many may be open, and how long one may stay without a request."""
+"""Limits the HTTP connections of a server: how many may be open, and how long one may neither send nor read."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ WAITING_CONNECTIONS = 1024
 """How many connections the kernel keeps until they are accepted. It drops others, and their clients try again."""
 SILENT_SECONDS = 15.0
 """How long a connection may take to send the head of its first request, or of another one after an answer."""
+UNREAD_SECONDS = 60.0
+"""How long a client may leave an answer unread. Then it is disconnected, which also ends the run that it watches."""
 WARN_SECONDS = 60.0
 """The shortest time between two warnings that too many connections are open."""
 _REASON = (
@@ -34,6 +36,7 @@ class LimitedProtocol(H11Protocol):
     """Refuses connections that would use more than a quarter of this process's descriptors; runs need the rest."""
 
     _warned_at = -math.inf
+    _patience: asyncio.TimerHandle | None = None  # set while the client does not read what was sent
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         limit = max(16, descriptors.limit() // 4)
@@ -47,6 +50,20 @@ class LimitedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._expectation.cancel()
+        self._stop_patience()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._patience = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_patience()
+
+    def _stop_patience(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
     def on_response_complete(self) -> None:
         self._expectation.cancel()

@@ -95,7 +95,8 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         custom_starlette_routes=routes,
         transport_security=unchecked,
     )
-    app.router.default = make_rest(services)  # whatever is not MCP; a mount would miss paths with a line break
+    # Whatever is not MCP. A mount would miss paths with a line break.
+    app.router.default = _EndedByDisconnect(make_rest(services))
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
     manager = server.session_manager
@@ -218,23 +219,33 @@ class _Guard:
         scope.setdefault("state", {})[_RECEIVED_KEY] = known
         has_started = False
 
+        async def watch() -> None:
+            if not (body and body[0]["type"] == "http.disconnect"):
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+            known.disconnected.set()
+
         async def receive_again() -> Message:
-            message = body.popleft() if body else await receive()
-            if message["type"] == "http.disconnect":
-                known.disconnected.set()
-            return message
+            if body:
+                return body.popleft()
+            await known.disconnected.wait()
+            return {"type": "http.disconnect"}
 
         async def forward(message: Message) -> None:
             nonlocal has_started
             has_started = True
             await send(message)
 
+        # Nothing but a disconnect can follow the body. Several parts of an application may wait for it.
+        watching = asyncio.create_task(watch())
         try:
             await self._app(scope, receive_again, forward)
         except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
             if not has_started:
                 reason = "The server was shut down before it could answer; check what the call did before you repeat it"
                 await _Refused(503, reason).response(scope["path"])(scope, receive, send)
+        finally:
+            watching.cancel()
 
     def _check(self, headers: Headers) -> None:
         """Raise _Refused unless the host is this server, and the origin (if any) is allowed."""
@@ -328,6 +339,33 @@ class _Guard:
             data = envelope.rate_limited("request", str(problem), problem.retry_after_seconds, hints=hints)
             return _Refused(429, str(problem), data, retry_after=str(math.ceil(problem.retry_after_seconds)))
         return None
+
+
+class _EndedByDisconnect:
+    """Cancels the handling of a request whose client disconnects, and with it the run that the client waits for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known: Received = scope["state"][_RECEIVED_KEY]
+        is_answered = False
+
+        async def forward(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        task = asyncio.ensure_future(self._app(scope, receive, forward))
+        disconnect = asyncio.ensure_future(known.disconnected.wait())
+        try:
+            await asyncio.wait([task, disconnect], return_when=asyncio.FIRST_COMPLETED)
+            if task.done() or is_answered:  # after the answer, uvicorn reports a disconnect at once
+                await task
+        finally:
+            disconnect.cancel()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
 
 def _too_large() -> _Refused:

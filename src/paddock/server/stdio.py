@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import AsyncIterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -12,7 +15,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification
 from pydantic import ValidationError
 
+from paddock.server.http import BODY_BYTES
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyio.abc import ObjectReceiveStream, ObjectSendStream
     from mcp.server.lowlevel import Server
 
@@ -20,18 +27,55 @@ if TYPE_CHECKING:
 
 INTEGER_DIGITS = 18
 """A longer integer is not accepted as the id of a request: it may exceed 64 bits."""
+TOO_LONG = "\0"
+"""Stands for a line that is longer than BODY_BYTES. It is not JSON, and no line of a client: each ends with a feed."""
+PIECE_BYTES = 1 << 20
 log = logging.getLogger(__name__)
 
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve the client at the other end of stdin and stdout until it closes one of them."""
     try:
-        async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
-            sending, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-            tasks.start_soon(_answer_unreadable, server, read, sending, write)
-            await server.run(readable, write, server.create_initialization_options())
+        with _claim_stdin() as stdin:
+            await _serve(server, stdin)
     except* BrokenPipeError:  # the client has died, or does not want its answers
         log.info("the client closed its end before it was answered")
+
+
+async def _serve(server: Server[Any], stdin: IO[bytes]) -> None:
+    lines = cast("anyio.AsyncFile[str]", _lines(stdin))  # the SDK only iterates over it
+    async with stdio_server(lines) as (read, write), anyio.create_task_group() as tasks:
+        sending, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        tasks.start_soon(_answer_unreadable, server, read, sending, write)
+        await server.run(readable, write, server.create_initialization_options())
+
+
+@contextmanager
+def _claim_stdin() -> Iterator[IO[bytes]]:
+    """Read the client's messages from a private descriptor. Whatever else reads stdin meanwhile finds its end."""
+    private = os.dup(0)
+    with open(os.devnull, "rb") as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), 0)
+    try:
+        # Not closed: a thread may still wait for the next line.
+        yield os.fdopen(private, "rb", closefd=False)
+    finally:
+        os.dup2(private, 0)
+
+
+async def _lines(stdin: IO[bytes]) -> AsyncIterator[str]:
+    """Yield the client's lines, each within BODY_BYTES. The SDK's own reader would keep a line of any length."""
+    while line := await anyio.to_thread.run_sync(_read_line, stdin):
+        yield line
+
+
+def _read_line(stdin: IO[bytes]) -> str:
+    line = stdin.readline(BODY_BYTES)
+    if len(line) < BODY_BYTES or line.endswith(b"\n"):
+        return line.decode(errors="replace")
+    while (piece := stdin.readline(PIECE_BYTES)) and not piece.endswith(b"\n"):
+        pass
+    return TOO_LONG
 
 
 async def _answer_unreadable(
@@ -74,6 +118,8 @@ def _error(problem: Exception) -> JSONRPCError | None:
     value = next((error["input"] for error in errors if error["type"] == "missing"), first["input"])
     code, reason = INVALID_REQUEST, first["msg"]
     if first["type"] == "json_invalid":
+        if value == TOO_LONG:
+            return _refusal(PARSE_ERROR, f"it is larger than {BODY_BYTES >> 20} MB; send less at once")
         if not value.strip():
             return None
         code, value = PARSE_ERROR, _decode(value)

@@ -26,11 +26,15 @@ SLICE_BYTES = 128 * 1024
 """How much is decoded at once. A character may need four times the memory of its bytes."""
 PATTERN_CHARACTERS = 1000
 PATTERN_BYTES = 8 * 1024 * 1024
-PATTERN_INSTRUCTIONS = 10_000
+PATTERN_INSTRUCTIONS = 5000
 """Limit for a compiled expression: in the worst case a character takes as many steps as there are instructions."""
 STRETCH_CHARACTERS = 64 * 1024
+"""How much is searched at once, at most. No other thread runs meanwhile: RE2 holds the interpreter's lock."""
+STRETCH_STEPS = 5_000_000
+"""How many steps a search of one stretch may take; 10 ns each. Expressions with many instructions get less at once."""
+SHORTEST_STRETCH = 2048
 OVERLAP_CHARACTERS = 4 * 1024
-"""A line longer than a stretch is searched in stretches that overlap by this many characters."""
+"""A line longer than a stretch is searched in stretches that overlap by this many characters, or by half."""
 SHOWN_CHARACTERS = 500
 """Characters of a line that a match shows."""
 LEAD_CHARACTERS = 200
@@ -182,6 +186,9 @@ class Search:
 
     def __init__(self, query: Query, *, deadline: float) -> None:
         self._pattern = compile_pattern(query.search, is_regex=query.is_regex)
+        possible = STRETCH_STEPS // max(1, self._pattern.programsize)
+        self._stretch = min(STRETCH_CHARACTERS, max(SHORTEST_STRETCH, possible))
+        self._accepted = self._stretch - min(OVERLAP_CHARACTERS, self._stretch // 2)
         self._unit, self._offset, self._limit = query.unit, query.offset, query.limit
         self._context = query.context_lines
         self._characters_left, self._deadline = FOUND_CHARACTERS, deadline
@@ -213,16 +220,16 @@ class Search:
     def _search(self, text: str, *, is_last: bool) -> bool:
         """Search the buffer and `text`. Returns whether to stop. Less than a stretch stays in the buffer."""
         text, begin = self._buffer + text, 0
-        while begin < len(text) and (is_last or len(text) - begin >= STRETCH_CHARACTERS):
+        while begin < len(text) and (is_last or len(text) - begin >= self._stretch):
             if self.is_stopped or time.monotonic() > self._deadline:
                 self.next_character, self.is_timeout = self._at.character, True
                 return True
-            end = text.rfind("\n", begin, begin + STRETCH_CHARACTERS) + 1
-            if end == 0 and is_last and len(text) - begin <= STRETCH_CHARACTERS:
+            end = text.rfind("\n", begin, begin + self._stretch) + 1
+            if end == 0 and is_last and len(text) - begin <= self._stretch:
                 end = len(text)
             is_part = end == 0
-            stretch = text[begin : begin + STRETCH_CHARACTERS] if is_part else text[begin:end]
-            accepted = STRETCH_CHARACTERS - OVERLAP_CHARACTERS if is_part else len(stretch)
+            stretch = text[begin : begin + self._stretch] if is_part else text[begin:end]
+            accepted = self._accepted if is_part else len(stretch)
             if self._search_stretch(stretch, accepted, is_part=is_part):
                 return True
             begin += accepted

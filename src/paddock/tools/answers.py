@@ -7,6 +7,7 @@ list if all are JSON, else one text of several lines. Images, audio and embedded
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
@@ -65,7 +66,7 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) ->
     Raises `CallFailed` for any other failure, and what `create_artifact` raises.
     """
     if result.is_error:
-        return _error_answer(result, tool)
+        return await run_by_size([*result.content, result.structured], _error_answer, result, tool)
     shape = _content_value if result.structured is None else _structured_value
     value = await shape(result, tool, create_artifact)
     return Answer(await run_by_size(value, _dumps, value))
@@ -94,6 +95,7 @@ async def _structured_value(result: Result, tool: Tool, create_artifact: CreateA
 
 
 async def _attachment(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
+    await asyncio.sleep(0)  # there may be many thousands of blocks
     resource = block.get("resource")
     if isinstance(resource, dict) and isinstance(resource.get("text"), str):
         return {key: resource[key] for key in ("uri", "mimeType", "text") if key in resource}
@@ -105,15 +107,13 @@ async def _attachment(block: Mapping[str, Any], number: int, create_artifact: Cr
 
 async def _content_value(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
     """One value for all blocks: the value of the only block, the joined texts, or a list."""
-    texts: list[str] = []
-    values: list[Any] = []
-    for number, block in enumerate(result.content, 1):
-        text = _text(block)
-        if text is not None:
-            texts.append(text)
-            values.append(await run_by_size(text, _parse_text, text, tool))
-        else:
-            values.append(await _reference(block, number, create_artifact))
+    # All at once, not each by its own size: there may be many thousands of short ones.
+    parsed = await run_by_size(list(result.content), _parse_texts, result, tool)
+    texts = [text for text, _ in parsed if text is not None]
+    values = [
+        await _reference(block, number, create_artifact) if text is None else value
+        for number, (block, (text, value)) in enumerate(zip(result.content, parsed, strict=True), 1)
+    ]
     if not values:
         return {"result": None}
     if len(texts) < len(values):  # a reference is always under `result`
@@ -122,6 +122,12 @@ async def _content_value(result: Result, tool: Tool, create_artifact: CreateArti
         return _object(values[0])
     all_json = all(value is not text for value, text in zip(values, texts, strict=True))
     return {"result": values if all_json else "\n".join(texts)}
+
+
+def _parse_texts(result: Result, tool: Tool) -> list[tuple[str | None, Any]]:
+    """The text of each block and its value; None for a block without text."""
+    texts = map(_text, result.content)
+    return [(text, None if text is None else _parse_text(text, tool)) for text in texts]
 
 
 def _text(block: Mapping[str, Any]) -> str | None:
@@ -148,6 +154,7 @@ def _refuse(constant: str) -> None:
 
 
 async def _reference(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
+    await asyncio.sleep(0)
     if block.get("type") == "resource_link":
         return {key: block[key] for key in _LINK if block.get(key) is not None}
     resource = block.get("resource")

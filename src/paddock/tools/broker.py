@@ -93,7 +93,7 @@ class Broker:
             return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
         text = call.arguments_json
         self._bytes_left -= len(text)
-        arguments = TOO_LARGE if self._bytes_left < 0 else await run_by_size(text, _parse, text)
+        arguments = TOO_LARGE if self._bytes_left < 0 else await run_by_size(text, parse_arguments, text)
         started = time.perf_counter()
         session_tool = self._scope.session_tools.get(call.tool)
         if session_tool is not None:
@@ -319,7 +319,7 @@ def _unusable_arguments(name: str, reason: str) -> dict[str, Any]:
     return envelope.invalid_arguments(name, reason, hints=[hint])
 
 
-def _parse(text: str) -> dict[str, Any] | str:
+def parse_arguments(text: str) -> dict[str, Any] | str:
     """The arguments, or why they cannot be used. The run's result shows them, so they must be valid JSON."""
     try:
         arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)

@@ -94,8 +94,13 @@ def redact_secrets_in_json(text: str, secrets: Collection[str] = ()) -> str:
 
 def _may_hold_secret(text: str, secrets: Collection[str]) -> bool:
     """Whether JSON text must be parsed to redact it. An escaped character may belong to a secret or to its name."""
-    if "\\u" in text or "://" in text or _SECRET_WORDS.search(re.sub(r"\\.|[^a-z0-9]", "", text.lower())):
+    if "\\u" in text or "://" in text:
         return True
+    lower = text.lower()
+    for begin in range(0, len(lower), PIECE_CHARACTERS):  # in pieces, as in `_sub`
+        piece = lower[begin : begin + PIECE_CHARACTERS + OVERLAP_CHARACTERS]
+        if _SECRET_WORDS.search(re.sub(r"\\.|[^a-z0-9]", "", piece)):
+            return True
     return any(secret in text for secret in (*secrets, *_known_forms(frozenset(secrets))))
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 
 from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.validation import parse_saved, validate
 from paddock.errors import BadDefinition, NotFound
 from paddock.server.code_tools import make_code_tool
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
+from paddock.server.rest.callers import get_caller, slot
 from paddock.server.rest.models import (
     AnswerModel,
     ArgumentsBody,
@@ -23,14 +24,21 @@ from paddock.server.rest.models import (
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
+    from paddock.server.sessions import Caller
+
+MAX_DEFINITIONS = 200
+"""How many definitions a principal may have. Lists show all of them."""
 
 
 def make_router(services: Services) -> APIRouter:
     router = APIRouter(tags=["definitions"])
 
-    async def check(principal: str, values: dict[str, Any]) -> tuple[str, ...]:
-        others = await services.store.definitions.versions(principal)
-        checked = await validate(values, services.paddock, services.config, others)
+    async def check(caller: Caller, values: dict[str, Any]) -> tuple[str, ...]:
+        others = await services.store.definitions.versions(caller.principal)
+        if len(others) >= MAX_DEFINITIONS and values["name"] not in others:
+            raise BadDefinition(f"you have {len(others)} definitions, and cannot have more: delete one first")
+        async with slot(services, caller):
+            checked = await validate(values, services.paddock, services.config, others)
         return checked.warnings
 
     async def find(principal: str, name: str) -> dict[str, Any]:
@@ -65,7 +73,7 @@ def make_router(services: Services) -> APIRouter:
         """Check a definition and save it. A bad one is refused, and the old one stays."""
         caller = await get_caller(services, request)
         values = _values(body, name)
-        warnings = await check(caller.principal, values)
+        warnings = await check(caller, values)
         await services.store.definitions.save(caller.principal, name, values)
         return {**await find(caller.principal, name), "warnings": warnings}
 
@@ -80,17 +88,18 @@ def make_router(services: Services) -> APIRouter:
     async def validate_definition(request: Request, body: DefinitionBody) -> dict[str, Any]:
         """Check a definition without saving it."""
         caller = await get_caller(services, request)
-        return {"warnings": await check(caller.principal, _values(body, body.name))}
+        return {"warnings": await check(caller, _values(body, body.name))}
 
     @router.post("/definitions/{name}/try", response_model=AnswerModel, responses=problems.responses(400, 404, 422))
-    async def try_definition(request: Request, name: str, body: ArgumentsBody) -> dict[str, Any]:
+    async def try_definition(request: Request, name: str, body: ArgumentsBody) -> Response:
         """Call a code tool, saved or shipped, and return what an MCP client would get."""
         caller = await get_caller(services, request)
         definition = shipped(name) if name in SHIPPED else parse_saved((await find(caller.principal, name))["spec"])
         tool = make_code_tool(services, definition)
-        arguments, _, problem = tool.check(tool.normalize(body.arguments))
+        arguments, _, problem = await asyncio.to_thread(tool.check, tool.normalize(body.arguments))
         result = tool.refuse(problem) if problem is not None else await tool.call(caller, arguments)
-        return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        text = await asyncio.to_thread(result.model_dump_json, by_alias=True, exclude_none=True)
+        return Response(text, media_type="application/json")
 
     return router
 

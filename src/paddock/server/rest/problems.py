@@ -103,6 +103,10 @@ def install(app: FastAPI, services: Services) -> None:
             headers["Allow"] = ", ".join(sorted(methods))
         return problem(error.status_code, str(error.detail), name, headers=headers)
 
+    async def on_fault(request: Request, error: Exception) -> JSONResponse:
+        return problem(500, "The server failed. Its log says why.", "InternalError")
+
+    app.add_exception_handler(Exception, on_fault)  # Starlette logs it too
     app.add_exception_handler(PaddockError, on_paddock_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http_error)

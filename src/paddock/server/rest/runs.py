@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import binascii
 import json
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +21,7 @@ from paddock.model.artifacts import Artifact
 from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.files import File
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
+from paddock.server.rest.callers import get_caller, slot
 from paddock.server.rest.models import (
     ArtifactFile,
     BinaryFile,
@@ -35,8 +37,12 @@ from paddock.server.rest.models import (
 )
 from paddock.server.runs import Run, cancel_run, create_run
 from paddock.store.runs import RUNNING, StoredRun
+from paddock.tools.broker import ARGUMENT_BYTES, parse_arguments
+from paddock.tools.size import run_by_size
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from paddock.model.request import RunOptions
     from paddock.server.services import Services
     from paddock.server.sessions import Caller
@@ -45,11 +51,14 @@ EVENT_STREAM = "text/event-stream"
 MAX_WAIT_SECONDS = 60.0
 KEEP_ALIVE_SECONDS = 10.0
 """How often a silent stream sends a comment, so that nothing between us and the client closes the connection."""
+WAITING_BYTES = 4 * 1024 * 1024
+"""How much of a run's events waits for a slow client. Beyond this, events are dropped. `done` has the whole result."""
+EVENT_BYTES = 200
+"""What an event takes besides its text."""
 KeyHeader = Annotated[
     str | None,
     Header(alias="Idempotency-Key", max_length=255, description="A repeated request with this key starts nothing new."),
 ]
-_END: Any = object()
 
 
 def make_router(services: Services) -> APIRouter:
@@ -68,15 +77,15 @@ def make_router(services: Services) -> APIRouter:
         """Run a script and wait for its result, or with `detach` return at once.
 
         With `Accept: text/event-stream`, the run's events are streamed: `started`, `output`, `tool_call`,
-        `tool_result`, `progress`, `artifact`, and last `done` with the result. A client that disconnects cancels its
-        run, unless it is detached.
+        `tool_result`, `progress`, `artifact`, and last `done` with the result. A client that reads too slowly misses
+        some: `dropped` says how many. A client that disconnects cancels its run, unless it is detached.
         """
         caller = await get_caller(services, request)
         asked = await asyncio.to_thread(_face_request, body, idempotency_key)
-        events: asyncio.Queue[Event] | None = None
+        events: Events | None = None
         if EVENT_STREAM in request.headers.get("accept", "") and not body.detach:
-            events = asyncio.Queue()
-            caller = replace(caller, watch=events.put_nowait)
+            events = Events()
+            caller = replace(caller, watch=events.add)
         run = await create_run(services, caller, None, asked)
         if isinstance(run, StoredRun):
             return await _repeated(services, run)
@@ -84,7 +93,7 @@ def make_router(services: Services) -> APIRouter:
             run.detach()
             return JSONResponse(run.state(), 202, {"Location": f"/v1/runs/{run.id}"})
         if events is not None:
-            return StreamingResponse(_stream(services, run, events), media_type=EVENT_STREAM)
+            return _RunStream(services, run, events)
         result = await run.execute()
         return Response(await asyncio.to_thread(result.to_json), media_type="application/json")
 
@@ -116,9 +125,11 @@ def make_router(services: Services) -> APIRouter:
     ) -> Response:
         """Get a run: its result, or its output, calls and progress so far."""
         caller = await get_caller(services, request)
-        running = services.runs.get(run_id)
-        if running is not None and wait_seconds:
-            await _wait(running.has_ended, wait_seconds)
+        running = services.runs.get(run_id)  # now, because it may end while it is read
+        shown = await _show(services, caller, run_id)  # 404 before any wait: waiting would tell that the run exists
+        if running is None or not wait_seconds:
+            return shown
+        await _wait(running.has_ended, wait_seconds)
         return await _show(services, caller, run_id)
 
     @router.post("/runs/{run_id}/cancel", response_model=StoredRunModel, responses=problems.responses(404))
@@ -131,14 +142,17 @@ def make_router(services: Services) -> APIRouter:
     @router.post("/check", response_model=CheckModel, responses=problems.responses(400, 422))
     async def check(request: Request, body: RunBody) -> dict[str, Any]:
         """Compile a script without running it, and check its types with `type_check`."""
+        caller = await get_caller(services, request)
         asked = await asyncio.to_thread(_face_request, body, None)
-        error = await services.paddock.check(asked.code, **asked.options)
+        async with slot(services, caller):
+            error = await services.paddock.check(asked.code, **asked.options)
         return {"error": None if error is None else asdict(error)}
 
     @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
     async def lint(request: Request, body: LintBody) -> list[dict[str, Any]]:
         """Check Python code with Ruff. The code is not run."""
-        return [each.to_dict() for each in await alint(body.code, mode=body.mode)]
+        async with slot(services, await get_caller(services, request)):
+            return [each.to_dict() for each in await alint(body.code, mode=body.mode)]
 
     return router
 
@@ -155,7 +169,10 @@ def _face_request(body: RunBody, key: str | None) -> FaceRequest:
 
 def _file(body: TextFile | BinaryFile) -> File:
     if isinstance(body, BinaryFile):
-        return File(body.file_name, base64.b64decode(body.base64), body.file_type)
+        try:
+            return File(body.file_name, base64.b64decode(body.base64, validate=True), body.file_type)
+        except (binascii.Error, ValueError):
+            raise BadFile(f"the content of {body.file_name!r} is not base64") from None
     try:
         return File(body.file_name, body.content.encode(), body.file_type)
     except UnicodeEncodeError:
@@ -165,7 +182,7 @@ def _file(body: TextFile | BinaryFile) -> File:
 async def _repeated(services: Services, run: StoredRun) -> Response:
     """Return what became of the earlier run with the same idempotency key."""
     if run.result is not None:
-        return JSONResponse(run.result)
+        return await json_response(run.result)
     position = services.queue.position(run.id)
     state = {"verdict": RUNNING} if position is None else {"verdict": "queued", "position": position}
     return JSONResponse({"run_id": run.id, **state}, 202, {"Location": f"/v1/runs/{run.id}"})
@@ -180,7 +197,14 @@ async def _show(services: Services, caller: Caller, run_id: str) -> Response:
         values["progress"] = services.runs[run_id].reporter.progress()
     if (position := services.queue.position(run_id)) is not None:
         values |= {"verdict": "queued", "position": position}
-    return JSONResponse(values)
+    return await json_response(values)
+
+
+async def json_response(values: Mapping[str, Any]) -> Response:
+    """Return values that may be large as a response. The event loop does not wait until they are encoded."""
+    import msgspec
+
+    return Response(await asyncio.to_thread(msgspec.json.encode, values), media_type="application/json")
 
 
 async def _wait(ended: asyncio.Event, seconds: float) -> None:
@@ -191,40 +215,101 @@ async def _wait(ended: asyncio.Event, seconds: float) -> None:
         return
 
 
-async def _stream(services: Services, run: Run, events: asyncio.Queue[Event]) -> AsyncIterator[str]:
-    """Yield a run's events as server-sent events. Closing the iterator ends the run."""
-    task = asyncio.create_task(run.execute())
-    task.add_done_callback(lambda _: events.put_nowait(_END))
-    yield _event("started", run.state())
-    name = "done"
-    try:
+class Events:
+    """The events of a run on their way to a client, within WAITING_BYTES."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Event] = deque()
+        self._bytes = 0
+        self._has_changed = asyncio.Event()
+        self._is_over = False
+        self.dropped = 0
+
+    def add(self, event: Event) -> None:
+        size = _size(event)
+        if self._bytes + size > WAITING_BYTES:
+            self.dropped += 1
+            return
+        self._bytes += size
+        self._waiting.append(event)
+        self._has_changed.set()
+
+    def end(self) -> None:
+        self._is_over = True
+        self._has_changed.set()
+
+    async def next(self) -> Event | None:
+        """Return the next event, or None after the last."""
+        while not self._waiting:
+            if self._is_over:
+                return None
+            self._has_changed.clear()
+            await self._has_changed.wait()
+        event = self._waiting.popleft()
+        self._bytes -= _size(event)
+        return event
+
+
+def _size(event: Event) -> int:
+    match event:
+        case Output():
+            return EVENT_BYTES + len(event.text)
+        case ToolCall():
+            return EVENT_BYTES + len(event.tool) + len(event.arguments_json)
+        case Progress():
+            return EVENT_BYTES + len(event.message)
+    return EVENT_BYTES
+
+
+class _RunStream(StreamingResponse):
+    """Executes a run and sends its events. The run ends with the response, however that ends."""
+
+    def __init__(self, services: Services, run: Run, events: Events) -> None:
+        # Not in the iterator: a client that has gone already lets it never start, and the run would keep its slot.
+        self._task = asyncio.create_task(run.execute())
+        self._task.add_done_callback(lambda _: events.end())
+        self._services, self._run, self._events = services, run, events
+        super().__init__(self._stream(), media_type=EVENT_STREAM)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _stream(self) -> AsyncIterator[str]:
+        yield _event("started", self._run.state())
         while True:
+            if self._events.dropped:
+                yield _event("dropped", {"events": self._events.dropped})
+                self._events.dropped = 0
             try:
                 async with asyncio.timeout(KEEP_ALIVE_SECONDS):
-                    event = await events.get()
+                    event = await self._events.next()
             except TimeoutError:
                 yield ": still running\n\n"
                 continue
-            if event is _END:
+            if event is None:
                 break
             if not isinstance(event, Done):
-                yield _event(*_described(event))
+                yield _event(*await _described(event))
         try:
-            data = await asyncio.to_thread((await task).to_json)
+            name, data = "done", await asyncio.to_thread((await asyncio.shield(self._task)).to_json)
         except PaddockError as fault:
-            name, data = "error", problems.describe(services, fault).model_dump_json()
+            name, data = "error", problems.describe(self._services, fault).model_dump_json()
         yield f"event: {name}\ndata: {data}\n\n"
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
 
 
-def _described(event: Event) -> tuple[str, Mapping[str, Any]]:
+async def _described(event: Event) -> tuple[str, Mapping[str, Any]]:
     match event:
         case Output():
             return "output", asdict(event)
         case ToolCall():
-            return "tool_call", {"id": event.id, "tool": event.tool, "arguments": json.loads(event.arguments_json)}
+            text = event.arguments_json  # as the guest sent it: maybe not JSON
+            arguments = {} if len(text) > ARGUMENT_BYTES else await run_by_size(text, parse_arguments, text)
+            shown = arguments if isinstance(arguments, dict) else {}
+            return "tool_call", {"id": event.id, "tool": event.tool, "arguments": shown}
         case ToolResult():
             return "tool_result", asdict(event)
         case Progress():

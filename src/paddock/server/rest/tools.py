@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from paddock.model.request import RunContext
 from paddock.server.rest import problems
+from paddock.server.rest.callers import get_caller, slot
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
 
 if TYPE_CHECKING:
@@ -41,10 +43,16 @@ def make_router(services: Services) -> APIRouter:
         return await services.paddock.tool_stubs(name, language=language)
 
     @router.post("/tools/{name}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 422))
-    async def call(request: Request, name: str, body: ArgumentsBody) -> dict[str, Any]:
+    async def call(request: Request, name: str, body: ArgumentsBody) -> Response:
         """Call a tool as a script would. A failed call has `failed: true` and an error envelope as its value."""
-        answer = await services.paddock.call_tool(name, body.arguments)
-        return {"value": answer.value, "failed": answer.failed}
+        caller = await get_caller(services, request)
+        async with slot(services, caller) as call_id:
+            scope = services.artifacts.of(caller.owner, call_id)
+            context = RunContext(call_id, scope, context=caller.context.for_run({}))
+            answer = await services.paddock.call_tool(name, body.arguments, context=context)
+        failed = "true" if answer.failed else "false"
+        text = f'{{"value":{answer.json},"failed":{failed}}}'
+        return Response(text.encode(errors="replace"), media_type="application/json")  # maybe a lone surrogate
 
     @router.get("/servers", response_model=list[UpstreamModel], responses=problems.responses())
     async def servers(request: Request) -> list[dict[str, Any]]:

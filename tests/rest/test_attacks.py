@@ -1,0 +1,219 @@
+"""Hostile requests over REST: each is refused or bounded, and the server goes on serving."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from paddock import Config
+from paddock.config import ServerConfig, ToolsConfig
+from paddock.model.events import Output, Progress, ToolCall
+from paddock.server.rest import runs as rest_runs
+from paddock.server.rest.runs import Events
+from paddock.store.runs import EVERYONE
+from tests.rest.conftest import REQUIRED, Rest, serve_rest
+from tests.tools.upstreams import TOKEN, bare_config, hostile, plain
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+FOREVER = "import time\nprint('begun', flush=True)\ntime.sleep(600)"
+MANY = 20_000
+
+
+async def send(rest: Rest, path: str, body: Any, *headers: str) -> asyncio.StreamWriter:
+    """Send a request and return its connection, without waiting for the answer."""
+    content = json.dumps(body).encode()
+    head = [f"POST /v1{path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", *headers]
+    _, writer = await asyncio.open_connection("127.0.0.1", int(rest.url.rsplit(":")[-1]))
+    writer.write("\r\n".join([*head, f"Content-Length: {len(content)}", "", ""]).encode() + content)
+    await writer.drain()
+    return writer
+
+
+async def tokens(rest: Rest) -> list[dict[str, str]]:
+    """The headers of two principals."""
+    made = [await rest.services.store.tokens.add(name) for name in ("ann", "bob")]
+    return [{"Authorization": f"Bearer {token}"} for _, token in made]
+
+
+async def until_idle(rest: Rest) -> None:
+    """Wait until nothing has a slot any more."""
+    async with asyncio.timeout(30):
+        while rest.services.queue.running or rest.services.queue.waiting or rest.services.runs:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/runs", {"code": FOREVER}),
+        ("/definitions/run_code/try", {"arguments": {"code": FOREVER}}),
+        ("/tools/wait/call", {"arguments": {}}),
+    ],
+)
+async def test_a_client_that_disconnects_while_it_waits_ends_what_it_asked_for(path: str, body: Any) -> None:
+    started = asyncio.Event()
+
+    async def wait() -> None:
+        started.set()
+        await asyncio.sleep(600)
+
+    async with serve_rest(tools=[wait]) as rest:
+        writer = await send(rest, path, body)
+        async with asyncio.timeout(30):
+            while not rest.services.runs and not started.is_set():
+                await asyncio.sleep(0.01)
+        writer.close()
+        await until_idle(rest)
+
+
+async def test_a_client_that_is_gone_before_its_stream_begins_leaves_no_slot_taken(rest: Rest) -> None:
+    for _ in range(5):
+        body, key = {"code": FOREVER}, "Idempotency-Key: gone"  # with a key, the run is written before it starts
+        writer = await send(rest, "/runs", body, key, "Accept: text/event-stream")
+        writer.transport.abort()
+        writer.close()
+        await until_idle(rest)
+    unended = await rest.services.store.runs.list(EVERYONE, verdict="running")
+    assert unended == []
+
+
+async def test_waiting_for_the_run_of_another_does_not_tell_that_it_exists() -> None:
+    async with serve_rest(REQUIRED) as rest:
+        ann, bob = await tokens(rest)
+        made = await rest.http.post("/runs", json={"code": FOREVER, "detach": True}, headers=ann)
+        run_id = made.json()["run_id"]
+        # A wait for the run would end only with the run, and the client gives up before that.
+        response = await rest.http.get(f"/runs/{run_id}", params={"wait_seconds": 60}, headers=bob, timeout=30)
+        assert (response.status_code, run_id in rest.services.runs) == (404, True)
+        missing = await rest.http.get("/runs/r_nothing", params={"wait_seconds": 60}, headers=bob)
+        assert missing.json() == {**response.json(), "detail": "there is no run 'r_nothing'"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"code": "1", **{f"field{number}": 0 for number in range(MANY)}},
+        {"code": "1", "argv": [0] * MANY},
+        {"code": "1", "tools": [0] * MANY},
+        {"code": "1", "tools": ["a"] * MANY},
+        {"code": "1", "refused_modules": ["a"] * MANY},
+        {"code": "1", "inputs": {f"x{number}": 0 for number in range(MANY)}},
+        {"code": "1", "files": [{}] * MANY},
+    ],
+    ids=["fields", "arguments", "wrong tools", "tools", "modules", "inputs", "files"],
+)
+async def test_a_request_with_too_many_entries_is_refused_without_looking_at_each(rest: Rest, body: Any) -> None:
+    response = await rest.http.post("/runs", json=body)
+    problem = response.json()
+    assert (response.status_code, len(response.content) < 1000) == (422, True)
+    assert any(number in problem["detail"] for number in ("1000", "100 items", "at most 100")), problem
+
+
+async def test_a_context_with_too_many_entries_is_refused(rest: Rest) -> None:
+    response = await rest.http.put("/context", json={"values": {f"x{number}": 0 for number in range(MANY)}})
+    assert (response.status_code, "at most 1000" in response.json()["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reason"),
+    [({"x": "a" * 300_000}, "larger than"), ({"x": json.loads("[" * 500 + "]" * 500)}, "nested more than")],
+)
+async def test_a_definition_that_would_break_every_list_is_refused(rest: Rest, inputs: Any, reason: str) -> None:
+    response = await rest.http.put("/definitions/big", json={"description": "d", "code": "1", "inputs": inputs})
+    assert (response.status_code, reason in response.json()["detail"]) == (422, True)
+    assert (await rest.http.get("/definitions")).status_code == 200
+
+
+async def test_a_principal_has_a_limited_number_of_definitions(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.server.rest.definitions.MAX_DEFINITIONS", 1)
+    spec = {"description": "d", "code": "1"}
+    statuses = [(await rest.http.put(f"/definitions/{name}", json=spec)).status_code for name in ("d1", "d2", "d1")]
+    assert statuses == [200, 422, 200]
+    await rest.http.delete("/definitions/d1")
+
+
+async def test_events_that_nobody_reads_are_dropped_and_counted() -> None:
+    events = Events()
+    for number in range(100):
+        events.add(ToolCall(number, "t", "x" * 1_000_000))
+        events.add(Progress(number, None, "x" * 1000))
+        events.add(Output("stdout", "x" * 1000))
+    events.end()
+    kept = []
+    while (event := await events.next()) is not None:
+        kept.append(event)
+    assert (len(kept) + events.dropped, isinstance(kept[0], ToolCall)) == (300, True)
+    assert sum(len(getattr(each, "arguments_json", "")) for each in kept) <= rest_runs.WAITING_BYTES
+
+
+async def test_a_reader_that_missed_events_is_told_and_still_gets_the_result(
+    rest: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest_runs, "WAITING_BYTES", 1000)
+    headers, code = {"Accept": "text/event-stream"}, "for i in range(50): print('x' * 900, flush=True)\n7"
+    async with rest.http.stream("POST", "/runs", json={"code": code}, headers=headers) as response:
+        lines = [line async for line in response.aiter_lines()]
+    assert "event: dropped" in lines or lines.count("event: output") == 50
+    done = json.loads(lines[lines.index("event: done") + 1].removeprefix("data: "))
+    assert (done["output"], len(done["stdout"])) == (7, 50 * 901)
+
+
+@pytest.mark.parametrize("text", ["5", "[1]", "nonsense", "[" * 100_000, '{"a": NaN}', '{"a": 1e999}'])
+async def test_arguments_that_are_not_an_object_do_not_break_the_stream(text: str) -> None:
+    assert await rest_runs._described(ToolCall(1, "t", text)) == ("tool_call", {"id": 1, "tool": "t", "arguments": {}})
+
+
+async def test_what_a_called_tool_stores_belongs_to_its_caller() -> None:
+    config = replace(bare_config({"it": plain()}), server=ServerConfig(require_token=True))
+    async with serve_rest(config) as rest:
+        ann, bob = await tokens(rest)
+        answer = (await rest.http.post("/tools/it.picture/call", json={"arguments": {}}, headers=ann)).json()
+        artifact = answer["value"]["result"]["id"]
+        statuses = [(await rest.http.get(f"/artifacts/{artifact}", headers=who)).status_code for who in (ann, bob)]
+        assert statuses == [200, 404]
+
+
+@pytest.mark.parametrize("tool", ["secrets", "protocol_error", "die", "malformed", "surrogate", "nan", "odd_blocks"])
+async def test_a_called_tool_that_misbehaves_is_an_answer_without_its_secret(tool: str) -> None:
+    async with serve_rest(bare_config({"it": hostile()})) as rest:
+        response = await rest.http.post(f"/tools/it.{tool}/call", json={"arguments": {}})
+        assert (response.status_code, set(response.json())) == (200, {"value", "failed"})
+        code = f"await call_tool('it.{tool}', {{}})"
+        streamed = await rest.http.post("/runs", json={"code": code}, headers={"Accept": "text/event-stream"})
+        servers = await rest.http.get("/servers")
+        run = await rest.run(code)
+        stored = await rest.http.get(f"/runs/{run['run_id']}")
+        shown = [response.text, streamed.text, servers.text, json.dumps(run), stored.text]
+        assert ("event: done" in streamed.text, [text for text in shown if TOKEN in text]) == (True, [])
+
+
+async def test_a_called_tool_obeys_the_policy_and_the_rules_of_the_context() -> None:
+    rules = ToolsConfig(policy=({"match": "it.ok", "action": "deny"},))
+    async with serve_rest(bare_config({"it": hostile()}, tools=rules)) as rest:
+        denied = (await rest.http.post("/tools/it.ok/call", json={"arguments": {}})).json()
+        assert (denied["failed"], denied["value"]["error_kind"]) == (True, "policy_denied")
+
+
+@pytest.mark.parametrize("path", ["/check", "/lint", "/definitions/validate", "/tools/price/call"])
+async def test_work_that_is_no_run_is_refused_when_the_queue_is_full(path: str) -> None:
+    few = replace(Config(), server=ServerConfig(max_runs=1, max_waiting=0))
+    async with serve_rest(few) as rest:
+        writer = await send(rest, "/runs", {"code": FOREVER})
+        while not rest.services.queue.running:
+            await asyncio.sleep(0.01)
+        body = {"arguments": {}} if path.startswith("/tools") else {"code": "1"}
+        if "validate" in path:
+            body = {"name": "a", "description": "d", "code": "1"}
+        response = await rest.http.post(path, json=body)
+        assert (response.status_code, response.json()["envelope"]["error_code"]) == (429, "RATE_LIMITED")
+        writer.close()
+        await until_idle(rest)
+
+
+async def test_the_document_needs_a_token_as_everything_else_does() -> None:
+    async with serve_rest(REQUIRED) as rest:
+        assert (await rest.http.get(f"{rest.url}/openapi.json")).status_code == 401
