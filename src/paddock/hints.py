@@ -14,21 +14,8 @@ from collections.abc import Callable, Collection
 from keyword import kwlist
 from typing import NamedTuple
 
-from paddock.mistake import (
-    Mistake,
-    attribute,
-    members,
-    missing_import,
-    missing_module,
-    near_file,
-    near_key,
-    near_name,
-    none_value,
-    operands,
-    other_word,
-    own_attribute,
-    server_call,
-)
+from paddock import remedies
+from paddock.mistake import Mistake
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
@@ -77,6 +64,8 @@ def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), cal
     if mistake.is_own:
         return ""
     found = next((text for hint in HINTS[mistake.language] if (text := hint.text_for(mistake))), "")
+    if (values := mistake.facts["values"]) and values not in found:
+        found = f"{found} Here {values}."  # whatever the mistake is, these are true
     return " ".join(found.split())  # names come from the script
 
 
@@ -109,7 +98,8 @@ _CONNECTION = (
     r"Name or service not known|Temporary failure in name resolution|Name resolution|nodename nor servname|"
     r"Network is unreachable|Connection refused|Failed to establish a new connection|Max retries exceeded|"
     r"Cannot connect to host|Could not contact DNS|All connection attempts failed|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|"
-    r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|Command '.{0,3}(curl|wget|git|ping)\b"
+    r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|"
+    r"Command '.{0,3}(curl|wget|ping|git[', ]+(clone|fetch|pull|push|ls-remote))\b"
 )
 _IS_PYTHON = "This tool runs JavaScript, and this is Python."
 _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$"
@@ -123,10 +113,14 @@ _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`
 _ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
 _FOLDER = "Write to /tmp, which is the working directory."
 _DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
-_FORMAT = "Give strptime a format in the text's order: %d day, %m month, %Y year; fromisoformat takes 2026-01-31."
+_UNCOVERED = "The format does not cover the end '<rest>' of the text: add it (%H:%M time, %f fraction, %z zone)."
+_TAKES = r"\w\.(?P<name>\w+)\(\) takes (?P<taken>\d+) positional arguments? but (?P<given>\d+)"
 _SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1."
 _NUMBER = "Clean the text first (strip, remove commas), or skip what is no number."
-_OPERANDS = r"""(?:for (?P<sign>\S+): |concatenate )'?(?P<left>\w+)'? .*['"](?P<right>\w+)['"]"""
+_OPERANDS = (
+    r"""(?:for (?P<sign>\S+)(?: or pow\(\))?: |concatenate |(?P<compared>not supported between instances of ))"""
+    r"""'?(?P<left>\w+)'? .*['"](?P<right>\w+)['"]"""
+)
 _OF_ARRAYS = "(shape|mean|sum|std|max|min|reshape|tolist|dtype|astype|T)"
 _BLOCKS = "if|elif|else|for|while|def|class|try|with|except|finally"
 _BRACES = r"^\s*\}?\s*(def|class|if|elif|else|for|while|try)\b.*\{\s*$"
@@ -150,11 +144,8 @@ _ANSWER_SHAPE = (
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
 _LOST_THIS = "`this` is undefined here: call the method on its object, or use an arrow function."
-_ONLY_ARRAYS = "Only arrays have `<name>`: use [...x], Object.values(x), or `await` what gives the array."
-_ARRAY_METHODS = "push|map|filter|reduce|forEach|find|some|every|join|sort|flatMap"
 
 _LAMBDA = r"lambda[^:]*: ?(return|raise|for|while)\b"
-_COMPARE = "Compare one value of each: key=lambda x: x['name']. In a heap, add a counter."
 _PLACEHOLDERS = "Give one value for each placeholder; several are a tuple: '%s %s' % (a, b)."
 _MATCH_CALL = "Match the call to the function's parameters."
 
@@ -176,7 +167,8 @@ _PYTHON = (
     Hint("EOFError", "EOF when reading a line", "Scripts have no keyboard input: assign the value in the script."),
     Hint("Error", "unsupported locale", "Only the C locale is installed: format with f'{x:,.2f}' or strftime."),
     Hint("SystemExit|IndexError", "^2$|index out of range", _NO_ARGUMENTS, when="reads arguments"),
-    Hint("CalledProcessError", "", "Run it with capture_output=True, and print its stderr."),
+    Hint("CalledProcessError", "", "The program failed: its stderr tells why.", when="values"),
+    Hint("CalledProcessError", "", "The program failed: run it with capture_output=True, and print its stderr."),
     # Syntax.
     Hint(_SYNTAX, "", "This is not a notebook: remove the line.", r"^\s*[!%]"),
     Hint(_SYNTAX, "", "This tool runs Python, and this is JavaScript.", _JAVASCRIPT_LINE),
@@ -224,10 +216,10 @@ _PYTHON = (
     Hint(_SYNTAX, "nonlocal", "Write `global` for a variable of the top level."),
     Hint(_SYNTAX, "patterns unreachable", "Match a type with `case int():`; a bare name matches everything."),
     # Names.
-    Hint("ModuleNotFoundError|ImportError|FeatureNotFound", _MODULE, missing_module),
-    Hint("ImportError", "cannot import name '(?P<name>)", attribute),
+    Hint("ModuleNotFoundError|ImportError|FeatureNotFound", _MODULE, remedies.missing_module),
+    Hint("ImportError", "cannot import name '(?P<name>)", remedies.attribute),
     Hint("ImportError", "cannot import name", "The module has no such name in this version: look with dir(module)."),
-    Hint("UnboundLocalError", "", "Assign it first. To change an outer variable, declare it `nonlocal` or `global`."),
+    Hint("UnboundLocalError", "variable '(?P<name>\\w+)'", remedies.unbound),
     # Files, databases and dates.
     Hint("OSError", "non-existent directory", _FOLDER),
     Hint("FileExistsError", "", "It exists already: pass exist_ok=True, or use another name."),
@@ -246,7 +238,9 @@ _PYTHON = (
     Hint("TypeError", r"'(Timestamp|datetime)\b|datetime\.(date|timedelta)", _DATES),
     Hint("DateParseError|OutOfBoundsDatetime", "", "Pass format='%d/%m/%Y' (or what the text has) or errors='coerce'."),
     Hint("ValueError", "(: |data )''", "The text is empty: skip it, or use a default."),
-    Hint("ValueError", "not match format|isoformat|unconverted data", _FORMAT),
+    Hint("ValueError", 'unconverted data remains(:| when.*:) ?"?(?P<rest>.*?)"?(, at.*)?$', _UNCOVERED),
+    Hint("ValueError", "data ['\"](?P<text>[^'\"]*)['\"] does(n't| not) match format", remedies.date_text),
+    Hint("ValueError", "isoformat string: '(?P<text>.*)'", remedies.date_text),
     Hint("ValueError", r"^(month|day|hour|minute) (must|is out)", "Use a date that exists; timedelta adds days."),
     # Tools and their answers.
     Hint("TypeError|AttributeError", _COROUTINE, "Run it with asyncio.run(f()).", when="program"),
@@ -268,7 +262,7 @@ _PYTHON = (
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, {{}}).", r"\] ?\.update\(", "not near"),
     Hint("KeyError", r"^'?\(", "Choose several columns with a list: df[['a', 'b']]."),
     Hint("KeyError", "not found in axis", "Labels of rows are meant: for columns pass columns=[...]."),
-    Hint("KeyError", "^'?(?P<name>.*?)'?$", near_key),
+    Hint("KeyError", "^'?(?P<name>.*?)'?$", remedies.near_key),
     Hint("KeyError", "", "The keys are: <keys>."),
     Hint("KeyError", "", "Check the key with `in`, or use `.get(key)`."),
     # pandas and NumPy.
@@ -287,8 +281,9 @@ _PYTHON = (
     Hint("LinAlgError", "Singular", "The matrix has no inverse: use np.linalg.pinv or lstsq."),
     Hint("IndexError|AxisError", "too many ind|array of dim", "The array has fewer dimensions: print its .shape."),
     # Attributes.
-    Hint("AttributeError", "'NoneType' object", none_value),
-    Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", attribute),
+    Hint("AttributeError", "'NoneType' object", remedies.none_value),
+    Hint("AttributeError", "no attribute '(?P<name>\\w+)'", remedies.missing_on_self),
+    Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", remedies.attribute),
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
     Hint("AttributeError", f"'list' object has no attribute '{_OF_ARRAYS}'", "Make an array first: np.array(x)."),
     Hint("AttributeError", "'list' object has no", "It is a list: take an item, as in x[0], or loop over it."),
@@ -296,20 +291,25 @@ _PYTHON = (
     Hint("AttributeError", "has no attribute", "It has: <keys>."),
     Hint("AttributeError", r"has no attribute|^\w+$", "Look at what it has with print(type(x), dir(x))."),
     # Values.
-    Hint("TypeError", "NoneType", none_value),
+    Hint("TypeError", "NoneType|can only join an iterable", remedies.none_value, when="is None"),
+    Hint("TypeError", "NoneType", remedies.none_value),
     Hint("TypeError", "not JSON serializable", "Pass plain values: list(), str(), float(), .isoformat() or .tolist()."),
     Hint("TypeError", "keys must be str", "Use text as keys: str(key)."),
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
     Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
     Hint("TypeError|IndexError", "ly integers|an integer|slice ind|not float$", "Use a whole number: `//` or int(x)."),
-    Hint("TypeError", r"'<.*'(\w+)' and '\1'", _COMPARE),
     Hint("TypeError", "not callable", "A key is a function: key=lambda x: x['name'].", r"\bkey ?= ?['\"\[]"),
     Hint("TypeError", "'(month|year)s?' is an invalid", "timedelta has days and weeks: compute months yourself."),
     Hint("TypeError|IndexError", "for format string|arguments converted|Replacement index", _PLACEHOLDERS),
     Hint("TypeError", "non-default argument", "Put the fields without a default first."),
     Hint("TypeError", "abstract (class|method)", "Define the methods that it names in the class."),
-    Hint("FrozenInstanceError|AttributeError", "cannot assign|can't set", "Make a copy: dataclasses.replace(x, a=1)."),
+    Hint("FrozenInstanceError", "", "Make a changed copy: dataclasses.replace(x, a=1)."),
+    Hint(
+        "AttributeError",
+        "can't set|no setter",
+        "It cannot be set: make a new object (a namedtuple has x._replace(a=1)).",
+    ),
     Hint("TypeError", 'Did you mean "print', "Write print(..., file=sys.stderr)."),
     Hint("TypeError", r"reduce\(\) of empty", "Pass an initial value: reduce(f, items, 0)."),
     Hint("TypeError", "arg 2 must be a (type|class)", "Pass the type itself: isinstance(x, int)."),
@@ -317,16 +317,27 @@ _PYTHON = (
     Hint("TypeError", "takes no arguments", "Define `def __init__(self, ...):` in the class, or pass nothing."),
     Hint("TypeError", "'reversed' is an invalid", "Write `reverse=True`."),
     Hint("TypeError", "tuple indices must be", "It is a tuple: use a number, as in x[0], or names: a, b = x."),
-    Hint("TypeError", _OPERANDS, operands),
-    Hint("TypeError", _MIXED, "Make them one type first: str(x), int(x) or float(x)."),
+    Hint("TypeError", _OPERANDS, remedies.operands),
+    Hint("TypeError", "instance, (?P<kind>\\w+) found", "Join text only: ', '.join(map(str, x))."),
+    Hint("TypeError", _MIXED, "Convert the value first: str(x), int(x) or float(x)."),
     Hint("TypeError", r"'(function|\w*method)' object is not", "Call it: write `(...)` after its name."),
     Hint("TypeError", r"'(dict_\w+|set|generator|map|filter|zip)'.*(script|no len)", "Make a list first: list(x)."),
     Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or print it."),
     Hint("TypeError", "not support item", "Text and tuples cannot change: make a new one, or use a list."),
     Hint("TypeError", r"'[A-Z]\w*' object is not subscriptable", "It is an object: read its attributes, as in x.name."),
+    Hint(
+        "TypeError",
+        "'module'",
+        "It is a module: call a function of it, as in pprint.pprint(x) or datetime.datetime(...).",
+    ),
     Hint("TypeError", "not callable", "It is a value and no method: remove the `()`.", r"[\w)\]]\.\w+\("),
     Hint("TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index."),
     Hint("TypeError", "takes 0 positional arguments but 1", "Call it without arguments; a method needs `self` first."),
+    Hint(
+        "TypeError", r"<lambda>\(\) missing", "The lambda gets fewer arguments: take one, as in lambda pair: pair[1]."
+    ),
+    Hint("TypeError", r"<lambda>\(\) takes", "Give the lambda as many parameters as it gets arguments."),
+    Hint("TypeError", _TAKES, remedies.missing_self),
     Hint("TypeError", _ARGUMENTS, "Did you mean `<near>`? Its parameters are: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Its parameters are: <parameters>."),
     Hint("TypeError", r"required|positional arg|takes (exactly|at )|expected .* arg", _MATCH_CALL),
@@ -348,6 +359,11 @@ _PYTHON = (
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
     Hint("Error", "padding|data characters", "The base64 text is cut: its length must be a multiple of 4."),
     Hint("ValueError", r"int\(\).*'-?\d+\.\d*'", "Write int(float(x))."),
+    Hint(
+        "ValueError",
+        "(could not convert string to float|invalid literal .*|parse string): ?['\"](?P<text>[^'\"]*)",
+        remedies.number_text,
+    ),
     Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
     Hint("ValueError", "unpack", "Give as many names as there are values; a dict needs .items()."),
@@ -382,9 +398,10 @@ _JAVASCRIPT = (
     Hint(_SYNTAX, "", _TYPESCRIPT, _TYPES, "javascript"),
     Hint(_SYNTAX, "", "Decorators do not run here: call the function yourself.", r"^[^'\"]*@\w+"),
     Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
-    Hint("SyntaxError", "does not provide an export named", members),
+    Hint("SyntaxError", "does not provide an export named", remedies.members),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
+    Hint("SyntaxError", "property name", "The text is not JSON: use double quotes.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\(", "has run"),
     Hint("SyntaxError", "", "Correct the pattern: escape ( [ { + * ? . with a backslash.", r"RegExp\(", "has run"),
     Hint("SyntaxError", "", r"Send real line breaks instead of \n.", r"[;{})]\s*\\n"),
@@ -395,11 +412,11 @@ _JAVASCRIPT = (
     Hint("ReferenceError", "before initialization|not initialized", "Move the declaration above its first use."),
     # Values.
     Hint("TypeError", "not iterable", "Pass an array: Promise.all([a, b]).", r"Promise\.\w+\(\s*[^\[\s]"),
-    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", attribute),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
     Hint("TypeError", r"(reading|property) '(?P<name>\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
-    Hint("TypeError", _MEMBER, members),
+    Hint("TypeError", _MEMBER, remedies.members),
     Hint(
         "TypeError",
         "(?i)(read|set) propert.* of undefined",
@@ -408,7 +425,8 @@ _JAVASCRIPT = (
     ),
     Hint("TypeError", "of undefined", "If it is an artifact's content: log the `error` beside it.", r"\.content\b"),
     Hint("TypeError", _MEMBER, _ANSWER_SHAPE, when="has called"),
-    Hint("TypeError", rf"(?:^|\.)(?P<name>{_ARRAY_METHODS}) is not a function", _ONLY_ARRAYS),
+    Hint("TypeError", r"(reading|property) '(?P<name>[\w$]+)'", remedies.missing_member),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.not_a_function),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
     Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
@@ -430,9 +448,10 @@ _JAVASCRIPT = (
     Hint("AggregateError", "", "Log error.errors, or use Promise.allSettled(list): it tells why each failed."),
     Hint("AbortError|TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
     Hint("DataCloneError", "", "Clone plain data only: {...x} without functions."),
+    Hint("TypeError", "'g' flag|non-global", "Give the pattern the flag `g`, as in /x/g."),
     Hint("TypeError", "empty array", "Give a first value: reduce(f, 0)."),
     Hint("TypeError", "'new'", "Write `new` before the class."),
-    Hint("TypeError", "not a function", "Look at the value with console.log(typeof x, x): it has no such method."),
+    Hint("TypeError", "not a function", "The value has no such method: check its name, or define it in its class."),
     Hint("TypeError", "not a constructor", "Remove `new`, or look at the value with console.log(typeof x)."),
     Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
@@ -448,21 +467,21 @@ _LAST = (
     # Files.
     Hint(_FILE_TYPES, _NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
     Hint(_FILE_TYPES, _NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
-    Hint(_FILE_TYPES, _NO_FILE, near_file),
+    Hint(_FILE_TYPES, _NO_FILE, remedies.near_file),
     Hint(_FILE_TYPES, _NO_FILE, "Attached files are in /files: <files>."),
     Hint(_FILE_TYPES, _NO_FILE, _FILE_OF_EARLIER_PROGRAM, when="program"),
     Hint(_FILE_TYPES, _NO_FILE, _FILE_OF_EARLIER_RUN),
     Hint("Error", "ENOENT", "There is no such program here: do it in the script itself."),
     # Names.
-    Hint(_NAME_TYPES, _UNDEFINED, other_word),
-    Hint(_NAME_TYPES, _UNDEFINED, missing_import),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.other_word),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.missing_import),
     Hint(_NAME_TYPES, rf"\b(?P<name>{_BRIDGE})'? is not defined", _NO_BRIDGE, when="program"),
-    Hint(_NAME_TYPES, _UNDEFINED, own_attribute),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.own_attribute),
     Hint(_NAME_TYPES, _UNDEFINED, "Write the key in quotes: '<name>'.", r"[{,]\s*<name>\s*:", "python"),
     Hint(_NAME_TYPES, _UNDEFINED, _INNER_NAME, r"\b<name>\)? *=>|\b(lambda|for) <name>\b"),
-    Hint(_NAME_TYPES, _UNDEFINED, near_name),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.near_name),
     Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),
-    Hint(_NAME_TYPES, _UNDEFINED, server_call, r"\bawait\s+<name>\s*\."),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.server_call, r"\bawait\s+<name>\s*\."),
     Hint(_NAME_TYPES, _UNDEFINED, "There is no such tool here. The tools are: <tools>.", r"\bawait\s+<name>\s*\("),
     Hint(_NAME_TYPES, _UNDEFINED, "Define `<name>` in this script: each run starts empty (<keep> keeps data)."),
     # Everything else.

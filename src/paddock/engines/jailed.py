@@ -326,6 +326,7 @@ class JailedExecution:
             warnings=_shortened(result.warnings, WARNINGS, WARNING_CHARACTERS),
             near=_shortened(result.near, NAMES, NAME_CHARACTERS),
             keys=_shortened(result.keys, NAMES, NAME_CHARACTERS),
+            values=_shortened(result.values, NAMES, NAME_CHARACTERS),
         )
         return self._with_usage(finished)
 

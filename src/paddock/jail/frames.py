@@ -82,6 +82,7 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     warnings: list[str] = []
     near: list[str] = []
     keys: list[str] = []
+    values: list[str] = []
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):

@@ -115,7 +115,9 @@ class Finished:
     near: tuple[str, ...] = ()
     """Names that the script may have meant instead of the one that the error is about."""
     keys: tuple[str, ...] = ()
-    """The keys of the object in which the script looked for a missing one."""
+    """The keys of the object in which the script looked for a missing one; of a function, its parameters."""
+    values: tuple[str, ...] = ()
+    """The variables in the failing code, as in `total = 0`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,298 @@
+"""Hints that need code to word them: the texts of rows in `hints`. Each function returns None where it does not apply.
+
+A remedy says only what the error, its line and its values prove.
+"""
+
+from __future__ import annotations
+
+import re
+
+from paddock import replacements
+from paddock.mistake import Mistake, listed
+from paddock.model.spelling import within_edits
+from paddock.replacements import JAVASCRIPT, PYTHON
+
+_IN_PLACE = r"(?: *+[\w.\[\]'\"]+\.(sort|append|extend|reverse|insert|shuffle|update|add)\(|[^=].*\b(inplace=True))"
+_CHANGES = r"[\w)\]]\.(sort|append|extend|reverse|insert|update|add)\("
+_NUMBERS = frozenset(("int", "float", "bool"))
+_BUILT_IN = _NUMBERS | {"str", "list", "tuple", "dict", "set", "range", "dict_keys", "dict_values", "generator", "map"}
+_FORMATS = {
+    r"\d{4}-\d\d?-\d\d?": "%Y-%m-%d",
+    r"\d{4}/\d\d?/\d\d?": "%Y/%m/%d",
+    r"\d{8}": "%Y%m%d",
+    r"\d\d?\.\d\d?\.\d{4}": "%d.%m.%Y",
+    r"\d\d?/\d\d?/\d{4}": "%d/%m/%Y or %m/%d/%Y",
+    r"\d\d?-\d\d?-\d{4}": "%d-%m-%Y or %m-%d-%Y",
+    r"\d\d? [A-Z][a-z]{2} \d{4}": "%d %b %Y",
+    r"\d\d? [A-Z][a-z]{3,} \d{4}": "%d %B %Y",
+    r"[A-Z][a-z]{2} \d\d?, \d{4}": "%b %d, %Y",
+    r"[A-Z][a-z]{3,} \d\d?, \d{4}": "%B %d, %Y",
+}
+_TIMES = {
+    "": "",
+    r"([T ])\d\d?:\d\d": "%H:%M",
+    r"([T ])\d\d?:\d\d:\d\d": "%H:%M:%S",
+    r"([T ])\d\d?:\d\d:\d\d\.\d{1,6}": "%H:%M:%S.%f",
+}
+
+
+def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> str:
+    name = module or found["name"]
+    is_network = name in replacements.NETWORK_MODULES
+    if not mistake.is_program and (name in ("tools", "mcp") or "call_tool" in mistake.source_line):
+        return f"Remove the import: `{mistake.facts['call']}` needs none."
+    if any(name == known.split(".")[0] for known in mistake.plan.refused_modules):
+        other = mistake.facts["network"] if is_network else "Use another module, or a tool."
+        return f"`{name}` is not available{'' if is_network else ' in this tool'}. {other}"
+    near = next((other for other in mistake.finished.near if mistake.can_import(other)), None)
+    if near is not None:
+        return f"`{name}` is not installed. Did you mean `{near}`?"
+    if name in replacements.LOCAL_MODULES:
+        return f"There is no `{name}` beside the script: put its code into the script."
+    if name in replacements.PLOTTING:
+        how = "print the numbers" if mistake.is_program else "write an SVG as text, and keep it with create_artifact"
+        return f"`{name}` is not installed: {how}, or the operator can add it."
+    if is_network:
+        return f"`{name}` is not installed. {mistake.facts['network']}"
+    better = replacements.INSTEAD.get(name)
+    return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
+
+
+def other_word(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """What a name of another language or of a notebook is called here."""
+    return replacements.WORDS[mistake.language].get(found["name"])
+
+
+def missing_import(mistake: Mistake, found: re.Match[str]) -> str | None:
+    name = found["name"]
+    statement = replacements.IMPORTS.get(name) or (f"import {name}" if mistake.can_import(name) else None)
+    if statement is None or mistake.language != PYTHON:
+        return None
+    module = re.split(r"[ .]", statement)[1]
+    if mistake.can_import(module) and module not in mistake.plan.refused_modules:
+        return f"Add `{statement}`."
+    return missing_module(mistake, found, module)
+
+
+def own_attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
+    attribute = f"self.{found['name']}"
+    return f"Write `{attribute}`." if mistake.language == PYTHON and attribute in mistake.plan.code else None
+
+
+def server_call(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a script that uses a server as an object."""
+    server = "server" if found["name"] in ("tools", "mcp", "client") else found["name"]
+    return f"Call a tool of a server with `{mistake.facts['call'].replace('server', server)}`."
+
+
+def near_name(mistake: Mistake, found: re.Match[str]) -> str | None:
+    near = [name for name in within_edits(found["name"], mistake.known_names()) if _is_misspelt(found["name"], name)]
+    return f"Did you mean `{near[0] if near else mistake.near}`?" if near or mistake.near else None
+
+
+def _is_misspelt(name: str, other: str) -> bool:
+    """Whether one may stand for the other: a short name, or a plural, is rather something else."""
+    plain, known = (word.casefold().replace("_", "") for word in (name, other))
+    is_long = min(len(name), len(other)) > 3
+    return name != other and (plain == known or (is_long and plain.rstrip("s") != known.rstrip("s")))
+
+
+def near_file(mistake: Mistake, found: re.Match[str]) -> str | None:
+    names = mistake.file_names()
+    near = [name for name in names if name == found["name"]] or within_edits(found["name"], names)
+    return f"The file is `/files/{near[0]}`." if near else None
+
+
+def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
+    name, keys = found["name"], mistake.finished.keys
+    if name in keys:
+        return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}."
+    if keys and len(keys) <= 2 and name in keys[0] and (separator := re.search(r"[,;\t|]", keys[0])):
+        reader = "delimiter" if "pandas" not in mistake.plan.code else "sep"
+        return f"The only column is {keys[0]!r}: read the file with {reader}={separator[0]!r}."
+    if any(key.strip("\ufeff ") == name for key in keys):
+        return f"The keys have spaces or a BOM: {listed(map(repr, keys))}. Strip them, or read with utf-8-sig."
+    near = within_edits(name, keys)
+    return f"Did you mean {near[0]!r}? The keys are: {mistake.facts['keys']}." if near else None
+
+
+def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """How to combine or compare two values for which the operator does nothing."""
+    left, right = found["left"], found["right"]
+    kinds, sign = {left, right}, found["sign"] or "+"
+    if any(kind.endswith("Path") for kind in kinds):
+        return "Join paths with `/`: Path('a') / 'b'."
+    if found["compared"] and left == right:
+        return "Compare one value of each: key=lambda x: x['name']. In a heap, add a counter."
+    if "str" in kinds and kinds & _NUMBERS:
+        return _text_and_number(mistake, sign, left)
+    if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
+        return "sum() adds numbers: take one from each item, as in sum(x['key'] for x in items); lists need sum(x, [])."
+    if found["compared"]:
+        return f"Convert one of them first: {left} and {right} have no order."
+    if kinds <= {"dict"}:
+        return "Merge dicts with {**a, **b}."
+    if "set" in kinds:
+        return "Sets have `|`, `&` and `-`; a list becomes one with set(x)."
+    if kinds <= {"list", "tuple", "range", "dict_keys", "dict_values"}:
+        return "Make lists of both: list(a) + list(b). For a difference: [x for x in a if x not in b]."
+    if kinds <= {"str"}:
+        return "Convert the text first: int(x), float(x) or date.fromisoformat(x)."
+    if kinds <= {"str", "list", "tuple"} and sign == "+":
+        return "Join a list into text with ', '.join(x); add one item to a list with x.append(item)."
+    if kinds & {"list", "tuple"}:
+        return f"One of them is a {'list' if 'list' in kinds else 'tuple'}: take an item, or compute for each item."
+    if "dict" in kinds:
+        return "One of them is a dict: take a value out of it, as in d['key']."
+    own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
+    return f"Use the attributes of the {own}, or define the operator `{sign}` in its class." if own else None
+
+
+def _text_and_number(mistake: Mistake, sign: str, left: str) -> str:
+    texts = {name: text for name, text in mistake.values.items() if text[:1] in "'\""}
+    for name, text in texts.items():
+        if re.fullmatch(r"['\"]\s*-?\d+\s*['\"]", text):
+            return f"`{name}` is text: write int({name})."
+        if re.fullmatch(r"['\"]\s*-?\d*\.\d+\s*['\"]", text):
+            return f"`{name}` is text: write float({name})."
+    if re.search(r"\bsum\(", mistake.source_line) and left == "int":
+        return "sum() adds numbers only: convert, as in sum(map(float, x)), or join text with ''.join(x)."
+    if sign in ("+", "+="):
+        return "To add numbers, convert the text with int(x) or float(x); to build text, use str(x) or an f-string."
+    return "Convert the text first: int(x) or float(x)."
+
+
+def none_value(mistake: Mistake, found: re.Match[str]) -> str:
+    names = [name for name, text in mistake.values.items() if text == "None"]
+    name = f"`{names[0]}`" if len(names) == 1 else "The value"
+    assigned = re.escape(names[0]) if len(names) == 1 else r"[^\s=]++"
+    changed = re.search(rf"(?m)^[ \t]*+{assigned}[ \t]*+={_IN_PLACE}", mistake.plan.code)
+    if changed is None and not names:
+        changed = re.search(_CHANGES, mistake.source_line)
+    if changed:
+        word = next(filter(None, changed.groups()))
+        return f"{name} is None: `{word}` changes the object and gives None. Call it alone, then use the object."
+    if len(names) == 1 and re.search(rf"\b{assigned} *= *[\w.]*(match|search|fullmatch)\(", mistake.plan.code):
+        return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
+    if "sort" in mistake.source_line or re.search(r"\b(min|max)\(", mistake.source_line):
+        return "Some of the values are None: leave them out, or give them a default in the key."
+    return f"{name} is None: check what gave it (a function without `return`?), and handle None."
+
+
+def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """What to write instead of a missing attribute or method."""
+    name, known = found["name"], replacements.METHODS[mistake.language]
+    owner = found.groupdict().get("owner") or ""
+    if sentence := replacements.SENTENCES.get(f"{owner}.{name}"):
+        return sentence
+    if owner in ("int", "float") and hasattr(str, name):
+        return f"It is a number: str(x).{name}(...) works on text."
+    if owner == "list" and hasattr(str, name) and not hasattr(list, name):
+        return f"It is a list: [item.{name}(...) for item in x]." if name != "join" else "Write `','.join(x)`."
+    if owner == "Series" and (name == "contains" or hasattr(str, name)):
+        return f"Write `column.str.{name}(...)`."
+    if owner == "Series" and name in ("year", "month", "day", "hour", "strftime"):
+        return f"Write `column.dt.{name}`."
+    if better := known.get(f"{owner}.{name}") or known.get(f"{owner.rpartition('.')[2]}.{name}") or known.get(name):
+        language = "Python" if mistake.language == PYTHON else "JavaScript"
+        return f"{language} writes `{better}`." if name in known else f"Write `{better}`."
+    if mistake.language == JAVASCRIPT and (better := _own_method(mistake, name)):
+        return f"Did you mean `{better}`?"
+    if not mistake.near or (mistake.language == JAVASCRIPT and mistake.finished.keys):
+        return None  # see `members`
+    return f"Did you mean `{mistake.near}`?"
+
+
+def _own_method(mistake: Mistake, name: str) -> str:
+    """A method or function of the script with a name like this one."""
+    words = {
+        word[1] for word in re.finditer(r"(?<![\w$.])([\w$]++)\s?+(?:=\s?+)?+(?:async\s?+)?+\(", mistake.plan.code)
+    }
+    return next((word for word in within_edits(name, words - {name}) if _is_misspelt(name, word)), "")
+
+
+def missing_on_self(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For an attribute that a method reads before anything has set it."""
+    attribute = f"self.{found['name']}"
+    if attribute not in mistake.source_line or mistake.near:
+        return None
+    has = f" It has: {mistake.facts['keys']}." if mistake.facts["keys"] else ""
+    parent = "" if "super()" in mistake.plan.code else ", or call super().__init__(...) if a parent class sets it"
+    return f"Nothing has set `{attribute}` yet: set it in __init__{parent}.{has}"
+
+
+def unbound(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a local variable that is read before it is assigned."""
+    name = found["name"]
+    if name in mistake.finished.keys:
+        return f"The function assigns `{name}`, so it is local: write `global {name}` first, or pass it in."
+    return f"Assign `{name}` first, in every branch. For a variable of an outer function, write `nonlocal {name}`."
+
+
+def missing_self(mistake: Mistake, found: re.Match[str]) -> str | None:
+    parameters = mistake.finished.keys
+    if int(found["given"]) != int(found["taken"]) + 1 or (parameters and parameters[0] in ("self", "cls")):
+        return None
+    return f"Write `self` as the first parameter of `{found['name']}`."
+
+
+def number_text(mistake: Mistake, found: re.Match[str]) -> str:
+    """For text that is not a number: what has to be removed."""
+    text = found["text"].strip()
+    cleaned = text.strip("$€£% ")
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned):
+        return "Remove what is no digit: x.replace(',', '')" + ("." if cleaned == text else ", and strip('$€£% ').")
+    if re.fullmatch(r"-?[\d.]*,\d{1,2}", cleaned):
+        return "It has a decimal comma: x.replace('.', '').replace(',', '.')."
+    if re.fullmatch(r"-?\d*\.?\d+", cleaned):
+        return (
+            f"Write int(float(x)) or float(x): {text!r} is no whole number."
+            if cleaned == text
+            else "strip('$€£% ') it."
+        )
+    whole = "pd.to_numeric(column, errors='coerce')" if "pandas" in mistake.plan.code else "a default"
+    return f"{text[:40]!r} is no number: skip it, or use {whole}."
+
+
+def date_text(mistake: Mistake, found: re.Match[str]) -> str:
+    """For text that does not have its format: the format that it has."""
+    text = found["text"]
+    for zone, zone_format in (("", ""), (r"Z|[+-]\d\d:?\d\d", "%z")):
+        for date, date_format in _FORMATS.items():
+            for time, time_format in _TIMES.items():
+                if match := re.fullmatch(f"{date}{time}(?:{zone})", text):
+                    separator = match[1] if time else ""
+                    rest = f"{separator}{time_format}{zone_format}"
+                    texts = [f"'{each}{rest}'" for each in date_format.split(" or ")]
+                    return f"The format of {text!r} is {' or '.join(texts)}. If others differ, convert each by its own."
+    return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."
+
+
+def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a property of undefined or null in JavaScript: which expression it is."""
+    owner, name = mistake.owner, found["name"]
+    if not owner or owner == "this":
+        return None
+    value = "null" if "of null" in mistake.message else "undefined"
+    return f"`{owner}` is {value}: check its spelling and what sets it, or write `{owner}?.{name}` if it may be absent."
+
+
+def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a method of JavaScript that the value does not have: which values have it."""
+    name, owner = found["name"], mistake.owner
+    value = f"`{owner}`" if owner else "the value"
+    for kinds, methods, how in replacements.JAVASCRIPT_METHODS:
+        if name in methods:
+            return f"Only {kinds} have `{name}`, and {value} is something else: {how}"
+    if owner:
+        return f"`{owner}` has no method `{name}`: define it, or log {owner} to see what it has."
+    return None
+
+
+def members(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a property that is missing in JavaScript, where an error does not say in which object."""
+    near, keys = mistake.near, mistake.finished.keys
+    if keys == ("result",) and not near:
+        return None  # the row about a tool's answer applies
+    better = f"Did you mean `{near}`?" if near else ""
+    return f"{better} The last answer has the keys: {mistake.facts['keys']}.".strip() if keys else better or None
