@@ -129,6 +129,7 @@ _MIXED = (
     "not supported betw"
 )
 
+_NO_SUCH = "`<owner>` has no `<name>` in Python <python>: check the name, or write it yourself."
 _NO_INSTALL = "Packages cannot be installed from a script. <installed>"
 _NO_ARGUMENTS = "A script gets no command line: assign the values in it."
 _OTHER_QUOTES = "This is Python <old_python>: inside an f-string, use other quotes than those around it."
@@ -161,7 +162,7 @@ _FIRST = (
     Hint("PermissionError|Error", "Permission denied|EACCES", _FOLDER),
     Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
     Hint(_SYNTAX, "", "Send only the code, without other text.", r"^\s*[A-Z][a-z']+( [a-z'`]+){2,}[^=(]*$"),
-    Hint("TypeError", r"^call_?[tT]ool( takes|\(\) got multiple)", "Write `<call>`."),
+    Hint("TypeError", r"^call_?[tT]ool( takes|\(\) got )", "Write `<call>`."),
 )
 _PYTHON = (
     Hint("EOFError", "EOF when reading a line", "Scripts have no keyboard input: assign the value in the script."),
@@ -275,6 +276,8 @@ _PYTHON = (
     Hint("ValueError", "all scalar values", "One row is pd.DataFrame([values])."),
     Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses."),
     Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly|inhomogeneous", _SHAPES),
+    Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),
+    Hint("TypeError", "string dtype", "The column has text: convert it with pd.to_numeric(column)."),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
     Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
     Hint("UndefinedVariableError", "", "Use names of columns in the expression; a variable is `@name`."),
@@ -287,7 +290,12 @@ _PYTHON = (
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
     Hint("AttributeError", f"'list' object has no attribute '{_OF_ARRAYS}'", "Make an array first: np.array(x)."),
     Hint("AttributeError", "'list' object has no", "It is a list: take an item, as in x[0], or loop over it."),
-    Hint("AttributeError", "'dict' object has no attribute", "A dict's items are read with `d['key']`."),
+    Hint(
+        "AttributeError",
+        "'dict' object has no attribute '(?P<name>\\w+)",
+        "A dict's items are read with `d['<name>']`.",
+    ),
+    Hint("AttributeError", "^module '(?P<owner>[\\w.]+)' has no attribute '(?P<name>\\w+)'", _NO_SUCH),
     Hint("AttributeError", "has no attribute", "It has: <keys>."),
     Hint("AttributeError", r"has no attribute|^\w+$", "Look at what it has with print(type(x), dir(x))."),
     # Values.
@@ -298,6 +306,11 @@ _PYTHON = (
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
     Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
+    Hint(
+        "TypeError",
+        "'(list|tuple|dict|set|str)' object cannot be int",
+        "Give a number: len(x) counts items, int(x) reads text.",
+    ),
     Hint("TypeError|IndexError", "ly integers|an integer|slice ind|not float$", "Use a whole number: `//` or int(x)."),
     Hint("TypeError", "not callable", "A key is a function: key=lambda x: x['name'].", r"\bkey ?= ?['\"\[]"),
     Hint("TypeError", "'(month|year)s?' is an invalid", "timedelta has days and weeks: compute months yourself."),
@@ -318,6 +331,7 @@ _PYTHON = (
     Hint("TypeError", "'reversed' is an invalid", "Write `reverse=True`."),
     Hint("TypeError", "tuple indices must be", "It is a tuple: use a number, as in x[0], or names: a, b = x."),
     Hint("TypeError", _OPERANDS, remedies.operands),
+    Hint("TypeError", "must be str, not", "Pass text: str(x), or json.dumps(x) for a dict or a list."),
     Hint("TypeError", "instance, (?P<kind>\\w+) found", "Join text only: ', '.join(map(str, x))."),
     Hint("TypeError", _MIXED, "Convert the value first: str(x), int(x) or float(x)."),
     Hint("TypeError", r"'(function|\w*method)' object is not", "Call it: write `(...)` after its name."),
@@ -340,10 +354,12 @@ _PYTHON = (
     Hint("TypeError", _TAKES, remedies.missing_self),
     Hint("TypeError", _ARGUMENTS, "Did you mean `<near>`? Its parameters are: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Its parameters are: <parameters>."),
-    Hint("TypeError", r"required|positional arg|takes (exactly|at )|expected .* arg", _MATCH_CALL),
+    Hint("TypeError", r"required|positional arg|takes (exactly|at )|(?<!un)expected .* arg", _MATCH_CALL),
+    Hint("TypeError", "keyword argument '(?P<name>\\w+)'", "It has no parameter `<name>`: rename or remove it."),
     Hint("TypeError", "keyword argument", "Rename or remove the argument: help(f) lists those that it takes."),
     Hint("TypeError", "unhashable type: 'slice'", "A dict cannot be sliced: list(d.items())[:n]."),
     Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
+    Hint("TypeError", "indices must be .* not tuple", "Index each level by itself: x[0][1]. Only arrays take x[0, 1]."),
     Hint("TypeError", "list indices must be", "It is a list: loop over it, or take an item, as in x[0]['key']."),
     Hint("TypeError", "indices must be", "Look at the value first: its items are not what the index expects."),
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
@@ -355,19 +371,21 @@ _PYTHON = (
     Hint("JSONDecodeError", "double quotes", "The text is not JSON: use double quotes, or ast.literal_eval."),
     Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
-    Hint("RecursionError", "", "Use a loop, or recurse less deeply."),
+    Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
+    Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
     Hint("Error", "padding|data characters", "The base64 text is cut: its length must be a multiple of 4."),
     Hint("ValueError", r"int\(\).*'-?\d+\.\d*'", "Write int(float(x))."),
     Hint(
         "ValueError",
-        "(could not convert string to float|invalid literal .*|parse string): ?['\"](?P<text>[^'\"]*)",
+        "(could not convert string to float|invalid literal .*|parse string):? ?['\"](?P<text>[^'\"]*)",
         remedies.number_text,
     ),
     Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
     Hint("ValueError", "unpack", "Give as many names as there are values; a dict needs .items()."),
     Hint("ValueError|StatisticsError", "empty (seq|iter)|data point|no median", "It has too few values: check len(x)."),
+    Hint("ValueError", "default_factory", "Write field(default_factory=list), with `from dataclasses import field`."),
     Hint("ValueError", "larger (sample )?than", "Take at most len(x) of them."),
     Hint("ValueError", "is not a valid \\w+$", "Use one of its values; Status['NAME'] finds a member by its name."),
     Hint("ValueError", "hexadecimal", "Remove `0x`, spaces and other characters first."),
@@ -399,34 +417,43 @@ _JAVASCRIPT = (
     Hint(_SYNTAX, "", "Decorators do not run here: call the function yourself.", r"^[^'\"]*@\w+"),
     Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
     Hint("SyntaxError", "does not provide an export named", remedies.members),
+    Hint(
+        "SyntaxError", "left-hand side", "Assign to a name or a property only; a function is `=>`, a comparison `===`."
+    ),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "property name", "The text is not JSON: use double quotes.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\(", "has run"),
-    Hint("SyntaxError", "", "Correct the pattern: escape ( [ { + * ? . with a backslash.", r"RegExp\(", "has run"),
+    Hint(
+        "SyntaxError", "", "Correct the pattern: close its brackets, or escape them: `\\\\(`.", r"RegExp\(", "has run"
+    ),
     Hint("SyntaxError", "", r"Send real line breaks instead of \n.", r"[;{})]\s*\\n"),
     # Names and files.
     Hint("Error", r"Cannot find module '\.{0,2}/", "There are no files next to the script: put code and data into it."),
+    Hint("", r"Cannot find (module|package) '(axios|node-fetch|got|undici|request|ws)'", "<network>"),
     Hint("", r"Cannot find (module|package)|Failed to resolve module", _NO_NPM),
     Hint("ReferenceError", "this is not initialized|Must call super", "Call super(...) first in the constructor."),
     Hint("ReferenceError", "before initialization|not initialized", "Move the declaration above its first use."),
     # Values.
+    Hint(
+        "TypeError", "return value is not iterable", "Write `for await` for an async generator, `await` for a promise."
+    ),
     Hint("TypeError", "not iterable", "Pass an array: Promise.all([a, b]).", r"Promise\.\w+\(\s*[^\[\s]"),
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
     Hint("TypeError", r"(reading|property) '(?P<name>\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
     Hint("TypeError", _MEMBER, remedies.members),
+    Hint("TypeError", "of undefined", "If it is an artifact's content: log the `error` beside it.", r"\.content\b"),
+    Hint("TypeError", _MEMBER, _ANSWER_SHAPE, when="has called"),
+    Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", remedies.missing_member),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.not_a_function),
     Hint(
         "TypeError",
         "(?i)(read|set) propert.* of undefined",
         "The entry is not there yet: before it, write `o[key] ??= []`, or what it starts with.",
         r"(\]|\bthis\.\w+)(\.(push|add|set)\(|(\.\w+|\[[^\]]+\])\s*([-+*]?=[^=]|\+\+))",
     ),
-    Hint("TypeError", "of undefined", "If it is an artifact's content: log the `error` beside it.", r"\.content\b"),
-    Hint("TypeError", _MEMBER, _ANSWER_SHAPE, when="has called"),
-    Hint("TypeError", r"(reading|property) '(?P<name>[\w$]+)'", remedies.missing_member),
-    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.not_a_function),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
     Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
@@ -453,9 +480,14 @@ _JAVASCRIPT = (
     Hint("TypeError", "'new'", "Write `new` before the class."),
     Hint("TypeError", "not a function", "The value has no such method: check its name, or define it in its class."),
     Hint("TypeError", "not a constructor", "Remove `new`, or look at the value with console.log(typeof x)."),
+    Hint(
+        "TypeError",
+        '"(cb|callback)" argument',
+        "Use `await fs.promises.NAME(...)`, or fs.NAMESync(...), without a callback.",
+    ),
     Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
-    Hint("RangeError", "call stack|stack size", "Use a loop, or recurse less deeply."),
+    Hint("RangeError", "call stack|stack size", "Add a case that ends the recursion, or use a loop."),
     Hint("RangeError", "(?i)invalid (array|string|typed array) length|invalid .*count", "Use a smaller, whole length."),
     Hint("URIError", "", "Decode only text that was encoded: `%` must be followed by two hex digits."),
     Hint("TypeError", "Invalid URL", "Give the whole URL, with `https://`."),

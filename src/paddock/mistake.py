@@ -23,9 +23,8 @@ _NO_NETWORK = {
     "program": "Programs have no network: put the data into the program.",
     "script": "Scripts have no network: call a tool, or pass the data in.",
 }
-_WORD = frozenset(f"{ascii_letters}{digits}_$")
+_WORD = frozenset(f"{ascii_letters}{digits}_$#")
 _ENDS = _WORD | {")", "]"}
-OCCURRENCES = 5
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,7 @@ class Mistake:
             "network": _NO_NETWORK["program" if self.is_program else "script"],
             "installed": self._installed(),
             # Inside an f-string, older versions do not allow the quotes around it.
+            "python": ".".join(map(str, sys.version_info[:2])),
             "old_python": "" if sys.version_info >= (3, 12) else ".".join(map(str, sys.version_info[:2])),
         }
 
@@ -121,18 +121,25 @@ class Mistake:
     @cached_property
     def owner(self) -> str:
         """In JavaScript: the expression before the property that the error is about; empty if it is not certain."""
-        found = re.search(r"(?:reading|property) '([^']+)'", self.message)
+        found = re.search(r"(?:reading|setting|property) '([^']+)'", self.message)
         if found is None:
-            called = re.match(r"(.*)\.[\w$]+ is not a function", self.message)
-            return called[1] if called and re.fullmatch(r"[\w$.()\[\]]+", called[1]) else ""
-        name = re.escape(found[1])
-        ends = re.finditer(rf"!?(?:\??\.{name}(?![\w$])|(?:\?\.)?\[['\"]?{name}['\"]?\])", self.source_line)
-        found_at = {end: expression_before(self.source_line, end.start()) for end in islice(ends, OCCURRENCES)}
-        owners = set(found_at.values())
-        if len(owners) > 1 and self.finished.column:
-            at = self.finished.column - 1  # of the expression or of its property
-            owners = {text for end, text in found_at.items() if end.start() - len(text) <= at <= end.end()}
+            found = re.search(r"\.([\w$]+) is not a function", self.message)
+        if found is None:
+            return ""
+        line, column = self.source_line, self.finished.column
+        dynamic = r"(?:\?\.)?\[[\w$.]+\]"  # a key that is not in the source
+        for pattern in (_member(found[1]), dynamic):
+            found_at = {end: expression_before(line, end.start()) for end in islice(re.finditer(pattern, line), 5)}
+            owners = set(found_at.values())
+            if len(owners) > 1 and column:  # that of the expression or of its property
+                owners = {text for end, text in found_at.items() if end.start() - len(text) < column <= end.end() + 1}
+            if owners:
+                break
         return owners.pop() if len(owners) == 1 else ""
+
+    def is_named(self, name: str) -> bool:
+        """Whether the property is in the line by its name, and not by a variable or a number."""
+        return not name.isdigit() and re.search(_member(name), self.source_line) is not None
 
     @property
     def root(self) -> str:
@@ -156,12 +163,19 @@ class Mistake:
             yield from ("Object", "Array", "String", "Number", "Promise", "JSON", "Math", "parseInt", "setTimeout")
             yield from ("Buffer", "process", "require", "parseFloat", "setInterval", "clearTimeout", "structuredClone")
             yield from (word[0] for word in re.finditer(r"\b\w++(?= {0,2}=)|(?<=function )\w+", self.plan.code))
+            yield from (word[1] for word in re.finditer(r"\b(?:const|let|var|class) (\w+)", self.plan.code))
 
     def file_names(self) -> list[str]:
         return [placed.path.rpartition("/")[2] for placed in self.plan.files]
 
     def can_import(self, module: str) -> bool:
         return module in sys.stdlib_module_names or module in self.packages
+
+
+def _member(name: str) -> str:
+    """A pattern for access to a property."""
+    name = re.escape(name)
+    return rf"!?(?:\??\.{name}(?![\w$])|(?:\?\.)?\[['\"]?{name}['\"]?\])"
 
 
 def expression_before(line: str, end: int) -> str:
@@ -184,7 +198,7 @@ def expression_before(line: str, end: int) -> str:
         if not dot:
             break
         start -= len(dot)
-    return line[start:end]
+    return line[start - 4 : end] if line.endswith("new ", 0, start) else line[start:end]
 
 
 def listed(names: Iterable[str]) -> str:

@@ -28,6 +28,8 @@ _FORMATS = {
     r"[A-Z][a-z]{2} \d\d?, \d{4}": "%b %d, %Y",
     r"[A-Z][a-z]{3,} \d\d?, \d{4}": "%B %d, %Y",
 }
+_STARTS = {"push": "[]", "unshift": "[]", "add": "new Set()", "set": "new Map()"}
+_ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
 _TIMES = {
     "": "",
     r"([T ])\d\d?:\d\d": "%H:%M",
@@ -106,7 +108,8 @@ def near_file(mistake: Mistake, found: re.Match[str]) -> str | None:
 def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, keys = found["name"], mistake.finished.keys
     if name in keys:
-        return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}."
+        other = " Pass left_on= and right_on=." if "merge(" in mistake.source_line else ""
+        return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}.{other}"
     if keys and len(keys) <= 2 and name in keys[0] and (separator := re.search(r"[,;\t|]", keys[0])):
         reader = "delimiter" if "pandas" not in mistake.plan.code else "sep"
         return f"The only column is {keys[0]!r}: read the file with {reader}={separator[0]!r}."
@@ -122,14 +125,23 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
     kinds, sign = {left, right}, found["sign"] or "+"
     if any(kind.endswith("Path") for kind in kinds):
         return "Join paths with `/`: Path('a') / 'b'."
-    if found["compared"] and left == right:
-        return "Compare one value of each: key=lambda x: x['name']. In a heap, add a counter."
     if "str" in kinds and kinds & _NUMBERS:
-        return _text_and_number(mistake, sign, left)
+        return _text_and_number(mistake, sign, found)
+    if found["compared"]:
+        return (
+            "Compare one value of each: key=lambda x: x['name']. In a heap, add a counter."
+            if left == right
+            else f"Convert one of them first: {left} and {right} have no order."
+        )
     if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
         return "sum() adds numbers: take one from each item, as in sum(x['key'] for x in items); lists need sum(x, [])."
-    if found["compared"]:
-        return f"Convert one of them first: {left} and {right} have no order."
+    own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
+    if own:
+        return f"Use the attributes of the {own}, or define the operator `{sign}` in its class."
+    return _containers(kinds, sign)
+
+
+def _containers(kinds: set[str], sign: str) -> str | None:
     if kinds <= {"dict"}:
         return "Merge dicts with {**a, **b}."
     if "set" in kinds:
@@ -142,22 +154,21 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
         return "Join a list into text with ', '.join(x); add one item to a list with x.append(item)."
     if kinds & {"list", "tuple"}:
         return f"One of them is a {'list' if 'list' in kinds else 'tuple'}: take an item, or compute for each item."
-    if "dict" in kinds:
-        return "One of them is a dict: take a value out of it, as in d['key']."
-    own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
-    return f"Use the attributes of the {own}, or define the operator `{sign}` in its class." if own else None
+    return "One of them is a dict: take a value out of it, as in d['key']." if "dict" in kinds else None
 
 
-def _text_and_number(mistake: Mistake, sign: str, left: str) -> str:
+def _text_and_number(mistake: Mistake, sign: str, found: re.Match[str]) -> str:
+    if found["compared"] and re.search(r"sort|\b(min|max)\(", mistake.source_line):
+        return "The values have different types: convert all of them, as in key=float or key=str."
     texts = {name: text for name, text in mistake.values.items() if text[:1] in "'\""}
     for name, text in texts.items():
         if re.fullmatch(r"['\"]\s*-?\d+\s*['\"]", text):
             return f"`{name}` is text: write int({name})."
         if re.fullmatch(r"['\"]\s*-?\d*\.\d+\s*['\"]", text):
             return f"`{name}` is text: write float({name})."
-    if re.search(r"\bsum\(", mistake.source_line) and left == "int":
+    if re.search(r"\bsum\(", mistake.source_line) and found["left"] == "int":
         return "sum() adds numbers only: convert, as in sum(map(float, x)), or join text with ''.join(x)."
-    if sign in ("+", "+="):
+    if sign in ("+", "+=") and not found["compared"]:
         return "To add numbers, convert the text with int(x) or float(x); to build text, use str(x) or an f-string."
     return "Convert the text first: int(x) or float(x)."
 
@@ -167,14 +178,18 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     name = f"`{names[0]}`" if len(names) == 1 else "The value"
     assigned = re.escape(names[0]) if len(names) == 1 else r"[^\s=]++"
     changed = re.search(rf"(?m)^[ \t]*+{assigned}[ \t]*+={_IN_PLACE}", mistake.plan.code)
+    line = mistake.source_line
     if changed is None and not names:
-        changed = re.search(_CHANGES, mistake.source_line)
+        changed = re.search(_CHANGES, line)
+    if not names and re.search(r"\.get\([^,()]*\)", line):
+        return "`get` gives None for a key that is missing: pass a default, as in d.get(key, 0)."
     if changed:
         word = next(filter(None, changed.groups()))
         return f"{name} is None: `{word}` changes the object and gives None. Call it alone, then use the object."
-    if len(names) == 1 and re.search(rf"\b{assigned} *= *[\w.]*(match|search|fullmatch)\(", mistake.plan.code):
+    matched = r"\w\.(match|search|fullmatch)\("
+    if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.plan.code) if names else re.search(matched, line):
         return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
-    if "sort" in mistake.source_line or re.search(r"\b(min|max)\(", mistake.source_line):
+    if re.search(r"sort|\b(min|max)\(", line):
         return "Some of the values are None: leave them out, or give them a default in the key."
     return f"{name} is None: check what gave it (a function without `return`?), and handle None."
 
@@ -257,6 +272,8 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
 def date_text(mistake: Mistake, found: re.Match[str]) -> str:
     """For text that does not have its format: the format that it has."""
     text = found["text"]
+    if not re.search(r"\d", text):
+        return f"{text[:40]!r} is no date: skip it, or use a default."
     for zone, zone_format in (("", ""), (r"Z|[+-]\d\d:?\d\d", "%z")):
         for date, date_format in _FORMATS.items():
             for time, time_format in _TIMES.items():
@@ -269,23 +286,62 @@ def date_text(mistake: Mistake, found: re.Match[str]) -> str:
 
 
 def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For a property of undefined or null in JavaScript: which expression it is."""
+    """For a property of undefined or null in JavaScript: which expression it is, and what to write."""
     owner, name = mistake.owner, found["name"]
     if not owner or owner == "this":
         return None
     value = "null" if "of null" in mistake.message else "undefined"
-    return f"`{owner}` is {value}: check its spelling and what sets it, or write `{owner}?.{name}` if it may be absent."
+    constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
+    if constructed and f"function {constructed[1]}(" in mistake.plan.code:
+        return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
+    if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
+        return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
+    access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"
+    rest = mistake.source_line.partition(f"{owner}.{name}")[2] or mistake.source_line.partition(f"{owner}[")[2]
+    is_called = rest.startswith("(")
+    if call := _unawaited_call(mistake):
+        return f"`{owner}` is {value}: `{call}` is async, so write `await` before it."
+    if start := _STARTS.get(name if is_called else ""):
+        has_get = re.fullmatch(r"(.*)\.get\((.*)\)", owner)
+        first = f"{has_get[1]}.set({has_get[2]}, {start})" if has_get else f"{owner} {_assign(owner)} {start}"
+        return f"`{owner}` is {value}: give it a first value, as in `{first}`."
+    if re.match(_ASSIGNED, rest) and not owner.endswith(")"):
+        return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {{}}`."
+    given = rf"\b{re.escape(owner)} *= *[^\n]{{0,200}}" if owner.isidentifier() else ""
+    if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):
+        return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
+    check = "handle that" if owner.endswith(")") else "check its spelling and what sets it"
+    return f"`{owner}` is {value}: {check}, or write `{owner}?.{access}{'(...)' * is_called}` if it may be absent."
+
+
+def _assign(owner: str) -> str:
+    """The operator that gives it a first value; a variable may be a constant, and is assigned where it is declared."""
+    return "=" if owner.isidentifier() else "??="
+
+
+def _unawaited_call(mistake: Mistake) -> str:
+    """A call of the script's own async function that gave the value, without `await`."""
+    root, code = re.escape(mistake.root), mistake.plan.code
+    names = {word[1] or word[2] for word in re.finditer(r"\basync function ([\w$]++)|\b([\w$]++) = async\b", code)}
+    for name in list(names)[:10]:
+        if re.search(rf"\b{root}\b[^=\n]{{0,80}}= {re.escape(name)}\(", code) or name == root:
+            return f"{name}()"
+    return ""
 
 
 def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a method of JavaScript that the value does not have: which values have it."""
     name, owner = found["name"], mistake.owner
     value = f"`{owner}`" if owner else "the value"
+    if call := _unawaited_call(mistake) if owner else "":
+        return f"{value} is a promise: `{call}` is async, so write `await` before it."
     for kinds, methods, how in replacements.JAVASCRIPT_METHODS:
         if name in methods:
             return f"Only {kinds} have `{name}`, and {value} is something else: {how}"
     if owner:
-        return f"`{owner}` has no method `{name}`: define it, or log {owner} to see what it has."
+        return f"`{owner}` has no method `{name}`: check its name, or define it. Log the value to see what it is."
+    if mistake.message.startswith(f"{name} is"):
+        return f"`{name}` is not a function but another value: check what was assigned to it."
     return None
 
 

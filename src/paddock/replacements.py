@@ -149,7 +149,7 @@ METHODS = {
             "dict.append dict.add dict.push": "d[key] = value",
             "set.append": "x.add(item)",
             "str.sort tuple.sort dict.sort set.sort dict_keys.sort generator.sort": "sorted(x)",
-            "avg": "mean",
+            "avg average": "mean",
             "str.read": "json.loads(text)`, or for a path `open(path)",
             "str.strftime": "datetime.fromisoformat(x)",
             "DataFrame.append Series.append": "pd.concat([a, b])",

@@ -96,6 +96,13 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """The line that the script had reached shortly before its time was over. A hostile guest can send any line."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The engine's last event: how the guest ended. The host adds the rest of the result."""
 
@@ -127,7 +134,7 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | Log | Progress | Outline | Finished
+EngineEvent = Output | Log | Progress | Outline | Reached | Finished
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
 """Starts a task that answers a call of the guest. Does not block."""

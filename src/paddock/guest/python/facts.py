@@ -51,8 +51,9 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         yield "near", _near_modules(error.name, refused)
     elif isinstance(error, ImportError):
         yield "near", _near_imported(error)
-    elif isinstance(error, NameError) and type(error.name) is str and entry is not None:
-        yield "near", _near_names(error.name, entry.tb_frame, refused)
+    elif isinstance(error, NameError) and entry is not None:
+        if type(error.name) is str and not isinstance(error, UnboundLocalError):
+            yield "near", _near_names(error.name, entry.tb_frame, refused)
         yield "keys", _own_names(entry.tb_frame)
     elif isinstance(error, AttributeError) and type(error.name) is str:
         yield "near", _near(error.name, _attributes(error.obj))
@@ -66,12 +67,13 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         yield "near", _near(key, key_texts(found)) if type(key) is str and not is_row else []
         yield "values", _values(tree, names) if is_row else []
     elif entry is not None:
-        is_plain = type(error) is TypeError and len(error.args) == 1 and type(error.args[0]) is str
+        is_plain = type(error) in (TypeError, ValueError) and len(error.args) == 1 and type(error.args[0]) is str
         message = error.args[0][:SOURCE_CHARACTERS] if is_plain else ""
         match = re.match(_CALLED, message)
         parameters = _parameters(tree, match["name"], (*names, vars(builtins))) if match else []
         yield "keys", parameters
-        yield "values", [] if match else [*_printed(error), *_values(tree, names)]
+        is_target = message.endswith(")") and "values to unpack" in message  # variables that have old values
+        yield "values", [] if match or is_target else [*_printed(error), *_values(tree, names)]
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         yield "near", _near(keyword[1], parameters) if keyword else []
 

@@ -37,8 +37,7 @@ def sample(value: object) -> str:
     if kind in (list, tuple, set, frozenset, deque):
         return _collection(value, name)
     if is_frame(value):
-        is_column = name == "Series"
-        return f"a column of {value.dtype}" if is_column else f"a table with the columns {_listed(key_texts(value))}"  # type: ignore[attr-defined]
+        return _table(value, name)
     if (module, name) == ("numpy", "ndarray"):
         return f"an array of shape {value.shape}, {value.dtype}"  # type: ignore[attr-defined]
     return "" if kind in _CALLED or type in _mro(kind) else f"a {name}"
@@ -54,6 +53,13 @@ def _collection(value: Any, name: str) -> str:
     if type(first) is dict:
         return f"{text} dicts with the keys {_listed(key_texts(first))}"
     return f"{text}, first a {errors.name_of(type(first))}"
+
+
+def _table(value: Any, name: str) -> str:
+    if name == "Series":
+        return f"a column of {value.dtype}"
+    rows = "" if "GroupBy" in name else f" of {len(value)} rows"
+    return f"a table{rows} with the columns {_listed(key_texts(value))}"
 
 
 def _listed(names: list[str]) -> str:
