@@ -230,6 +230,9 @@ _PYTHON = (
     Hint("OperationalError", "values (were supplied|for)", "Give one value for each column: INSERT INTO t (a, b) ..."),
     Hint("OperationalError", "no such table", "Create the table in this run: a new database is empty."),
     Hint("OperationalError", "unable to open", _FOLDER),
+    Hint("IntegrityError", "UNIQUE", "The value is there already: skip it, or write INSERT OR REPLACE / OR IGNORE."),
+    Hint("IntegrityError", "NOT NULL", "Give that column a value."),
+    Hint("ProgrammingError", "unsupported type", "Pass the values as a list, a tuple or a dict."),
     Hint("OperationalError", "syntax error", "Correct the SQL near that word."),
     Hint("ProgrammingError", "bindings supplied", "Pass one value for each `?`; a single one is `(x,)`."),
     Hint("ParseError", "", "Correct the XML there: every tag must be closed. For HTML use html.parser."),
@@ -242,6 +245,7 @@ _PYTHON = (
     Hint("ValueError", 'unconverted data remains(:| when.*:) ?"?(?P<rest>.*?)"?(, at.*)?$', _UNCOVERED),
     Hint("ValueError", "data ['\"](?P<text>[^'\"]*)['\"] does(n't| not) match format", remedies.date_text),
     Hint("ValueError", "isoformat string: '(?P<text>.*)'", remedies.date_text),
+    Hint("ValueError", "^year -?\\d+ is out", "A time stamp in milliseconds must be divided by 1000."),
     Hint("ValueError", r"^(month|day|hour|minute) (must|is out)", "Use a date that exists; timedelta adds days."),
     # Tools and their answers.
     Hint("TypeError|AttributeError", _COROUTINE, "Run it with asyncio.run(f()).", when="program"),
@@ -257,6 +261,7 @@ _PYTHON = (
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
     Hint("KeyError", "", "No row or column has this label: print df.index and df.columns.", r"\.loc\["),
+    Hint("KeyError", "", "Make a list first: random.choice(list(x)).", r"random\.(choice|sample|shuffle)\("),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, 0).", r"\] ?[+*/-]=", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, []).", r"\] ?\.(append|extend)\(", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, set()).", r"\] ?\.add\(", "not near"),
@@ -306,6 +311,7 @@ _PYTHON = (
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
     Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
+    Hint("TypeError", "'str' object cannot be int", "Read text with date.fromisoformat(text).", r"\b(date|datetime)\("),
     Hint(
         "TypeError",
         "'(list|tuple|dict|set|str)' object cannot be int",
@@ -331,6 +337,8 @@ _PYTHON = (
     Hint("TypeError", "'reversed' is an invalid", "Write `reverse=True`."),
     Hint("TypeError", "tuple indices must be", "It is a tuple: use a number, as in x[0], or names: a, b = x."),
     Hint("TypeError", _OPERANDS, remedies.operands),
+    Hint("TypeError", "real number is required", "Pass a number: int(x) or float(x); for text the sign is %s."),
+    Hint("TypeError", "convert type 'str'", "Convert the text first: [float(item) for item in x]."),
     Hint("TypeError", "must be str, not", "Pass text: str(x), or json.dumps(x) for a dict or a list."),
     Hint("TypeError", "instance, (?P<kind>\\w+) found", "Join text only: ', '.join(map(str, x))."),
     Hint("TypeError", _MIXED, "Convert the value first: str(x), int(x) or float(x)."),
@@ -347,6 +355,7 @@ _PYTHON = (
     Hint("TypeError", "not callable", "It is a value and no method: remove the `()`.", r"[\w)\]]\.\w+\("),
     Hint("TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index."),
     Hint("TypeError", "takes 0 positional arguments but 1", "Call it without arguments; a method needs `self` first."),
+    Hint("TypeError", "argument", "Unpack what was passed on: f(*args, **kwargs).", r"\w\((args|kwargs)\)"),
     Hint(
         "TypeError", r"<lambda>\(\) missing", "The lambda gets fewer arguments: take one, as in lambda pair: pair[1]."
     ),
@@ -378,7 +387,7 @@ _PYTHON = (
     Hint("ValueError", r"int\(\).*'-?\d+\.\d*'", "Write int(float(x))."),
     Hint(
         "ValueError",
-        "(could not convert string to float|invalid literal .*|parse string):? ?['\"](?P<text>[^'\"]*)",
+        "(could not convert string to float|invalid literal [^:]*|parse string):? ?['\"](?P<text>[^'\"]*)",
         remedies.number_text,
     ),
     Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
@@ -418,9 +427,14 @@ _JAVASCRIPT = (
     Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
     Hint("SyntaxError", "does not provide an export named", remedies.members),
     Hint(
+        "SyntaxError", "(?i)break|continue", "It works in loops only: use `for (const x of list)` instead of forEach."
+    ),
+    Hint("SyntaxError", "end of string|Unterminated|Invalid or unexpected token", "Close the quote or backtick."),
+    Hint(
         "SyntaxError", "left-hand side", "Assign to a name or a property only; a function is `=>`, a comparison `===`."
     ),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
+    Hint("SyntaxError", "'?undefined", "The argument of JSON.parse is undefined.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "property name", "The text is not JSON: use double quotes.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\(", "has run"),
@@ -454,6 +468,7 @@ _JAVASCRIPT = (
         "The entry is not there yet: before it, write `o[key] ??= []`, or what it starts with.",
         r"(\]|\bthis\.\w+)(\.(push|add|set)\(|(\.\w+|\[[^\]]+\])\s*([-+*]?=[^=]|\+\+))",
     ),
+    Hint("TypeError", "(?i)undefined|null", remedies.destructured),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
     Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
@@ -481,10 +496,10 @@ _JAVASCRIPT = (
     Hint("TypeError", "not a function", "The value has no such method: check its name, or define it in its class."),
     Hint("TypeError", "not a constructor", "Remove `new`, or look at the value with console.log(typeof x)."),
     Hint(
-        "TypeError",
-        '"(cb|callback)" argument',
-        "Use `await fs.promises.NAME(...)`, or fs.NAMESync(...), without a callback.",
+        "TypeError", "argument must be of type func", "Use `await fs.promises.x(...)` or fs.xSync(...).", r"fs\.\w+\("
     ),
+    Hint("TypeError", "argument must be of type func", "Pass a function, as in () => f(x), and not its result."),
+    Hint("TypeError", "Unknown encoding", "Use utf8, latin1, hex, base64 or base64url."),
     Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
     Hint("RangeError", "call stack|stack size", "Add a case that ends the recursion, or use a loop."),
@@ -512,6 +527,7 @@ _LAST = (
     Hint(_NAME_TYPES, _UNDEFINED, "Write the key in quotes: '<name>'.", r"[{,]\s*<name>\s*:", "python"),
     Hint(_NAME_TYPES, _UNDEFINED, _INNER_NAME, r"\b<name>\)? *=>|\b(lambda|for) <name>\b"),
     Hint(_NAME_TYPES, _UNDEFINED, remedies.near_name),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.not_reached),
     Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),
     Hint(_NAME_TYPES, _UNDEFINED, remedies.server_call, r"\bawait\s+<name>\s*\."),
     Hint(_NAME_TYPES, _UNDEFINED, "There is no such tool here. The tools are: <tools>.", r"\bawait\s+<name>\s*\("),

@@ -265,6 +265,12 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
             if cleaned == text
             else "strip('$€£% ') it."
         )
+    if re.search(r"0x[0-9a-fA-F]+", text):
+        return "Write int(x, 16)."
+    if re.search(r"\d,\d{1,2}\b", text):
+        return f"Take the number out of {text[:40]!r} first, and write its decimal comma as a point."
+    if re.search(r"\d", text):
+        return f"Take the number out of {text[:40]!r} first, as in re.search(r'-?\\d+(\\.\\d+)?', x)[0]."
     whole = "pd.to_numeric(column, errors='coerce')" if "pandas" in mistake.plan.code else "a default"
     return f"{text[:40]!r} is no number: skip it, or use {whole}."
 
@@ -291,6 +297,11 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     if not owner or owner == "this":
         return None
     value = "null" if "of null" in mistake.message else "undefined"
+    if (
+        re.search(rf"\b{re.escape(mistake.root)}(: [^=\n]{{1,80}})? = new Map\b", mistake.plan.code)
+        and ".get(" not in owner
+    ):
+        return f"`{owner}` is {value}: a Map is read with `{mistake.root}.get(key)`."
     constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
     if constructed and f"function {constructed[1]}(" in mistake.plan.code:
         return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
@@ -338,11 +349,48 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     for kinds, methods, how in replacements.JAVASCRIPT_METHODS:
         if name in methods:
             return f"Only {kinds} have `{name}`, and {value} is something else: {how}"
+    if owner and re.search(
+        rf"\b{re.escape(owner)} = function ?\*|function ?\* ?{re.escape(owner)}\b", mistake.plan.code
+    ):
+        return f"`{owner}` is a generator function: call it first, as in `const items = {owner}()`."
     if owner:
         return f"`{owner}` has no method `{name}`: check its name, or define it. Log the value to see what it is."
     if mistake.message.startswith(f"{name} is"):
         return f"`{name}` is not a function but another value: check what was assigned to it."
     return None
+
+
+def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a value that JavaScript cannot take apart: which one it is."""
+    line = mistake.source_line
+    inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", line.partition("} =")[0]) if "} =" in line else []
+    if inner:
+        return f"`{inner[0]}` is missing in the value: give it a default, as in `{inner[0]}: {{ x }} = {{}}`."
+    given = re.search(r"[}\]]\s*=\s*((?:await )?[\w$.]+(?:\([^()]*\))?);?\s*$", line)
+    if given is None:
+        return None
+    default = "[]" if re.search(r"\]\s*=", line) else "{}"
+    is_match = re.search(rf"\b{re.escape(given[1])} *= *[^\n]{{0,200}}\.(match|exec)\(", mistake.plan.code)
+    why = " (the pattern does not match)" if is_match or re.search(r"\.(match|exec)\(", given[1]) else ""
+    return f"`{given[1]}` is undefined or null{why}: check what gives it, or write `{given[1]} ?? {default}`."
+
+
+def not_reached(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a name that the script itself defines, but elsewhere or later."""
+    name, at = re.escape(found["name"]), mistake.finished.line or 0
+    if mistake.language == JAVASCRIPT:
+        defined = rf"\b(?:const|let|var|function|class) {name}\b"
+    else:
+        defined = rf"^\s*(?:{name}\s*=(?!=)|(?:async )?def {name}\b|class {name}\b|for {name}\b|with\b.* as {name}\b)"
+    lines = [number for number, line in enumerate(mistake.plan.code.splitlines(), 1) if re.search(defined, line[:1000])]
+    if not lines or at in lines:
+        return None
+    if min(lines) > at and mistake.language == PYTHON:
+        return f"`{found['name']}` is defined only on line {min(lines)}: move that up, before it is used."
+    if mistake.language == JAVASCRIPT:
+        return f"`{found['name']}` is declared inside a block or function (line {lines[0]}): declare it outside."
+    where = "which did not run or is inside a function"
+    return f"`{found['name']}` is assigned on line {lines[0]}, {where}: give it a value before."
 
 
 def members(mistake: Mistake, found: re.Match[str]) -> str | None:

@@ -166,6 +166,7 @@ METHODS = {
             "append": "x.push(item)",
             "strip": "x.trim()",
             "sum": "x.reduce((a, b) => a + b, 0)",
+            "average avg mean": "x.reduce((a, b) => a + b, 0) / x.length",
             "upper toUppercase": "x.toUpperCase()",
             "lower toLowercase": "x.toLowerCase()",
             "items": "Object.entries(x)",

@@ -58,7 +58,7 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
     elif isinstance(error, AttributeError) and type(error.name) is str:
         yield "near", _near(error.name, _attributes(error.obj))
         yield "keys", _keys(error.obj, error.name) or _few_attributes(error.obj)
-        yield "values", _values(tree, names)
+        yield "values", list(dict.fromkeys([*_owner(tree, error), *_values(tree, names)]))[:SHOWN_VALUES]
     elif isinstance(error, (KeyError, IndexError)) and entry is not None and len(error.args) == 1:
         key = error.args[0]
         is_row = isinstance(error, IndexError)
@@ -76,6 +76,17 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         yield "values", [] if match or is_target else [*_printed(error), *_values(tree, names)]
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         yield "near", _near(keyword[1], parameters) if keyword else []
+
+
+def _owner(tree: ast.AST, error: AttributeError) -> list[str]:
+    """The expression whose attribute is missing: the error has its value."""
+    found = {
+        ast.unparse(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == error.name
+    }
+    text = sample(error.obj)
+    return [f"{code} = {text}" for code in found if text and len(found) == 1 and len(code) <= MAX_CHARACTERS]
 
 
 def _printed(error: BaseException) -> list[str]:
@@ -254,10 +265,16 @@ def _searched(entry: TracebackType, key: object) -> object:
     names = _locals(entry.tb_frame), entry.tb_frame.f_globals
     for node in ast.walk(tree):  # the outermost first
         if isinstance(node, ast.Subscript | ast.Attribute):
-            for found in (_resolved(node.value, names), _item(node.value, entry, names)):
+            for found in (_sections(_resolved(node.value, names)), _item(node.value, entry, names)):
                 if is_frame(found) or type(found).__name__ == "Row" or (type(found) in DICTS and not _has(found, key)):
                     return found
     return None
+
+
+def _sections(value: object) -> object:
+    """The sections of a configuration as a dict; any other value as it is."""
+    is_parser = errors.name_of(type(value)) in ("ConfigParser", "RawConfigParser")
+    return _instance_dict(value).get("_sections") if is_parser else value
 
 
 def _item(node: ast.AST, entry: TracebackType, names: tuple[Any, ...]) -> object:
