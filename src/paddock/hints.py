@@ -285,6 +285,8 @@ _PYTHON = (
     Hint("TypeError", "string dtype", "The column has text: convert it with pd.to_numeric(column)."),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
     Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
+    Hint("ValueError", "assign without a target", "Compare with `==` in the expression."),
+    Hint("TypeError", r"concat\(\) takes", "Pass one list: pd.concat([a, b])."),
     Hint("UndefinedVariableError", "", "Use names of columns in the expression; a variable is `@name`."),
     Hint("LinAlgError", "Singular", "The matrix has no inverse: use np.linalg.pinv or lstsq."),
     Hint("IndexError|AxisError", "too many ind|array of dim", "The array has fewer dimensions: print its .shape."),
@@ -304,12 +306,19 @@ _PYTHON = (
     Hint("AttributeError", "has no attribute", "It has: <keys>."),
     Hint("AttributeError", r"has no attribute|^\w+$", "Look at what it has with print(type(x), dir(x))."),
     # Values.
+    Hint(
+        "TypeError", "can only join an iterable", remedies.none_value, r"[\w)\]]\.(sort|append|extend|reverse|insert)\("
+    ),
     Hint("TypeError", "NoneType|can only join an iterable", remedies.none_value, when="is None"),
     Hint("TypeError", "NoneType", remedies.none_value),
     Hint("TypeError", "not JSON serializable", "Pass plain values: list(), str(), float(), .isoformat() or .tolist()."),
     Hint("TypeError", "keys must be str", "Use text as keys: str(key)."),
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
+    Hint(
+        "TypeError", "required, not 'str'|not str$|be encoded|pattern on a str", "It must be bytes: write x.encode()."
+    ),
+    Hint("TypeError", "required, not 'bytes'|not bytes$|pattern on a bytes", "It must be text: write x.decode()."),
     Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
     Hint("TypeError", "'str' object cannot be int", "Read text with date.fromisoformat(text).", r"\b(date|datetime)\("),
     Hint(
@@ -377,7 +386,9 @@ _PYTHON = (
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
     Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes."),
     Hint("UnicodeEncodeError", "", "Use encoding='utf-8', or errors='replace'."),
-    Hint("JSONDecodeError", "double quotes", "The text is not JSON: use double quotes, or ast.literal_eval."),
+    Hint(
+        "JSONDecodeError", "double quotes", "Not JSON: keys need double quotes, and no comma may follow the last item."
+    ),
     Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
     Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
@@ -427,7 +438,9 @@ _JAVASCRIPT = (
     Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
     Hint("SyntaxError", "does not provide an export named", remedies.members),
     Hint(
-        "SyntaxError", "(?i)break|continue", "It works in loops only: use `for (const x of list)` instead of forEach."
+        "SyntaxError",
+        "(?i)illegal (break|continue)|(break|continue) must",
+        "It works in loops only: use `for (const x of list)` instead of forEach.",
     ),
     Hint("SyntaxError", "end of string|Unterminated|Invalid or unexpected token", "Close the quote or backtick."),
     Hint(

@@ -89,7 +89,13 @@ def server_call(mistake: Mistake, found: re.Match[str]) -> str:
 
 def near_name(mistake: Mistake, found: re.Match[str]) -> str | None:
     near = [name for name in within_edits(found["name"], mistake.known_names()) if _is_misspelt(found["name"], name)]
-    return f"Did you mean `{near[0] if near else mistake.near}`?" if near or mistake.near else None
+    if near or mistake.near:
+        return f"Did you mean `{near[0] if near else mistake.near}`?"
+    known = {*mistake.known_names(), *mistake.finished.keys}
+    other = next(
+        (word for word in known if word != found["name"] and word.rstrip("s") == found["name"].rstrip("s")), ""
+    )
+    return f"There is no `{found['name']}`, but a `{other}`." if other else None
 
 
 def _is_misspelt(name: str, other: str) -> bool:
@@ -128,11 +134,10 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
     if "str" in kinds and kinds & _NUMBERS:
         return _text_and_number(mistake, sign, found)
     if found["compared"]:
-        return (
-            "Compare one value of each: key=lambda x: x['name']. In a heap, add a counter."
-            if left == right
-            else f"Convert one of them first: {left} and {right} have no order."
-        )
+        if left != right:
+            return f"Convert one of them first: {left} and {right} have no order."
+        part = "['name']" if left == "dict" else ".name"
+        return f"Compare one value of each: key=lambda x: x{part}. In a heap, add a counter."
     if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
         return "sum() adds numbers: take one from each item, as in sum(x['key'] for x in items); lists need sum(x, [])."
     own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
@@ -317,7 +322,8 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         first = f"{has_get[1]}.set({has_get[2]}, {start})" if has_get else f"{owner} {_assign(owner)} {start}"
         return f"`{owner}` is {value}: give it a first value, as in `{first}`."
     if re.match(_ASSIGNED, rest) and not owner.endswith(")"):
-        return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {{}}`."
+        start = "[]" if name.isdigit() else "{}"
+        return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {start}`."
     given = rf"\b{re.escape(owner)} *= *[^\n]{{0,200}}" if owner.isidentifier() else ""
     if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):
         return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
@@ -346,6 +352,10 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     value = f"`{owner}`" if owner else "the value"
     if call := _unawaited_call(mistake) if owner else "":
         return f"{value} is a promise: `{call}` is async, so write `await` before it."
+    if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
+        return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
+    if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
+        return f"`{given[1]}` does not give the array: call `{name}` on the array itself, in a statement of its own."
     for kinds, methods, how in replacements.JAVASCRIPT_METHODS:
         if name in methods:
             return f"Only {kinds} have `{name}`, and {value} is something else: {how}"
@@ -389,6 +399,10 @@ def not_reached(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{found['name']}` is defined only on line {min(lines)}: move that up, before it is used."
     if mistake.language == JAVASCRIPT:
         return f"`{found['name']}` is declared inside a block or function (line {lines[0]}): declare it outside."
+    code = mistake.plan.code.splitlines()
+    outer = next((line for line in code[lines[0] - 1 :: -1] if line and not line[0].isspace()), "")
+    if code[lines[0] - 1][:1].isspace() and outer.startswith("class "):
+        return f"`{found['name']}` belongs to the class: write `self.{found['name']}`."
     where = "which did not run or is inside a function"
     return f"`{found['name']}` is assigned on line {lines[0]}, {where}: give it a value before."
 

@@ -115,7 +115,9 @@ SENTENCES = {  # of Python, where code alone would not explain it
     "datetime.datetime.datetime": "`datetime` is the class already: leave the first `datetime.` out.",
     "list.appendleft": "Write `x.insert(0, item)`, or use collections.deque.",
 }
-_ARRAYS = "map filter reduce forEach find findIndex some every join sort flat flatMap push pop shift unshift splice"
+_ARRAYS = (
+    "map filter reduce forEach find findIndex some every join sort flat flatMap push pop shift unshift splice reverse"
+)
 _STRINGS = (
     "split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd charAt match repeat"
 )
