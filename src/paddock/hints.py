@@ -139,9 +139,7 @@ _KEYWORD = "`<word>` is a word of Python: choose another name."
 _COROUTINE = "'coroutine'|got coroutine"
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 _ARGUMENTS = "(keyword|positional) arg|missing .* argument"
-_ANSWER_SHAPE = (
-    "If this is a tool's answer: a list is in its key `result`, as in `answer['result']`. Print the answer once."
-)
+_ANSWER_SHAPE = "If this is a tool's answer: a list or a plain value is in its key `result`, as in `answer['result']`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
 _LOST_THIS = "`this` is undefined here: call the method on its object, or use an arrow function."
@@ -260,9 +258,10 @@ _PYTHON = (
     Hint("TypeError", "string indices must be", _ANSWER_SHAPE, when="has called"),
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
+    Hint("KeyError", "", "No row has this label. Labels are: <keys>.", r"\.(loc|at)\["),
     Hint("KeyError", "", "No row or column has this label: print df.index and df.columns.", r"\.loc\["),
     Hint("KeyError", "", "Make a list first: random.choice(list(x)).", r"random\.(choice|sample|shuffle)\("),
-    Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, 0).", r"\] ?[+*/-]=", "not near"),
+    Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, 0).", r"\] ?[+*/-]=|(\w+\[[^\]]*\])\s*=\s*\1\s*\+", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, []).", r"\] ?\.(append|extend)\(", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, set()).", r"\] ?\.add\(", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, {{}}).", r"\] ?\.update\(", "not near"),
@@ -315,10 +314,10 @@ _PYTHON = (
     Hint("TypeError", "keys must be str", "Use text as keys: str(key)."),
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
-    Hint(
-        "TypeError", "required, not 'str'|not str$|be encoded|pattern on a str", "It must be bytes: write x.encode()."
-    ),
-    Hint("TypeError", "required, not 'bytes'|not bytes$|pattern on a bytes", "It must be text: write x.decode()."),
+    Hint("TypeError", "expected string or bytes", "It takes text: convert the value with str(x), or leave it out."),
+    Hint("TypeError", "must be real number", "Pass a number: int(x) or float(x)."),
+    Hint("TypeError", "required, not 'str'|be encoded|pattern on a str", "It must be bytes: write x.encode()."),
+    Hint("TypeError", "not 'bytes'|not bytes$|pattern on a bytes", "It must be text: write x.decode()."),
     Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
     Hint("TypeError", "'str' object cannot be int", "Read text with date.fromisoformat(text).", r"\b(date|datetime)\("),
     Hint(
@@ -379,9 +378,15 @@ _PYTHON = (
     Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
     Hint("TypeError", "indices must be .* not tuple", "Index each level by itself: x[0][1]. Only arrays take x[0, 1]."),
     Hint("TypeError", "list indices must be", "It is a list: loop over it, or take an item, as in x[0]['key']."),
+    Hint(
+        "TypeError",
+        "string indices",
+        "It is text. Looping over a dict gives its keys: use d.values() or d['key'] instead.",
+    ),
     Hint("TypeError", "indices must be", "Look at the value first: its items are not what the index expects."),
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
     Hint("IndexError", "empty", "It is empty: check it first."),
+    Hint("IndexError", "assignment index", "The list has no such place yet: use x.append(value)."),
     Hint("IndexError", "out of (range|bounds)|out-of-bounds", "Check len(...) first: the sequence is shorter."),
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
     Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes."),
@@ -390,6 +395,11 @@ _PYTHON = (
         "JSONDecodeError", "double quotes", "Not JSON: keys need double quotes, and no comma may follow the last item."
     ),
     Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
+    Hint(
+        "JSONDecodeError",
+        r"char 0\)",
+        "The text is empty or no JSON at all: print it. A tool's answer is decoded already.",
+    ),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
     Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
     Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
@@ -544,6 +554,7 @@ _LAST = (
     Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),
     Hint(_NAME_TYPES, _UNDEFINED, remedies.server_call, r"\bawait\s+<name>\s*\."),
     Hint(_NAME_TYPES, _UNDEFINED, "There is no such tool here. The tools are: <tools>.", r"\bawait\s+<name>\s*\("),
+    Hint(_NAME_TYPES, _UNDEFINED, "There is no such function. Call tools with `<call>`.", r"\bawait\s+<name>\s*\("),
     Hint(_NAME_TYPES, _UNDEFINED, "Define `<name>` in this script: each run starts empty (<keep> keeps data)."),
     # Everything else.
     Hint(_SYNTAX, "", "Correct the syntax here or just before: check brackets, quotes and commas."),

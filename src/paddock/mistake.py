@@ -23,6 +23,7 @@ _NO_NETWORK = {
     "program": "Programs have no network: put the data into the program.",
     "script": "Scripts have no network: call a tool, or pass the data in.",
 }
+_UNWRAPS = r"""\[['"]result|\.result\b|get\(['"]result|\{\s*result\b"""
 _WORD = frozenset(f"{ascii_letters}{digits}_$#")
 _ENDS = _WORD | {")", "]"}
 
@@ -75,7 +76,7 @@ class Mistake:
             "javascript": plan.language == JAVASCRIPT,
             "javascript only": is_plain,  # the tool runs no TypeScript
             "has run": finished.verdict is Verdict.RAISED,  # else the line has only a syntax error
-            "has called": self.calls > 0 and not re.search(r"\bresult\b", code),  # and may not know how answers look
+            "has called": self.calls > 0 and not re.search(_UNWRAPS, code),  # and may not know how answers look
             "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,

@@ -303,15 +303,20 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     value = "null" if "of null" in mistake.message else "undefined"
     if (
-        re.search(rf"\b{re.escape(mistake.root)}(: [^=\n]{{1,80}})? = new Map\b", mistake.plan.code)
+        re.search(
+            rf"\b{re.escape(mistake.root)}(: [^=\n]{{1,80}})? = new (?:Map|URLSearchParams|Headers|FormData)\b",
+            mistake.plan.code,
+        )
         and ".get(" not in owner
     ):
-        return f"`{owner}` is {value}: a Map is read with `{mistake.root}.get(key)`."
+        return f"`{owner}` is {value}: read it with `{mistake.root}.get(key)`."
     constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
     if constructed and f"function {constructed[1]}(" in mistake.plan.code:
         return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
     if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
         return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
+    if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
+        return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
     access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"
     rest = mistake.source_line.partition(f"{owner}.{name}")[2] or mistake.source_line.partition(f"{owner}[")[2]
     is_called = rest.startswith("(")

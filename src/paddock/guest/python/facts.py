@@ -107,6 +107,7 @@ def _near(name: str, candidates: Iterable[str]) -> list[str]:
     ]
     plain = _squeezed(name)
     same = [word for word in words if plain and _squeezed(word) == plain]
+    same += [word for word in words if len(word) == len(name) > 3 and sorted(word) == sorted(name)]  # swapped letters
     close = difflib.get_close_matches(name, words, 3, _CUTOFF) if len(name) > 1 else []
     return list(dict.fromkeys([*same, *close]))[:3]
 
@@ -264,11 +265,18 @@ def _searched(entry: TracebackType, key: object) -> object:
     tree = _failing_tree(entry)
     names = _locals(entry.tb_frame), entry.tb_frame.f_globals
     for node in ast.walk(tree):  # the outermost first
+        if isinstance(node, ast.Attribute) and node.attr in ("loc", "at"):
+            return _labels(_resolved(node.value, names))
         if isinstance(node, ast.Subscript | ast.Attribute):
             for found in (_sections(_resolved(node.value, names)), _item(node.value, entry, names)):
                 if is_frame(found) or type(found).__name__ == "Row" or (type(found) in DICTS and not _has(found, key)):
                     return found
     return None
+
+
+def _labels(table: object) -> object:
+    """The labels of a table's rows, as the keys of a dict."""
+    return dict.fromkeys(str(label) for label in islice(table.index, MAX_KEYS)) if is_frame(table) else None  # type: ignore[attr-defined]
 
 
 def _sections(value: object) -> object:
