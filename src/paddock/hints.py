@@ -250,6 +250,14 @@ _PYTHON = (
     Hint("TypeError|AttributeError", _COROUTINE, "Write `await` before the call."),
     Hint("TypeError", "can't be used in 'await'", "Remove `await`: the value is there already."),
     Hint("TypeError", "'async_generator' object", "Write `async for`."),
+    Hint("ValueError", "expected, got <function (?P<name>\\w+)", "Call the function: `<name>()`."),
+    Hint(
+        "ValueError",
+        "coroutine was expected",
+        "Write `await` instead of asyncio.run: top-level await works here.",
+        when="script",
+    ),
+    Hint("ValueError", "coroutine was expected", "Put it into `async def main():`, and call asyncio.run(main())."),
     Hint("RuntimeError", r"run\(\) cannot|already running", "Use `await main()`: top-level await works here."),
     Hint("TypeError", "unhashable type: 'list'", "Unpack the list: asyncio.gather(*calls).", r"gather\("),
     Hint("TypeError", r"(keyword|positional) arg", "Write `await create_artifact(name, content)`.", "create_artifact"),
@@ -269,6 +277,7 @@ _PYTHON = (
     Hint("KeyError", "not found in axis", "Labels of rows are meant: for columns pass columns=[...]."),
     Hint("KeyError", "^'?(?P<name>.*?)'?$", remedies.near_key),
     Hint("KeyError", "", "The keys are: <keys>."),
+    Hint("KeyError", r"^-?\d+$", "In pandas, [n] is a label: use .iloc[n] for a position.", r"\[-?\d+\]", "pandas"),
     Hint("KeyError", "", "Check the key with `in`, or use `.get(key)`."),
     # pandas and NumPy.
     Hint("AttributeError", r"use \.dt accessor", "Convert first: pd.to_datetime(column)."),
@@ -279,7 +288,8 @@ _PYTHON = (
     Hint("ValueError", "trying to merge on", "Give both keys one type: df['key'] = df['key'].astype(str)."),
     Hint("ValueError", "all scalar values", "One row is pd.DataFrame([values])."),
     Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses."),
-    Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly|inhomogeneous", _SHAPES),
+    Hint("ValueError", "inhomogeneous", "The rows have different lengths: make them equal, or keep a list."),
+    Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly", _SHAPES),
     Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),
     Hint("TypeError", "string dtype", "The column has text: convert it with pd.to_numeric(column)."),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
@@ -383,7 +393,6 @@ _PYTHON = (
         "string indices",
         "It is text. Looping over a dict gives its keys: use d.values() or d['key'] instead.",
     ),
-    Hint("TypeError", "indices must be", "Look at the value first: its items are not what the index expects."),
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
     Hint("IndexError", "empty", "It is empty: check it first."),
     Hint("IndexError", "assignment index", "The list has no such place yet: use x.append(value)."),
@@ -413,7 +422,9 @@ _PYTHON = (
     ),
     Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
-    Hint("ValueError", "unpack", "Give as many names as there are values; a dict needs .items()."),
+    Hint(
+        "ValueError", "unpack", "Give as many names as there are values; a dict needs .items(), an index enumerate(x)."
+    ),
     Hint("ValueError|StatisticsError", "empty (seq|iter)|data point|no median", "It has too few values: check len(x)."),
     Hint("ValueError", "default_factory", "Write field(default_factory=list), with `from dataclasses import field`."),
     Hint("ValueError", "larger (sample )?than", "Take at most len(x) of them."),
@@ -432,6 +443,7 @@ _PYTHON = (
 )
 _JAVASCRIPT = (
     # Syntax.
+    Hint("SyntaxError", "outside of module code", "Remove `export`: a script exports nothing.", r"^\s*export\b"),
     Hint("SyntaxError", "import and export are not", "Remove it: only the language, callTool and codeExec are here."),
     Hint("TypeError", r"import\(", "Remove it: only the language, callTool and codeExec are here."),
     Hint("SyntaxError", "Illegal return", "A program has no value to return: print it with console.log(...)."),
@@ -485,12 +497,6 @@ _JAVASCRIPT = (
     Hint("TypeError", _MEMBER, _ANSWER_SHAPE, when="has called"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", remedies.missing_member),
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.not_a_function),
-    Hint(
-        "TypeError",
-        "(?i)(read|set) propert.* of undefined",
-        "The entry is not there yet: before it, write `o[key] ??= []`, or what it starts with.",
-        r"(\]|\bthis\.\w+)(\.(push|add|set)\(|(\.\w+|\[[^\]]+\])\s*([-+*]?=[^=]|\+\+))",
-    ),
     Hint("TypeError", "(?i)undefined|null", remedies.destructured),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
@@ -524,6 +530,7 @@ _JAVASCRIPT = (
     Hint("TypeError", "argument must be of type func", "Pass a function, as in () => f(x), and not its result."),
     Hint("TypeError", "Unknown encoding", "Use utf8, latin1, hex, base64 or base64url."),
     Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
+    Hint("TypeError", "not iterable", remedies.not_iterable),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
     Hint("RangeError", "call stack|stack size", "Add a case that ends the recursion, or use a loop."),
     Hint("RangeError", "(?i)invalid (array|string|typed array) length|invalid .*count", "Use a smaller, whole length."),

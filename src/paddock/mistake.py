@@ -72,7 +72,9 @@ class Mistake:
         is_plain = plan.language != "typescript" and (self.is_program or plan.globals == "closed")
         conditions = {
             "program": self.is_program,
+            "script": not self.is_program,
             "python": self.language == PYTHON,
+            "pandas": "pandas" in code,
             "javascript": plan.language == JAVASCRIPT,
             "javascript only": is_plain,  # the tool runs no TypeScript
             "has run": finished.verdict is Verdict.RAISED,  # else the line has only a syntax error

@@ -95,13 +95,13 @@ def near_name(mistake: Mistake, found: re.Match[str]) -> str | None:
     other = next(
         (word for word in known if word != found["name"] and word.rstrip("s") == found["name"].rstrip("s")), ""
     )
-    return f"There is no `{found['name']}`, but a `{other}`." if other else None
+    return f"Did you mean `{other}`? There is no `{found['name']}`." if other else None
 
 
 def _is_misspelt(name: str, other: str) -> bool:
     """Whether one may stand for the other: a short name, or a plural, is rather something else."""
     plain, known = (word.casefold().replace("_", "") for word in (name, other))
-    is_long = min(len(name), len(other)) > 3
+    is_long = min(len(name), len(other)) > 3 or (len(name) != len(other) and len(name) > 2)
     return name != other and (plain == known or (is_long and plain.rstrip("s") != known.rstrip("s")))
 
 
@@ -172,7 +172,7 @@ def _text_and_number(mistake: Mistake, sign: str, found: re.Match[str]) -> str:
         if re.fullmatch(r"['\"]\s*-?\d*\.\d+\s*['\"]", text):
             return f"`{name}` is text: write float({name})."
     if re.search(r"\bsum\(", mistake.source_line) and found["left"] == "int":
-        return "sum() adds numbers only: convert, as in sum(map(float, x)), or join text with ''.join(x)."
+        return "sum() adds numbers only: convert each with float(x), or join text with ''.join(x)."
     if sign in ("+", "+=") and not found["compared"]:
         return "To add numbers, convert the text with int(x) or float(x); to build text, use str(x) or an f-string."
     return "Convert the text first: int(x) or float(x)."
@@ -317,6 +317,8 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
     if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
         return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
+    if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
+        return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
     access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"
     rest = mistake.source_line.partition(f"{owner}.{name}")[2] or mistake.source_line.partition(f"{owner}[")[2]
     is_called = rest.startswith("(")
@@ -327,8 +329,8 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         first = f"{has_get[1]}.set({has_get[2]}, {start})" if has_get else f"{owner} {_assign(owner)} {start}"
         return f"`{owner}` is {value}: give it a first value, as in `{first}`."
     if re.match(_ASSIGNED, rest) and not owner.endswith(")"):
-        start = "[]" if name.isdigit() else "{}"
-        return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {start}`."
+        empty = "[]" if name.isdigit() else "{}"
+        return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
     given = rf"\b{re.escape(owner)} *= *[^\n]{{0,200}}" if owner.isidentifier() else ""
     if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):
         return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
@@ -357,13 +359,17 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     value = f"`{owner}`" if owner else "the value"
     if call := _unawaited_call(mistake) if owner else "":
         return f"{value} is a promise: `{call}` is async, so write `await` before it."
+    if mistake.root and re.search(rf"\b(const|let|var) {re.escape(mistake.root)} in ", mistake.plan.code):
+        return f"`for (… in …)` gives keys, which are text: write `for (const {mistake.root} of …)`."
     if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
         return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
     if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
         return f"`{given[1]}` does not give the array: call `{name}` on the array itself, in a statement of its own."
     for kinds, methods, how in replacements.JAVASCRIPT_METHODS:
         if name in methods:
-            return f"Only {kinds} have `{name}`, and {value} is something else: {how}"
+            may_wait = re.search(r"Promise|async |\.then\(|callTool\(", mistake.plan.code) and "await" not in how
+            more = " If it is a promise, `await` it." if may_wait else ""
+            return f"Only {kinds} have `{name}`, and {value} is something else: {how}{more}"
     if owner and re.search(
         rf"\b{re.escape(owner)} = function ?\*|function ?\* ?{re.escape(owner)}\b", mistake.plan.code
     ):
@@ -373,6 +379,19 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     if mistake.message.startswith(f"{name} is"):
         return f"`{name}` is not a function but another value: check what was assigned to it."
     return None
+
+
+def not_iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a value that JavaScript cannot loop over: which one it is."""
+    named = re.search(r"^([\w$.]+) is not iterable", mistake.message)
+    value: str = named[1] if named and named[1] != "value" else ""
+    given = re.search(r"(?:\.\.\.| of )([\w$.]+(?:\([^()]*\))?)", mistake.source_line)
+    value = value or (given[1] if given else "")
+    return (
+        f"`{value}` is not iterable: loop over an object with Object.entries(x), call a function, `await` a promise."
+        if value and value != "undefined"
+        else None
+    )
 
 
 def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:

@@ -267,11 +267,21 @@ def _searched(entry: TracebackType, key: object) -> object:
     for node in ast.walk(tree):  # the outermost first
         if isinstance(node, ast.Attribute) and node.attr in ("loc", "at"):
             return _labels(_resolved(node.value, names))
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Subscript)
+            and not _has_value(node.value, names)
+        ):
+            return None  # what is inside it was found
         if isinstance(node, ast.Subscript | ast.Attribute):
             for found in (_sections(_resolved(node.value, names)), _item(node.value, entry, names)):
                 if is_frame(found) or type(found).__name__ == "Row" or (type(found) in DICTS and not _has(found, key)):
                     return found
     return None
+
+
+def _has_value(node: ast.AST, names: tuple[Any, ...]) -> bool:
+    return _found(node, names) is not _NOT_FOUND
 
 
 def _labels(table: object) -> object:
