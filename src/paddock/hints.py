@@ -293,6 +293,11 @@ _PYTHON = (
     Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),
     Hint("TypeError", "string dtype", "The column has text: convert it with pd.to_numeric(column)."),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
+    Hint(
+        "TypeError",
+        "dtype 'str' does not",
+        "A column has text: convert it with pd.to_numeric(column, errors='coerce').",
+    ),
     Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
     Hint("ValueError", "assign without a target", "Compare with `==` in the expression."),
     Hint("TypeError", r"concat\(\) takes", "Pass one list: pd.concat([a, b])."),
@@ -361,7 +366,11 @@ _PYTHON = (
     Hint("TypeError", "instance, (?P<kind>\\w+) found", "Join text only: ', '.join(map(str, x))."),
     Hint("TypeError", _MIXED, "Convert the value first: str(x), int(x) or float(x)."),
     Hint("TypeError", r"'(function|\w*method)' object is not", "Call it: write `(...)` after its name."),
-    Hint("TypeError", r"'(dict_\w+|set|generator|map|filter|zip)'.*(script|no len)", "Make a list first: list(x)."),
+    Hint(
+        "TypeError",
+        r"'(dict_\w+|set|generator|map|filter|zip|\w*[rR]eader|\w*_iterator|enumerate)'.*(script|no len)",
+        "Make a list first: list(x).",
+    ),
     Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or print it."),
     Hint("TypeError", "not support item", "Text and tuples cannot change: make a new one, or use a list."),
     Hint("TypeError", r"'[A-Z]\w*' object is not subscriptable", "It is an object: read its attributes, as in x.name."),
@@ -487,6 +496,7 @@ _JAVASCRIPT = (
     Hint(
         "TypeError", "return value is not iterable", "Write `for await` for an async generator, `await` for a promise."
     ),
+    Hint("TypeError", "not iterable", "forEach gives nothing to wait for: use map.", r"Promise\.\w+\(.*forEach\("),
     Hint("TypeError", "not iterable", "Pass an array: Promise.all([a, b]).", r"Promise\.\w+\(\s*[^\[\s]"),
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),

@@ -169,6 +169,8 @@ def _text_and_number(mistake: Mistake, sign: str, found: re.Match[str]) -> str:
     for name, text in texts.items():
         if re.fullmatch(r"['\"]\s*-?\d+\s*['\"]", text):
             return f"`{name}` is text: write int({name})."
+        if re.fullmatch(r"['\"]\s*-?\d{1,3}(,\d{3})+(\.\d+)?\s*['\"]", text):
+            return f"`{name}` is text: write float({name}.replace(',', ''))."
         if re.fullmatch(r"['\"]\s*-?\d*\.\d+\s*['\"]", text):
             return f"`{name}` is text: write float({name})."
     if re.search(r"\bsum\(", mistake.source_line) and found["left"] == "int":
@@ -260,6 +262,8 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
     """For text that is not a number: what has to be removed."""
     text = found["text"].strip()
     cleaned = text.strip("$€£% ")
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned) and " a table" in mistake.facts["values"]:
+        return "Remove what is no digit: column.str.replace(r'[^0-9.-]', '', regex=True)."
     if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned):
         return "Remove what is no digit: x.replace(',', '')" + ("." if cleaned == text else ", and strip('$€£% ').")
     if re.fullmatch(r"-?[\d.]*,\d{1,2}", cleaned):
@@ -323,7 +327,7 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     rest = mistake.source_line.partition(f"{owner}.{name}")[2] or mistake.source_line.partition(f"{owner}[")[2]
     is_called = rest.startswith("(")
     if call := _unawaited_call(mistake):
-        return f"`{owner}` is {value}: `{call}` is async, so write `await` before it."
+        return f"`{owner}` is {value}: `{call}` gives a promise, so write `await` before it."
     if start := _STARTS.get(name if is_called else ""):
         has_get = re.fullmatch(r"(.*)\.get\((.*)\)", owner)
         first = f"{has_get[1]}.set({has_get[2]}, {start})" if has_get else f"{owner} {_assign(owner)} {start}"
@@ -350,7 +354,10 @@ def _unawaited_call(mistake: Mistake) -> str:
     for name in list(names)[:10]:
         if re.search(rf"\b{root}\b[^=\n]{{0,80}}= {re.escape(name)}\(", code) or name == root:
             return f"{name}()"
-    return ""
+    promise = (
+        re.search(rf"\b{root}\b[^=\n]{{0,80}}= ((?:new )?Promise\b|[^\n]{{0,80}}\.then\()", code) if root else None
+    )
+    return promise[1].strip("(") if promise and "await" not in promise[0] else ""
 
 
 def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -358,7 +365,7 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, owner = found["name"], mistake.owner
     value = f"`{owner}`" if owner else "the value"
     if call := _unawaited_call(mistake) if owner else "":
-        return f"{value} is a promise: `{call}` is async, so write `await` before it."
+        return f"{value} is a promise: `{call}` gives one, so write `await` before it."
     if mistake.root and re.search(rf"\b(const|let|var) {re.escape(mistake.root)} in ", mistake.plan.code):
         return f"`for (… in …)` gives keys, which are text: write `for (const {mistake.root} of …)`."
     if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
@@ -401,9 +408,10 @@ def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
     if inner:
         return f"`{inner[0]}` is missing in the value: give it a default, as in `{inner[0]}: {{ x }} = {{}}`."
     given = re.search(r"[}\]]\s*=\s*((?:await )?[\w$.]+(?:\([^()]*\))?);?\s*$", line)
+    given = given or re.search(r"(?:\bof |\.\.\.)([\w$.]+)\)", line)
     if given is None:
         return None
-    default = "[]" if re.search(r"\]\s*=", line) else "{}"
+    default = "[]" if re.search(r"\]\s*=|\bof |\.\.\.", line) else "{}"
     is_match = re.search(rf"\b{re.escape(given[1])} *= *[^\n]{{0,200}}\.(match|exec)\(", mistake.plan.code)
     why = " (the pattern does not match)" if is_match or re.search(r"\.(match|exec)\(", given[1]) else ""
     return f"`{given[1]}` is undefined or null{why}: check what gives it, or write `{given[1]} ?? {default}`."
