@@ -17,15 +17,17 @@ from paddock.guest.python.errors import FILE_NAME
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
-EARLY_SHARE, EARLY_SECONDS = 0.1, 1.0
+EARLY_SHARE, EARLY_SECONDS = 0.2, 1.0
 """How long before a limit the line is told: this share of the limit, but not more than these seconds."""
+LEAST_SECONDS = 1.0
+"""A shorter limit is over before the line could be told reliably."""
 AWAITED_DEPTH = 100
 _set_timer = signal.setitimer
 
 
 def start(limits: Mapping[str, Any], channel: Channel) -> None:
     """Send the line shortly before the limits of processor time and of wall-clock time."""
-    given = [limits[name] for name in ("cpu_seconds", "wall_seconds") if limits.get(name)]
+    given = [limits[name] for name in ("cpu_seconds", "wall_seconds") if (limits.get(name) or 0) >= LEAST_SECONDS]
     moments = sorted({seconds - min(seconds * EARLY_SHARE, EARLY_SECONDS) for seconds in given})
     if not moments:
         return
@@ -44,13 +46,15 @@ def start(limits: Mapping[str, Any], channel: Channel) -> None:
 
 def _line(frame: FrameType | None) -> int | None:
     """The script's innermost line that runs, or that the oldest task waits on."""
-    while frame is not None:
-        if frame.f_code.co_filename == FILE_NAME:
-            return frame.f_lineno
+    is_loop = False  # whether a loop is between the script's frame and what runs now
+    while frame is not None and frame.f_code.co_filename != FILE_NAME:
+        is_loop = is_loop or frame.f_code.co_filename == asyncio.base_events.__file__
         frame = frame.f_back
-    with contextlib.suppress(RuntimeError):  # no loop is running
-        return next((line for task in _by_age(asyncio.all_tasks()) if (line := _awaited_line(task))), None)
-    return None
+    if frame is None or is_loop:
+        with contextlib.suppress(RuntimeError):  # no loop is running
+            waiting = next((line for task in _by_age(asyncio.all_tasks()) if (line := _awaited_line(task))), None)
+            return waiting or (frame and frame.f_lineno)
+    return frame and frame.f_lineno
 
 
 def _by_age(tasks: Iterable[asyncio.Task[Any]]) -> list[asyncio.Task[Any]]:
