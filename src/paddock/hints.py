@@ -112,6 +112,7 @@ _NO_NPM = "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …)
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
 _FOLDER = "Write to /tmp, which is the working directory."
+_ONE_DATE = "Make both dates or both datetimes: x.date(), or datetime(x.year, x.month, x.day)."
 _DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
 _UNCOVERED = "The format does not cover the end '<rest>' of the text: add it (%H:%M time, %f fraction, %z zone)."
 _TAKES = r"\w\.(?P<name>\w+)\(\) takes (?P<taken>\d+) positional arguments? but (?P<given>\d+)"
@@ -236,6 +237,7 @@ _PYTHON = (
     Hint("ParseError", "", "Correct the XML there: every tag must be closed. For HTML use html.parser."),
     Hint("ParserError", "tokenizing", "Check the delimiter (sep=';'), or pass on_bad_lines='skip'."),
     Hint(r"ZoneInfoNotFoundError|UnknownTimeZoneError", "", _ZONE),
+    Hint("TypeError", r"datetime\.date' and 'datetime\.datetime'|datetime\.datetime' and 'datetime\.date'", _ONE_DATE),
     Hint("TypeError", "offset-naive", "Give both a time zone: x.replace(tzinfo=timezone.utc)."),
     Hint("TypeError", r"'(Timestamp|datetime)\b|datetime\.(date|timedelta)", _DATES),
     Hint("DateParseError|OutOfBoundsDatetime", "", "Pass format='%d/%m/%Y' (or what the text has) or errors='coerce'."),
@@ -291,12 +293,12 @@ _PYTHON = (
     Hint("ValueError", "inhomogeneous", "The rows have different lengths: make them equal, or keep a list."),
     Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly", _SHAPES),
     Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),
-    Hint("TypeError", "string dtype", "The column has text: convert it with pd.to_numeric(column)."),
+    Hint("TypeError", "string dtype", "A column has text: pass numeric_only=True, or convert it with pd.to_numeric."),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
     Hint(
         "TypeError",
         "dtype 'str' does not",
-        "A column has text: convert it with pd.to_numeric(column, errors='coerce').",
+        "A column has text: pass numeric_only=True, or convert it with pd.to_numeric.",
     ),
     Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
     Hint("ValueError", "assign without a target", "Compare with `==` in the expression."),
@@ -361,6 +363,8 @@ _PYTHON = (
     Hint("TypeError", "tuple indices must be", "It is a tuple: use a number, as in x[0], or names: a, b = x."),
     Hint("TypeError", _OPERANDS, remedies.operands),
     Hint("TypeError", "real number is required", "Pass a number: int(x) or float(x); for text the sign is %s."),
+    Hint("TypeError", "convert type 'str'", "A dict gives its keys: pass d.values().", when="dict"),
+    Hint("TypeError", "component: str", "Pass a number: int(x) or float(x)."),
     Hint("TypeError", "convert type 'str'", "Convert the text first: [float(item) for item in x]."),
     Hint("TypeError", "must be str, not", "Pass text: str(x), or json.dumps(x) for a dict or a list."),
     Hint("TypeError", "instance, (?P<kind>\\w+) found", "Join text only: ', '.join(map(str, x))."),
@@ -383,6 +387,7 @@ _PYTHON = (
     Hint("TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index."),
     Hint("TypeError", "takes 0 positional arguments but 1", "Call it without arguments; a method needs `self` first."),
     Hint("TypeError", "argument", "Unpack what was passed on: f(*args, **kwargs).", r"\w\((args|kwargs)\)"),
+    Hint("TypeError", "^update expected", "Write d[key] = value, or d.update({key: value})."),
     Hint(
         "TypeError", r"<lambda>\(\) missing", "The lambda gets fewer arguments: take one, as in lambda pair: pair[1]."
     ),
@@ -430,6 +435,10 @@ _PYTHON = (
         remedies.number_text,
     ),
     Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
+    Hint("ValueError", "integer format spec", "Write `.2f` for decimals, or `d` alone for a whole number."),
+    Hint(
+        "ValueError", "^Index (?P<name>.+) invalid|parse_dates", "The file has no such column: print the columns first."
+    ),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
     Hint(
         "ValueError", "unpack", "Give as many names as there are values; a dict needs .items(), an index enumerate(x)."
@@ -481,7 +490,13 @@ _JAVASCRIPT = (
     Hint("SyntaxError", "'?undefined", "The argument of JSON.parse is undefined.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "property name", "The text is not JSON: use double quotes.", r"JSON\.parse", "has run"),
-    Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\(", "has run"),
+    Hint(
+        "SyntaxError",
+        "",
+        "The text is not JSON: check its quotes and commas, or log its beginning.",
+        r"JSON\.parse|\.json\(",
+        "has run",
+    ),
     Hint(
         "SyntaxError", "", "Correct the pattern: close its brackets, or escape them: `\\\\(`.", r"RegExp\(", "has run"
     ),

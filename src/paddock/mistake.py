@@ -79,6 +79,7 @@ class Mistake:
             "javascript only": is_plain,  # the tool runs no TypeScript
             "has run": finished.verdict is Verdict.RAISED,  # else the line has only a syntax error
             "has called": self.calls > 0 and not re.search(_UNWRAPS, code),  # and may not know how answers look
+            "dict": any(text.startswith("a dict with") for text in self.values.values()),
             "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,
@@ -116,7 +117,9 @@ class Mistake:
         left = VALUES_CHARACTERS
         for entry in self.finished.values:
             value = entry.partition(" = ")[2]
-            is_vague = value == "None" or re.fullmatch(r"a \w+", value)  # the error or the hint says so already
+            is_vague = value == "None" or re.fullmatch(
+                r"a \w+|.*first a coroutine", value
+            )  # the error or the hint says so already
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry

@@ -321,6 +321,11 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
     if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
         return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
+    unreturned = (
+        rf"\b{re.escape(mistake.root)}(?:: [^=\n]{{1,80}})? = [^\n]{{0,200}}=> ?\{{(?![^\n]{{0,300}}\breturn\b)"
+    )
+    if owner.isidentifier() and re.search(unreturned, mistake.plan.code):
+        return f"`{owner}` is {value}: a callback in braces gives nothing without `return`."
     if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
         return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
     access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"
@@ -381,6 +386,8 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
         rf"\b{re.escape(owner)} = function ?\*|function ?\* ?{re.escape(owner)}\b", mistake.plan.code
     ):
         return f"`{owner}` is a generator function: call it first, as in `const items = {owner}()`."
+    if re.search(rf"\bget {re.escape(name)}\(", mistake.plan.code):
+        return f"`{name}` is a getter: leave the `()` out."
     if owner:
         return f"`{owner}` has no method `{name}`: check its name, or define it. Log the value to see what it is."
     if mistake.message.startswith(f"{name} is"):
@@ -395,7 +402,7 @@ def not_iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
     given = re.search(r"(?:\.\.\.| of )([\w$.]+(?:\([^()]*\))?)", mistake.source_line)
     value = value or (given[1] if given else "")
     return (
-        f"`{value}` is not iterable: loop over an object with Object.entries(x), call a function, `await` a promise."
+        f"`{value}` is not iterable: it may be undefined (`{value} ?? []`), an object (Object.entries) or a promise."
         if value and value != "undefined"
         else None
     )

@@ -126,6 +126,7 @@ JAVASCRIPT_METHODS = (  # which values have them, their names, how to get such a
     ("strings", _words(_STRINGS), "use String(x); a Buffer has toString('utf8')."),
     ("numbers", _words("toFixed toPrecision"), "use Number(x)."),
     ("dates", _words("getTime getFullYear getMonth getDate getDay getHours toISOString"), "use new Date(x)."),
+    ("arrays, maps and sets", _words("keys values entries"), "for an object use Object.keys(x) and the like."),
     ("promises", _words("then catch finally"), "it needs no waiting, or its function is not async."),
     ("maps and sets", _words("get set has add delete"), "an object has x[key], `key in x` and `delete x[key]`."),
 )
@@ -169,9 +170,10 @@ METHODS = {
             "strip": "x.trim()",
             "sum": "x.reduce((a, b) => a + b, 0)",
             "average avg mean": "x.reduce((a, b) => a + b, 0) / x.length",
-            "upper toUppercase": "x.toUpperCase()",
-            "lower toLowercase": "x.toLowerCase()",
+            "upper toUppercase toUpper": "x.toUpperCase()",
+            "lower toLowercase toLower": "x.toLowerCase()",
             "items": "Object.entries(x)",
+            "flatten": "x.flat(Infinity)",
             "contains": "x.includes(item)",
             "create_artifact": "codeExec.createArtifact(fileName, content, fileType)",
         }

@@ -177,6 +177,13 @@ PYTHON = (
     "try:\n    value = int('abc')\nexcept ValueError:\n    print('bad')\nprint(value * 2)",
     "import numpy as np\na = np.array([[1, 2], [3]])\nprint(a.mean())",
     "from datetime import datetime\ndatetime.fromisoformat('1.2.2026')",
+    "import statistics\nd = {'a': 1}\nstatistics.mean(d)",
+    "from datetime import timedelta\ntimedelta(days='1')",
+    "import datetime\ndatetime.date(2026, 1, 1) - datetime.datetime(2025, 1, 1)",
+    "{}.update('b', 2)",
+    "f'{3:.2d}'",
+    "import pandas as pd, io\npd.read_csv(io.StringIO('a\\n1'), index_col='A')",
+    "import pandas as pd\npd.DataFrame({'a': ['x'], 'b': [1]}).groupby('b')['a'].mean()",
 )
 PROGRAMS = (
     "for (i = 0; i < 3; i++):\n    print(i)",
@@ -256,6 +263,7 @@ JAVASCRIPT = (
     "async function* gen() { yield 1 }\nfor (const x of gen()) { console.log(x) }\nreturn require('fs');",
     "const pick = (o, k) => o[k];\nreturn (pick({}, 'b')).toString();",
     "JSON.parse('nope')",
+    "await Promise.all([1].forEach(async (x) => x))",
 )
 OTHERS = (
     Case("run_code", "open('/files/orders.xlsx')", more={"language": "python", "files": FILES}),

@@ -267,13 +267,9 @@ def _searched(entry: TracebackType, key: object) -> object:
     for node in ast.walk(tree):  # the outermost first
         if isinstance(node, ast.Attribute) and node.attr in ("loc", "at"):
             return _labels(_resolved(node.value, names))
-        if (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.value, ast.Subscript)
-            and not _has_value(node.value, names)
-        ):
-            return None  # what is inside it was found
         if isinstance(node, ast.Subscript | ast.Attribute):
+            if not isinstance(node.value, ast.Name | ast.Await) and not _has_value(node.value, names):
+                return None  # it is the value of a call or an index, and not what is inside it
             for found in (_sections(_resolved(node.value, names)), _item(node.value, entry, names)):
                 if is_frame(found) or type(found).__name__ == "Row" or (type(found) in DICTS and not _has(found, key)):
                     return found
