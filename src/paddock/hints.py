@@ -297,10 +297,9 @@ _PYTHON = (
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
     Hint(
         "TypeError",
-        "dtype 'str' does not",
+        "support operation|agg function failed|to numeric",
         "A column has text: pass numeric_only=True, or convert it with pd.to_numeric.",
     ),
-    Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
     Hint("ValueError", "assign without a target", "Compare with `==` in the expression."),
     Hint("TypeError", r"concat\(\) takes", "Pass one list: pd.concat([a, b])."),
     Hint("UndefinedVariableError", "", "Use names of columns in the expression; a variable is `@name`."),
@@ -511,7 +510,12 @@ _JAVASCRIPT = (
     Hint(
         "TypeError", "return value is not iterable", "Write `for await` for an async generator, `await` for a promise."
     ),
-    Hint("TypeError", "not iterable", "forEach gives nothing to wait for: use map.", r"Promise\.\w+\(.*forEach\("),
+    Hint(
+        "TypeError",
+        "not iterable|Symbol.iterator",
+        "forEach gives nothing to wait for: use map.",
+        r"Promise\.\w+\(.*forEach\(",
+    ),
     Hint("TypeError", "not iterable", "Pass an array: Promise.all([a, b]).", r"Promise\.\w+\(\s*[^\[\s]"),
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),

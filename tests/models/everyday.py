@@ -245,7 +245,7 @@ EVERYDAY = {
         "import pandas as pd\ndf = pd.read_csv('/files/employees.csv')\nreturn df.groupby('dept')['salary'].mean().to_dict()",
         3,
         "dtype 'str' does not support operation",
-        "A column has text: convert it with pd.to_numer",
+        "A column has text: pass numeric_only=True",
         files=FILES_5,
     ),
     "an index of a reader": run(

@@ -265,8 +265,12 @@ def _searched(entry: TracebackType, key: object) -> object:
     tree = _failing_tree(entry)
     names = _locals(entry.tb_frame), entry.tb_frame.f_globals
     for node in ast.walk(tree):  # the outermost first
-        if isinstance(node, ast.Attribute) and node.attr in ("loc", "at"):
-            return _labels(_resolved(node.value, names))
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr in ("loc", "at")
+        ):
+            return _labels(_resolved(node.value.value, names))
         if isinstance(node, ast.Subscript | ast.Attribute):
             if not isinstance(node.value, ast.Name | ast.Await) and not _has_value(node.value, names):
                 return None  # it is the value of a call or an index, and not what is inside it
