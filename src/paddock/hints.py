@@ -15,21 +15,8 @@ from collections.abc import Callable, Collection
 from keyword import kwlist
 from typing import NamedTuple
 
-from paddock.mistake import (
-    Mistake,
-    attribute,
-    members,
-    missing_import,
-    missing_module,
-    near_file,
-    near_key,
-    near_name,
-    none_value,
-    operands,
-    other_word,
-    own_attribute,
-    server_call,
-)
+from paddock import remedies
+from paddock.mistake import Mistake
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
@@ -78,6 +65,8 @@ def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), cal
     if mistake.is_own:
         return ""
     found = next((text for hint in HINTS[mistake.language] if (text := hint.text_for(mistake))), "")
+    if (values := mistake.facts["values"]) and values not in found:
+        found = f"{found} Here {values}."  # whatever the mistake is, these are true
     return " ".join(found.split())  # names come from the script
 
 
@@ -110,7 +99,8 @@ _CONNECTION = (
     r"Name or service not known|Temporary failure in name resolution|Name resolution|nodename nor servname|"
     r"Network is unreachable|Connection refused|Failed to establish a new connection|Max retries exceeded|"
     r"Cannot connect to host|Could not contact DNS|All connection attempts failed|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|"
-    r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|Command '.{0,3}(curl|wget|git|ping)\b"
+    r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|"
+    r"Command '.{0,3}(curl|wget|ping|git[', ]+(clone|fetch|pull|push|ls-remote))\b"
 )
 _IS_PYTHON = "This tool runs JavaScript, and this is Python."
 _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$"
@@ -123,11 +113,16 @@ _NO_NPM = "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …)
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
 _FOLDER = "Write to /tmp, which is the working directory."
+_ONE_DATE = "Make both dates or both datetimes: x.date(), or datetime(x.year, x.month, x.day)."
 _DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
-_FORMAT = "Give strptime a format in the text's order: %d day, %m month, %Y year; fromisoformat takes 2026-01-31."
+_UNCOVERED = "The format does not cover the end '<rest>' of the text: add it (%H:%M time, %f fraction, %z zone)."
+_TAKES = r"\w\.(?P<name>\w+)\(\) takes (?P<taken>\d+) positional arguments? but (?P<given>\d+)"
 _SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1."
 _NUMBER = "Clean the text first (strip, remove commas), or skip what is no number."
-_OPERANDS = r"""(?:for (?P<sign>\S+): |concatenate )'?(?P<left>\w+)'? .*['"](?P<right>\w+)['"]"""
+_OPERANDS = (
+    r"""(?:for (?P<sign>\S+)(?: or pow\(\))?: |concatenate |(?P<compared>not supported between instances of ))"""
+    r"""'?(?P<left>\w+)'? .*['"](?P<right>\w+)['"]"""
+)
 _OF_ARRAYS = "(shape|mean|sum|std|max|min|reshape|tolist|dtype|astype|T)"
 # Atomic, because every `.*` that may be tried again multiplies the time by the length of the line.
 _IF_AFTER_FOR = r"\bfor\b(?>.*?\bin\b)(?>.*?\bif\b).*?\belse\b"
@@ -138,6 +133,7 @@ _MIXED = (
     "not supported betw"
 )
 
+_NO_SUCH = "`<owner>` has no `<name>` in Python <python>: check the name, or write it yourself."
 _NO_INSTALL = "Packages cannot be installed from a script. <installed>"
 _NO_ARGUMENTS = "A script gets no command line: assign the values in it."
 _OTHER_QUOTES = "This is Python <old_python>: inside an f-string, use other quotes than those around it."
@@ -147,17 +143,12 @@ _KEYWORD = "`<word>` is a word of Python: choose another name."
 _COROUTINE = "'coroutine'|got coroutine"
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 _ARGUMENTS = "(keyword|positional) arg|missing .* argument"
-_ANSWER_SHAPE = (
-    "If this is a tool's answer: a list is in its key `result`, as in `answer['result']`. Print the answer once."
-)
+_ANSWER_SHAPE = "If this is a tool's answer: a list or a plain value is in its key `result`, as in `answer['result']`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
 _LOST_THIS = "`this` is undefined here: call the method on its object, or use an arrow function."
-_ONLY_ARRAYS = "Only arrays have `<name>`: use [...x], Object.values(x), or `await` what gives the array."
-_ARRAY_METHODS = "push|map|filter|reduce|forEach|find|some|every|join|sort|flatMap"
 
 _LAMBDA = r"lambda[^:]*: ?(return|raise|for|while)\b"
-_COMPARE = "Compare one value of each: key=lambda x: x['name']. In a heap, add a counter."
 _PLACEHOLDERS = "Give one value for each placeholder; several are a tuple: '%s %s' % (a, b)."
 _MATCH_CALL = "Match the call to the function's parameters."
 
@@ -173,13 +164,14 @@ _FIRST = (
     Hint("PermissionError|Error", "Permission denied|EACCES", _FOLDER),
     Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
     Hint(_SYNTAX, "", "Send only the code, without other text.", r"^\s*[A-Z][a-z']+( [a-z'`]+){2,}[^=(]*$"),
-    Hint("TypeError", r"^call_?[tT]ool( takes|\(\) got multiple)", "Write `<call>`."),
+    Hint("TypeError", r"^call_?[tT]ool( takes|\(\) got )", "Write `<call>`."),
 )
 _PYTHON = (
     Hint("EOFError", "EOF when reading a line", "Scripts have no keyboard input: assign the value in the script."),
     Hint("Error", "unsupported locale", "Only the C locale is installed: format with f'{x:,.2f}' or strftime."),
     Hint("SystemExit|IndexError", "^2$|index out of range", _NO_ARGUMENTS, when="reads arguments"),
-    Hint("CalledProcessError", "", "Run it with capture_output=True, and print its stderr."),
+    Hint("CalledProcessError", "", "The program failed: its stderr tells why.", when="values"),
+    Hint("CalledProcessError", "", "The program failed: run it with capture_output=True, and print its stderr."),
     # Syntax.
     Hint(_SYNTAX, "", "This is not a notebook: remove the line.", r"^\s*[!%]"),
     Hint(_SYNTAX, "", "This tool runs Python, and this is JavaScript.", _JAVASCRIPT_LINE),
@@ -227,10 +219,10 @@ _PYTHON = (
     Hint(_SYNTAX, "nonlocal", "Write `global` for a variable of the top level."),
     Hint(_SYNTAX, "patterns unreachable", "Match a type with `case int():`; a bare name matches everything."),
     # Names.
-    Hint("ModuleNotFoundError|ImportError|FeatureNotFound", _MODULE, missing_module),
-    Hint("ImportError", "cannot import name '(?P<name>)", attribute),
+    Hint("ModuleNotFoundError|ImportError|FeatureNotFound", _MODULE, remedies.missing_module),
+    Hint("ImportError", "cannot import name '(?P<name>)", remedies.attribute),
     Hint("ImportError", "cannot import name", "The module has no such name in this version: look with dir(module)."),
-    Hint("UnboundLocalError", "", "Assign it first. To change an outer variable, declare it `nonlocal` or `global`."),
+    Hint("UnboundLocalError", "variable '(?P<name>\\w+)'", remedies.unbound),
     # Files, databases and dates.
     Hint("OSError", "non-existent directory", _FOLDER),
     Hint("FileExistsError", "", "It exists already: pass exist_ok=True, or use another name."),
@@ -240,22 +232,37 @@ _PYTHON = (
     Hint("OperationalError", "values (were supplied|for)", "Give one value for each column: INSERT INTO t (a, b) ..."),
     Hint("OperationalError", "no such table", "Create the table in this run: a new database is empty."),
     Hint("OperationalError", "unable to open", _FOLDER),
+    Hint("IntegrityError", "UNIQUE", "The value is there already: skip it, or write INSERT OR REPLACE / OR IGNORE."),
+    Hint("IntegrityError", "NOT NULL", "Give that column a value."),
+    Hint("ProgrammingError", "unsupported type", "Pass the values as a list, a tuple or a dict."),
     Hint("OperationalError", "syntax error", "Correct the SQL near that word."),
     Hint("ProgrammingError", "bindings supplied", "Pass one value for each `?`; a single one is `(x,)`."),
     Hint("ParseError", "", "Correct the XML there: every tag must be closed. For HTML use html.parser."),
     Hint("ParserError", "tokenizing", "Check the delimiter (sep=';'), or pass on_bad_lines='skip'."),
     Hint(r"ZoneInfoNotFoundError|UnknownTimeZoneError", "", _ZONE),
+    Hint("TypeError", r"datetime\.date' and 'datetime\.datetime'|datetime\.datetime' and 'datetime\.date'", _ONE_DATE),
     Hint("TypeError", "offset-naive", "Give both a time zone: x.replace(tzinfo=timezone.utc)."),
     Hint("TypeError", r"'(Timestamp|datetime)\b|datetime\.(date|timedelta)", _DATES),
     Hint("DateParseError|OutOfBoundsDatetime", "", "Pass format='%d/%m/%Y' (or what the text has) or errors='coerce'."),
     Hint("ValueError", "(: |data )''", "The text is empty: skip it, or use a default."),
-    Hint("ValueError", "not match format|isoformat|unconverted data", _FORMAT),
+    Hint("ValueError", 'unconverted data remains(:| when.*:) ?"?(?P<rest>.*?)"?(, at.*)?$', _UNCOVERED),
+    Hint("ValueError", "data ['\"](?P<text>[^'\"]*)['\"] does(n't| not) match format", remedies.date_text),
+    Hint("ValueError", "isoformat string: '(?P<text>.*)'", remedies.date_text),
+    Hint("ValueError", "^year -?\\d+ is out", "A time stamp in milliseconds must be divided by 1000."),
     Hint("ValueError", r"^(month|day|hour|minute) (must|is out)", "Use a date that exists; timedelta adds days."),
     # Tools and their answers.
     Hint("TypeError|AttributeError", _COROUTINE, "Run it with asyncio.run(f()).", when="program"),
     Hint("TypeError|AttributeError", _COROUTINE, "Write `await` before the call."),
     Hint("TypeError", "can't be used in 'await'", "Remove `await`: the value is there already."),
     Hint("TypeError", "'async_generator' object", "Write `async for`."),
+    Hint("ValueError", "expected, got <function (?P<name>\\w+)", "Call the function: `<name>()`."),
+    Hint(
+        "ValueError",
+        "coroutine was expected",
+        "Write `await` instead of asyncio.run: top-level await works here.",
+        when="script",
+    ),
+    Hint("ValueError", "coroutine was expected", "Put it into `async def main():`, and call asyncio.run(main())."),
     Hint("RuntimeError", r"run\(\) cannot|already running", "Use `await main()`: top-level await works here."),
     Hint("TypeError", "unhashable type: 'list'", "Unpack the list: asyncio.gather(*calls).", r"gather\("),
     Hint("TypeError", r"(keyword|positional) arg", "Write `await create_artifact(name, content)`.", "create_artifact"),
@@ -264,15 +271,18 @@ _PYTHON = (
     Hint("TypeError", "string indices must be", _ANSWER_SHAPE, when="has called"),
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
+    Hint("KeyError", "", "No row has this label. Labels are: <keys>.", r"\.(loc|at)\["),
     Hint("KeyError", "", "No row or column has this label: print df.index and df.columns.", r"\.loc\["),
-    Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, 0).", r"\] ?[+*/-]=", "not near"),
+    Hint("KeyError", "", "Make a list first: random.choice(list(x)).", r"random\.(choice|sample|shuffle)\("),
+    Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, 0).", r"\] ?[+*/-]=|(\w+\[[^\]]*\])\s*=\s*\1\s*\+", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, []).", r"\] ?\.(append|extend)\(", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, set()).", r"\] ?\.add\(", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, {{}}).", r"\] ?\.update\(", "not near"),
     Hint("KeyError", r"^'?\(", "Choose several columns with a list: df[['a', 'b']]."),
     Hint("KeyError", "not found in axis", "Labels of rows are meant: for columns pass columns=[...]."),
-    Hint("KeyError", "^'?(?P<name>.*?)'?$", near_key),
+    Hint("KeyError", "^'?(?P<name>.*?)'?$", remedies.near_key),
     Hint("KeyError", "", "The keys are: <keys>."),
+    Hint("KeyError", r"^-?\d+$", "In pandas, [n] is a label: use .iloc[n] for a position.", r"\[-?\d+\]", "pandas"),
     Hint("KeyError", "", "Check the key with `in`, or use `.get(key)`."),
     # pandas and NumPy.
     Hint("AttributeError", r"use \.dt accessor", "Convert first: pd.to_datetime(column)."),
@@ -283,36 +293,69 @@ _PYTHON = (
     Hint("ValueError", "trying to merge on", "Give both keys one type: df['key'] = df['key'].astype(str)."),
     Hint("ValueError", "all scalar values", "One row is pd.DataFrame([values])."),
     Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses."),
-    Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly|inhomogeneous", _SHAPES),
+    Hint("ValueError", "inhomogeneous", "The rows have different lengths: make them equal, or keep a list."),
+    Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly", _SHAPES),
+    Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),
+    Hint("TypeError", "string dtype", "A column has text: pass numeric_only=True, or convert it with pd.to_numeric."),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
-    Hint("TypeError", "support operation|agg function failed|to numeric", "Pass numeric_only=True, or choose columns."),
+    Hint(
+        "TypeError",
+        "support operation|agg function failed|to numeric",
+        "A column has text: pass numeric_only=True, or convert it with pd.to_numeric.",
+    ),
+    Hint("ValueError", "assign without a target", "Compare with `==` in the expression."),
+    Hint("TypeError", r"concat\(\) takes", "Pass one list: pd.concat([a, b])."),
     Hint("UndefinedVariableError", "", "Use names of columns in the expression; a variable is `@name`."),
     Hint("LinAlgError", "Singular", "The matrix has no inverse: use np.linalg.pinv or lstsq."),
     Hint("IndexError|AxisError", "too many ind|array of dim", "The array has fewer dimensions: print its .shape."),
     # Attributes.
-    Hint("AttributeError", "'NoneType' object", none_value),
-    Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", attribute),
+    Hint("AttributeError", "'NoneType' object", remedies.none_value),
+    Hint("AttributeError", "no attribute '(?P<name>\\w+)'", remedies.missing_on_self),
+    Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", remedies.attribute),
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
     Hint("AttributeError", f"'list' object has no attribute '{_OF_ARRAYS}'", "Make an array first: np.array(x)."),
     Hint("AttributeError", "'list' object has no", "It is a list: take an item, as in x[0], or loop over it."),
-    Hint("AttributeError", "'dict' object has no attribute", "A dict's items are read with `d['key']`."),
+    Hint(
+        "AttributeError",
+        "'dict' object has no attribute '(?P<name>\\w+)",
+        "A dict's items are read with `d['<name>']`.",
+    ),
+    Hint("AttributeError", "^module '(?P<owner>[\\w.]+)' has no attribute '(?P<name>\\w+)'", _NO_SUCH),
     Hint("AttributeError", "has no attribute", "It has: <keys>."),
     Hint("AttributeError", r"has no attribute|^\w+$", "Look at what it has with print(type(x), dir(x))."),
     # Values.
-    Hint("TypeError", "NoneType", none_value),
+    Hint(
+        "TypeError", "can only join an iterable", remedies.none_value, r"[\w)\]]\.(sort|append|extend|reverse|insert)\("
+    ),
+    Hint("TypeError", "NoneType|can only join an iterable", remedies.none_value, when="is None"),
+    Hint("TypeError", "NoneType", remedies.none_value),
     Hint("TypeError", "not JSON serializable", "Pass plain values: list(), str(), float(), .isoformat() or .tolist()."),
     Hint("TypeError", "keys must be str", "Use text as keys: str(key)."),
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
+    Hint("TypeError", "expected string or bytes", "It takes text: convert the value with str(x), or leave it out."),
+    Hint("TypeError", "must be real number", "Pass a number: int(x) or float(x)."),
+    Hint("TypeError", "required, not 'str'|be encoded|pattern on a str", "It must be bytes: write x.encode()."),
+    Hint("TypeError", "not 'bytes'|not bytes$|pattern on a bytes", "It must be text: write x.decode()."),
     Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
+    Hint("TypeError", "'str' object cannot be int", "Read text with date.fromisoformat(text).", r"\b(date|datetime)\("),
+    Hint(
+        "TypeError",
+        "'(list|tuple|dict|set|str)' object cannot be int",
+        "Give a number: len(x) counts items, int(x) reads text.",
+    ),
     Hint("TypeError|IndexError", "ly integers|an integer|slice ind|not float$", "Use a whole number: `//` or int(x)."),
-    Hint("TypeError", r"'<.*'(\w+)' and '\1'", _COMPARE),
     Hint("TypeError", "not callable", "A key is a function: key=lambda x: x['name'].", r"\bkey ?= ?['\"\[]"),
     Hint("TypeError", "'(month|year)s?' is an invalid", "timedelta has days and weeks: compute months yourself."),
     Hint("TypeError|IndexError", "for format string|arguments converted|Replacement index", _PLACEHOLDERS),
     Hint("TypeError", "non-default argument", "Put the fields without a default first."),
     Hint("TypeError", "abstract (class|method)", "Define the methods that it names in the class."),
-    Hint("FrozenInstanceError|AttributeError", "cannot assign|can't set", "Make a copy: dataclasses.replace(x, a=1)."),
+    Hint("FrozenInstanceError", "", "Make a changed copy: dataclasses.replace(x, a=1)."),
+    Hint(
+        "AttributeError",
+        "can't set|no setter",
+        "It cannot be set: make a new object (a namedtuple has x._replace(a=1)).",
+    ),
     Hint("TypeError", 'Did you mean "print', "Write print(..., file=sys.stderr)."),
     Hint("TypeError", r"reduce\(\) of empty", "Pass an initial value: reduce(f, items, 0)."),
     Hint("TypeError", "arg 2 must be a (type|class)", "Pass the type itself: isinstance(x, int)."),
@@ -320,41 +363,90 @@ _PYTHON = (
     Hint("TypeError", "takes no arguments", "Define `def __init__(self, ...):` in the class, or pass nothing."),
     Hint("TypeError", "'reversed' is an invalid", "Write `reverse=True`."),
     Hint("TypeError", "tuple indices must be", "It is a tuple: use a number, as in x[0], or names: a, b = x."),
-    Hint("TypeError", _OPERANDS, operands),
-    Hint("TypeError", _MIXED, "Make them one type first: str(x), int(x) or float(x)."),
+    Hint("TypeError", _OPERANDS, remedies.operands),
+    Hint("TypeError", "real number is required", "Pass a number: int(x) or float(x); for text the sign is %s."),
+    Hint("TypeError", "convert type 'str'", "A dict gives its keys: pass d.values().", when="dict"),
+    Hint("TypeError", "component: str", "Pass a number: int(x) or float(x)."),
+    Hint("TypeError", "convert type 'str'", "Convert the text first: [float(item) for item in x]."),
+    Hint("TypeError", "must be str, not", "Pass text: str(x), or json.dumps(x) for a dict or a list."),
+    Hint("TypeError", "instance, (?P<kind>\\w+) found", "Join text only: ', '.join(map(str, x))."),
+    Hint("TypeError", _MIXED, "Convert the value first: str(x), int(x) or float(x)."),
     Hint("TypeError", r"'(function|\w*method)' object is not", "Call it: write `(...)` after its name."),
-    Hint("TypeError", r"'(dict_\w+|set|generator|map|filter|zip)'.*(script|no len)", "Make a list first: list(x)."),
+    Hint(
+        "TypeError",
+        r"'(dict_\w+|set|generator|map|filter|zip|\w*[rR]eader|\w*_iterator|enumerate)'.*(script|no len)",
+        "Make a list first: list(x).",
+    ),
     Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or print it."),
     Hint("TypeError", "not support item", "Text and tuples cannot change: make a new one, or use a list."),
     Hint("TypeError", r"'[A-Z]\w*' object is not subscriptable", "It is an object: read its attributes, as in x.name."),
+    Hint(
+        "TypeError",
+        "'module'",
+        "It is a module: call a function of it, as in pprint.pprint(x) or datetime.datetime(...).",
+    ),
     Hint("TypeError", "not callable", "It is a value and no method: remove the `()`.", r"[\w)\]]\.\w+\("),
     Hint("TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index."),
     Hint("TypeError", "takes 0 positional arguments but 1", "Call it without arguments; a method needs `self` first."),
+    Hint("TypeError", "argument", "Unpack what was passed on: f(*args, **kwargs).", r"\w\((args|kwargs)\)"),
+    Hint("TypeError", "^update expected", "Write d[key] = value, or d.update({key: value})."),
+    Hint(
+        "TypeError", r"<lambda>\(\) missing", "The lambda gets fewer arguments: take one, as in lambda pair: pair[1]."
+    ),
+    Hint("TypeError", r"<lambda>\(\) takes", "Give the lambda as many parameters as it gets arguments."),
+    Hint("TypeError", _TAKES, remedies.missing_self),
     Hint("TypeError", _ARGUMENTS, "Did you mean `<near>`? Its parameters are: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Its parameters are: <parameters>."),
-    Hint("TypeError", r"required|positional arg|takes (exactly|at )|expected .* arg", _MATCH_CALL),
+    Hint("TypeError", r"required|positional arg|takes (exactly|at )|(?<!un)expected .* arg", _MATCH_CALL),
+    Hint("TypeError", "keyword argument '(?P<name>\\w+)'", "It has no parameter `<name>`: rename or remove it."),
     Hint("TypeError", "keyword argument", "Rename or remove the argument: help(f) lists those that it takes."),
     Hint("TypeError", "unhashable type: 'slice'", "A dict cannot be sliced: list(d.items())[:n]."),
     Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
+    Hint("TypeError", "indices must be .* not tuple", "Index each level by itself: x[0][1]. Only arrays take x[0, 1]."),
     Hint("TypeError", "list indices must be", "It is a list: loop over it, or take an item, as in x[0]['key']."),
-    Hint("TypeError", "indices must be", "Look at the value first: its items are not what the index expects."),
+    Hint(
+        "TypeError",
+        "string indices",
+        "It is text. Looping over a dict gives its keys: use d.values() or d['key'] instead.",
+    ),
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
     Hint("IndexError", "empty", "It is empty: check it first."),
+    Hint("IndexError", "assignment index", "The list has no such place yet: use x.append(value)."),
     Hint("IndexError", "out of (range|bounds)|out-of-bounds", "Check len(...) first: the sequence is shorter."),
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
     Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes."),
     Hint("UnicodeEncodeError", "", "Use encoding='utf-8', or errors='replace'."),
-    Hint("JSONDecodeError", "double quotes", "The text is not JSON: use double quotes, or ast.literal_eval."),
+    Hint(
+        "JSONDecodeError", "double quotes", "Not JSON: keys need double quotes, and no comma may follow the last item."
+    ),
     Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
+    Hint(
+        "JSONDecodeError",
+        r"char 0\)",
+        "The text is empty or no JSON at all: print it. A tool's answer is decoded already.",
+    ),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
-    Hint("RecursionError", "", "Use a loop, or recurse less deeply."),
+    Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
+    Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
     Hint("Error", "padding|data characters", "The base64 text is cut: its length must be a multiple of 4."),
     Hint("ValueError", r"int\(\).*'-?\d+\.\d*'", "Write int(float(x))."),
+    Hint(
+        "ValueError",
+        "(could not convert string to float|invalid literal [^:]*|parse string):? ?['\"](?P<text>[^'\"]*)",
+        remedies.number_text,
+    ),
     Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
+    Hint("ValueError", "integer format spec", "Write `.2f` for decimals, or `d` alone for a whole number."),
+    Hint(
+        "ValueError", "^Index (?P<name>.+) invalid|parse_dates", "The file has no such column: print the columns first."
+    ),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
-    Hint("ValueError", "unpack", "Give as many names as there are values; a dict needs .items()."),
+    Hint(
+        "ValueError", "unpack", "Give as many names as there are values; a dict needs .items(), an index enumerate(x)."
+    ),
     Hint("ValueError|StatisticsError", "empty (seq|iter)|data point|no median", "It has too few values: check len(x)."),
+    Hint("ValueError", "default_factory", "Write field(default_factory=list), with `from dataclasses import field`."),
     Hint("ValueError", "larger (sample )?than", "Take at most len(x) of them."),
     Hint("ValueError", "is not a valid \\w+$", "Use one of its values; Status['NAME'] finds a member by its name."),
     Hint("ValueError", "hexadecimal", "Remove `0x`, spaces and other characters first."),
@@ -371,6 +463,7 @@ _PYTHON = (
 )
 _JAVASCRIPT = (
     # Syntax.
+    Hint("SyntaxError", "outside of module code", "Remove `export`: a script exports nothing.", r"^\s*export\b"),
     Hint("SyntaxError", "import and export are not", "Remove it: only the language, callTool and codeExec are here."),
     Hint("TypeError", r"import\(", "Remove it: only the language, callTool and codeExec are here."),
     Hint("SyntaxError", "Illegal return", "A program has no value to return: print it with console.log(...)."),
@@ -385,33 +478,58 @@ _JAVASCRIPT = (
     Hint(_SYNTAX, "", _TYPESCRIPT, _TYPES, "javascript"),
     Hint(_SYNTAX, "", "Decorators do not run here: call the function yourself.", r"^[^'\"]*@\w+"),
     Hint(_SYNTAX, "await|expecting ';'|Unexpected", "`await` needs `async` before its function.", r"\bawait\b"),
-    Hint("SyntaxError", "does not provide an export named", members),
+    Hint("SyntaxError", "does not provide an export named", remedies.members),
+    Hint(
+        "SyntaxError",
+        "(?i)illegal (break|continue)|(break|continue) must",
+        "It works in loops only: use `for (const x of list)` instead of forEach.",
+    ),
+    Hint("SyntaxError", "end of string|Unterminated|Invalid or unexpected token", "Close the quote or backtick."),
+    Hint(
+        "SyntaxError", "left-hand side", "Assign to a name or a property only; a function is `=>`, a comparison `===`."
+    ),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
+    Hint("SyntaxError", "'?undefined", "The argument of JSON.parse is undefined.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
-    Hint("SyntaxError", "", "The text is not JSON: log its beginning.", r"JSON\.parse|\.json\(", "has run"),
-    Hint("SyntaxError", "", "Correct the pattern: escape ( [ { + * ? . with a backslash.", r"RegExp\(", "has run"),
+    Hint("SyntaxError", "property name", "The text is not JSON: use double quotes.", r"JSON\.parse", "has run"),
+    Hint(
+        "SyntaxError",
+        "",
+        "The text is not JSON: check its quotes and commas, or log its beginning.",
+        r"JSON\.parse|\.json\(",
+        "has run",
+    ),
+    Hint(
+        "SyntaxError", "", "Correct the pattern: close its brackets, or escape them: `\\\\(`.", r"RegExp\(", "has run"
+    ),
     Hint("SyntaxError", "", r"Send real line breaks instead of \n.", r"[;{})]\s*\\n"),
     # Names and files.
     Hint("Error", r"Cannot find module '\.{0,2}/", "There are no files next to the script: put code and data into it."),
+    Hint("", r"Cannot find (module|package) '(axios|node-fetch|got|undici|request|ws)'", "<network>"),
     Hint("", r"Cannot find (module|package)|Failed to resolve module", _NO_NPM),
     Hint("ReferenceError", "this is not initialized|Must call super", "Call super(...) first in the constructor."),
     Hint("ReferenceError", "before initialization|not initialized", "Move the declaration above its first use."),
     # Values.
+    Hint(
+        "TypeError", "return value is not iterable", "Write `for await` for an async generator, `await` for a promise."
+    ),
+    Hint(
+        "TypeError",
+        "not iterable|Symbol.iterator",
+        "forEach gives nothing to wait for: use map.",
+        r"Promise\.\w+\(.*forEach\(",
+    ),
     Hint("TypeError", "not iterable", "Pass an array: Promise.all([a, b]).", r"Promise\.\w+\(\s*[^\[\s]"),
-    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", attribute),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
     Hint("TypeError", r"(reading|property) '(?P<name>\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
-    Hint("TypeError", _MEMBER, members),
-    Hint(
-        "TypeError",
-        "(?i)(read|set) propert.* of undefined",
-        "The entry is not there yet: before it, write `o[key] ??= []`, or what it starts with.",
-        r"(\]|\bthis\.\w+)(\.(push|add|set)\(|(\.\w+|\[[^\]]+\])\s*([-+*]?=[^=]|\+\+))",
-    ),
+    Hint("TypeError", _MEMBER, remedies.members),
     Hint("TypeError", "of undefined", "If it is an artifact's content: log the `error` beside it.", r"\.content\b"),
     Hint("TypeError", _MEMBER, _ANSWER_SHAPE, when="has called"),
-    Hint("TypeError", rf"(?:^|\.)(?P<name>{_ARRAY_METHODS}) is not a function", _ONLY_ARRAYS),
+    Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", remedies.missing_member),
+    Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", remedies.not_a_function),
+    Hint("TypeError", "(?i)undefined|null", remedies.destructured),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
     Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
@@ -433,13 +551,20 @@ _JAVASCRIPT = (
     Hint("AggregateError", "", "Log error.errors, or use Promise.allSettled(list): it tells why each failed."),
     Hint("AbortError|TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
     Hint("DataCloneError", "", "Clone plain data only: {...x} without functions."),
+    Hint("TypeError", "'g' flag|non-global", "Give the pattern the flag `g`, as in /x/g."),
     Hint("TypeError", "empty array", "Give a first value: reduce(f, 0)."),
     Hint("TypeError", "'new'", "Write `new` before the class."),
-    Hint("TypeError", "not a function", "Look at the value with console.log(typeof x, x): it has no such method."),
+    Hint("TypeError", "not a function", "The value has no such method: check its name, or define it in its class."),
     Hint("TypeError", "not a constructor", "Remove `new`, or look at the value with console.log(typeof x)."),
+    Hint(
+        "TypeError", "argument must be of type func", "Use `await fs.promises.x(...)` or fs.xSync(...).", r"fs\.\w+\("
+    ),
+    Hint("TypeError", "argument must be of type func", "Pass a function, as in () => f(x), and not its result."),
+    Hint("TypeError", "Unknown encoding", "Use utf8, latin1, hex, base64 or base64url."),
     Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
+    Hint("TypeError", "not iterable", remedies.not_iterable),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
-    Hint("RangeError", "call stack|stack size", "Use a loop, or recurse less deeply."),
+    Hint("RangeError", "call stack|stack size", "Add a case that ends the recursion, or use a loop."),
     Hint("RangeError", "(?i)invalid (array|string|typed array) length|invalid .*count", "Use a smaller, whole length."),
     Hint("URIError", "", "Decode only text that was encoded: `%` must be followed by two hex digits."),
     Hint("TypeError", "Invalid URL", "Give the whole URL, with `https://`."),
@@ -451,22 +576,24 @@ _LAST = (
     # Files.
     Hint(_FILE_TYPES, _NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
     Hint(_FILE_TYPES, _NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
-    Hint(_FILE_TYPES, _NO_FILE, near_file),
+    Hint(_FILE_TYPES, _NO_FILE, remedies.near_file),
     Hint(_FILE_TYPES, _NO_FILE, "Attached files are in /files: <files>."),
     Hint(_FILE_TYPES, _NO_FILE, _FILE_OF_EARLIER_PROGRAM, when="program"),
     Hint(_FILE_TYPES, _NO_FILE, _FILE_OF_EARLIER_RUN),
     Hint("Error", "ENOENT", "There is no such program here: do it in the script itself."),
     # Names.
-    Hint(_NAME_TYPES, _UNDEFINED, other_word),
-    Hint(_NAME_TYPES, _UNDEFINED, missing_import),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.other_word),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.missing_import),
     Hint(_NAME_TYPES, rf"\b(?P<name>{_BRIDGE})'? is not defined", _NO_BRIDGE, when="program"),
-    Hint(_NAME_TYPES, _UNDEFINED, own_attribute),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.own_attribute),
     Hint(_NAME_TYPES, _UNDEFINED, "Write the key in quotes: '<name>'.", r"[{,]\s*<name>\s*:", "python"),
     Hint(_NAME_TYPES, _UNDEFINED, _INNER_NAME, r"\b<name>\)? *=>|\b(lambda|for) <name>\b"),
-    Hint(_NAME_TYPES, _UNDEFINED, near_name),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.near_name),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.not_reached),
     Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),
-    Hint(_NAME_TYPES, _UNDEFINED, server_call, r"\bawait\s+<name>\s*\."),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.server_call, r"\bawait\s+<name>\s*\."),
     Hint(_NAME_TYPES, _UNDEFINED, "There is no such tool here. The tools are: <tools>.", r"\bawait\s+<name>\s*\("),
+    Hint(_NAME_TYPES, _UNDEFINED, "There is no such function. Call tools with `<call>`.", r"\bawait\s+<name>\s*\("),
     Hint(_NAME_TYPES, _UNDEFINED, "Define `<name>` in this script: each run starts empty (<keep> keeps data)."),
     # Everything else.
     Hint(_SYNTAX, "", "Correct the syntax here or just before: check brackets, quotes and commas."),

@@ -1,7 +1,4 @@
-"""A script's error, with what the host knows about the run in which it happened, and hints that need code to word them.
-
-The functions here are the texts of rows in `hints`. Each returns None where it does not apply.
-"""
+"""A script's error, with what the host knows about the run in which it happened."""
 
 from __future__ import annotations
 
@@ -10,23 +7,25 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from string import ascii_letters, digits
 
-from paddock import replacements
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
-from paddock.model.spelling import within_edits
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
 from paddock.replacements import CALL, JAVASCRIPT, PYTHON
 
 SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
 LISTED_NAMES = 10
+VALUES_CHARACTERS = 160
 _NO_NETWORK = {
     "program": "Programs have no network: put the data into the program.",
     "script": "Scripts have no network: call a tool, or pass the data in.",
 }
-_CHAINED = r"\.(sort|append|extend|reverse|insert|update)\([^()]*(?:(\))\.)"
-_IN_PLACE = r"(?: *+[\w.\[\]'\"]+\.(sort|append|extend|reverse|insert|shuffle|update)\(|[^=].*\b(inplace=True))"
+_UNWRAPS = r"""\[['"]result|\.result\b|get\(['"]result|\{\s*result\b"""
+_WORD = frozenset(f"{ascii_letters}{digits}_$#")
+_ENDS = _WORD | {")", "]"}
 
 
 @dataclass(frozen=True)
@@ -73,22 +72,26 @@ class Mistake:
         is_plain = plan.language != "typescript" and (self.is_program or plan.globals == "closed")
         conditions = {
             "program": self.is_program,
+            "script": not self.is_program,
             "python": self.language == PYTHON,
+            "pandas": "pandas" in code,
             "javascript": plan.language == JAVASCRIPT,
             "javascript only": is_plain,  # the tool runs no TypeScript
             "has run": finished.verdict is Verdict.RAISED,  # else the line has only a syntax error
-            "has called": self.calls > 0,
+            "has called": self.calls > 0 and not re.search(_UNWRAPS, code),  # and may not know how answers look
+            "dict": any(text.startswith("a dict with") for text in self.values.values()),
+            "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,
             "reads arguments": re.search(r"sys\.argv|parse_args\(", self.source_line or code),
-            "forgets await": re.search(r"=\s*callTool\(", code),
+            "forgets await": re.search(rf"\b{re.escape(self.root)}\s*=\s*callTool\(", code) if self.root else None,
         }
         return {
             **{name: "yes" if is_true else "" for name, is_true in conditions.items()},
             "near": self.near,
             "keys": listed(finished.keys),
-            "parameters": listed(name for name in finished.keys if name.isidentifier()),
-            "values": "; ".join(text for text in finished.keys if " = " in text),
+            "parameters": listed(name for name in finished.keys if name not in ("self", "cls")),
+            "values": "; ".join(self._few_values()),
             "tools": listed(plan.tools),
             "files": listed(self.file_names()),
             "call": CALL[self.language],
@@ -96,6 +99,7 @@ class Mistake:
             "network": _NO_NETWORK["program" if self.is_program else "script"],
             "installed": self._installed(),
             # Inside an f-string, older versions do not allow the quotes around it.
+            "python": ".".join(map(str, sys.version_info[:2])),
             "old_python": "" if sys.version_info >= (3, 12) else ".".join(map(str, sys.version_info[:2])),
         }
 
@@ -103,6 +107,51 @@ class Mistake:
     def near(self) -> str:
         """The name that the script may have meant, as its interpreter found it."""
         return next((name for name in self.finished.near if name.isidentifier()), "")
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """The variables in the failing code."""
+        return {name: text for name, _, text in (entry.partition(" = ") for entry in self.finished.values)}
+
+    def _few_values(self) -> Iterable[str]:
+        left = VALUES_CHARACTERS
+        for entry in self.finished.values:
+            value = entry.partition(" = ")[2]
+            is_vague = value == "None" or re.fullmatch(
+                r"a \w+|.*first a coroutine", value
+            )  # the error or the hint says so already
+            left -= 0 if is_vague else len(entry)
+            if left >= 0 and not is_vague:
+                yield entry
+
+    @cached_property
+    def owner(self) -> str:
+        """In JavaScript: the expression before the property that the error is about; empty if it is not certain."""
+        found = re.search(r"(?:reading|setting|property) '([^']+)'", self.message)
+        if found is None:
+            found = re.search(r"\.([\w$]+) is not a function", self.message)
+        if found is None:
+            return ""
+        line, column = self.source_line, self.finished.column
+        dynamic = r"(?:\?\.)?\[[\w$.]+\]"  # a key that is not in the source
+        for pattern in (_member(found[1]), dynamic):
+            found_at = {end: expression_before(line, end.start()) for end in islice(re.finditer(pattern, line), 5)}
+            owners = set(found_at.values())
+            if len(owners) > 1 and column:  # that of the expression or of its property
+                owners = {text for end, text in found_at.items() if end.start() - len(text) < column <= end.end() + 1}
+            if owners:
+                break
+        return owners.pop() if len(owners) == 1 else ""
+
+    def is_named(self, name: str) -> bool:
+        """Whether the property is in the line by its name, and not by a variable or a number."""
+        return not name.isdigit() and re.search(_member(name), self.source_line) is not None
+
+    @property
+    def root(self) -> str:
+        """The variable with which `owner` begins."""
+        found = re.match(r"[\w$]+", self.owner)
+        return found[0] if found else ""
 
     def _installed(self) -> str:
         if self.language == JAVASCRIPT:
@@ -120,6 +169,7 @@ class Mistake:
             yield from ("Object", "Array", "String", "Number", "Promise", "JSON", "Math", "parseInt", "setTimeout")
             yield from ("Buffer", "process", "require", "parseFloat", "setInterval", "clearTimeout", "structuredClone")
             yield from (word[0] for word in re.finditer(r"\b\w++(?= {0,2}=)|(?<=function )\w+", self.plan.code))
+            yield from (word[1] for word in re.finditer(r"\b(?:const|let|var|class) (\w+)", self.plan.code))
 
     def file_names(self) -> list[str]:
         return [placed.path.rpartition("/")[2] for placed in self.plan.files]
@@ -128,136 +178,36 @@ class Mistake:
         return module in sys.stdlib_module_names or module in self.packages
 
 
+def _member(name: str) -> str:
+    """A pattern for access to a property."""
+    name = re.escape(name)
+    return rf"!?(?:\??\.{name}(?![\w$])|(?:\?\.)?\[['\"]?{name}['\"]?\])"
+
+
+def expression_before(line: str, end: int) -> str:
+    """The variable, call or element that ends at `end`, with what is before its dots, as in `a.b(c)[0]`."""
+    start = end
+    while start > 0 and line[start - 1] in _ENDS:
+        if line[start - 1] in ")]":
+            depth = 0
+            while start > 0:  # to the bracket that opens it
+                start -= 1
+                depth += (line[start] in ")]}") - (line[start] in "([{")
+                if depth == 0:
+                    break
+            if depth or start == 0 or line[start - 1] not in _ENDS:
+                return ""  # not a call or an element, but an expression in brackets
+            continue
+        while start > 0 and line[start - 1] in _WORD:
+            start -= 1
+        dot = next((dot for dot in ("?.", "!.", ".") if line.endswith(dot, 0, start)), "")
+        if not dot:
+            break
+        start -= len(dot)
+    return line[start - 4 : end] if line.endswith("new ", 0, start) else line[start:end]
+
+
 def listed(names: Iterable[str]) -> str:
     names = list(names)
     shown = ", ".join(names[:LISTED_NAMES])
     return shown if len(names) <= LISTED_NAMES else f"{shown} and {len(names) - LISTED_NAMES} more"
-
-
-def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> str:
-    name = module or found["name"]
-    is_network = name in replacements.NETWORK_MODULES
-    if not mistake.is_program and (name in ("tools", "mcp") or "call_tool" in mistake.source_line):
-        return f"Remove the import: `{mistake.facts['call']}` needs none."
-    if any(name == known.split(".")[0] for known in mistake.plan.refused_modules):
-        other = mistake.facts["network"] if is_network else "Use another module, or a tool."
-        return f"`{name}` is not available{'' if is_network else ' in this tool'}. {other}"
-    near = next((other for other in mistake.finished.near if mistake.can_import(other)), None)
-    if near is not None:
-        return f"`{name}` is not installed. Did you mean `{near}`?"
-    if name in replacements.LOCAL_MODULES:
-        return f"There is no `{name}` beside the script: put its code into the script."
-    if name in replacements.PLOTTING:
-        how = "print the numbers" if mistake.is_program else "write an SVG as text, and keep it with create_artifact"
-        return f"`{name}` is not installed: {how}, or the operator can add it."
-    if is_network:
-        return f"`{name}` is not installed. {mistake.facts['network']}"
-    better = replacements.INSTEAD.get(name)
-    return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
-
-
-def other_word(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """What a name of another language or of a notebook is called here."""
-    return replacements.WORDS[mistake.language].get(found["name"])
-
-
-def missing_import(mistake: Mistake, found: re.Match[str]) -> str | None:
-    name = found["name"]
-    statement = replacements.IMPORTS.get(name) or (f"import {name}" if mistake.can_import(name) else None)
-    if statement is None or mistake.language != PYTHON:
-        return None
-    module = re.split(r"[ .]", statement)[1]
-    if mistake.can_import(module) and module not in mistake.plan.refused_modules:
-        return f"Add `{statement}`."
-    return missing_module(mistake, found, module)
-
-
-def own_attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
-    attribute = f"self.{found['name']}"
-    return f"Write `{attribute}`." if mistake.language == PYTHON and attribute in mistake.plan.code else None
-
-
-def server_call(mistake: Mistake, found: re.Match[str]) -> str:
-    """For a script that uses a server as an object."""
-    server = "server" if found["name"] in ("tools", "mcp", "client") else found["name"]
-    return f"Call a tool of a server with `{mistake.facts['call'].replace('server', server)}`."
-
-
-def near_name(mistake: Mistake, found: re.Match[str]) -> str | None:
-    near = [name for name in within_edits(found["name"], mistake.known_names()) if name != found["name"]]
-    return f"Did you mean `{near[0] if near else mistake.near}`?" if near or mistake.near else None
-
-
-def near_file(mistake: Mistake, found: re.Match[str]) -> str | None:
-    names = mistake.file_names()
-    near = [name for name in names if name == found["name"]] or within_edits(found["name"], names)
-    return f"The file is `/files/{near[0]}`." if near else None
-
-
-def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
-    name, keys = found["name"], mistake.finished.keys
-    if name in keys:
-        return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}."
-    if len(keys) == 1 and (separator := re.search(r"[,;\t|]", keys[0])):
-        return f"The only column is {keys[0]!r}: read the file with sep={separator[0]!r}."
-    near = within_edits(name, keys)
-    return f"Did you mean {near[0]!r}? The keys are: {mistake.facts['keys']}." if near else None
-
-
-def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """How to combine two values for which the operator does nothing."""
-    kinds = {found["left"], found["right"]}
-    if any(kind.endswith("Path") for kind in kinds):
-        return "Join paths with `/`: Path('a') / 'b'."
-    if kinds <= {"dict"}:
-        return "Merge dicts with {**a, **b}."
-    if "set" in kinds:
-        return "Sets have `|`, `&` and `-`; a list becomes one with set(x)."
-    if kinds <= {"list", "tuple", "range", "dict_keys", "dict_values"}:
-        return "Make lists of both: list(a) + list(b). For a difference: [x for x in a if x not in b]."
-    if kinds <= {"str"}:
-        return "Convert the text first: int(x), float(x) or date.fromisoformat(x)."
-    if kinds & {"list", "tuple"}:
-        return "One of them is a list: use [f(item) for item in x], sum(x) or x.append(item)."
-    return None
-
-
-def none_value(mistake: Mistake, found: re.Match[str]) -> str:
-    names = [text.partition(" = ")[0] for text in mistake.finished.keys if text.endswith(" = None")]
-    name = f"`{names[0]}`" if len(names) == 1 else "The value"
-    assigned = re.escape(names[0]) if len(names) == 1 else r"[^\s=]++"
-    in_place = rf"(?m)^[ \t]*+{assigned}[ \t]*+={_IN_PLACE}"
-    if changed := re.search(in_place, mistake.plan.code) or re.search(_CHAINED, mistake.source_line):
-        return (
-            f"{name} is None: `{changed[1] or changed[2]}` changes the object and gives None. Do not assign its value."
-        )
-    return f"{name} is None: check what gave it, and handle None."
-
-
-def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """What to write instead of a missing attribute or method."""
-    name, known = found["name"], replacements.METHODS[mistake.language]
-    owner = found.groupdict().get("owner") or ""
-    if owner in ("int", "float") and hasattr(str, name):
-        return f"It is a number: str(x).{name}(...) works on text."
-    if owner == "list" and hasattr(str, name) and not hasattr(list, name):
-        return f"It is a list: [item.{name}(...) for item in x]." if name != "join" else "Write `','.join(x)`."
-    if owner == "Series" and (name == "contains" or hasattr(str, name)):
-        return f"Write `column.str.{name}(...)`."
-    if owner == "Series" and name in ("year", "month", "day", "hour", "strftime"):
-        return f"Write `column.dt.{name}`."
-    if better := known.get(f"{owner}.{name}") or known.get(f"{owner.rpartition('.')[2]}.{name}") or known.get(name):
-        language = "Python" if mistake.language == PYTHON else "JavaScript"
-        return f"{language} writes `{better}`." if name in known else f"Write `{better}`."
-    if not mistake.near or (mistake.language == JAVASCRIPT and mistake.finished.keys):
-        return None  # see `members`
-    return f"Did you mean `{mistake.near}`?"
-
-
-def members(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For a property that is missing in JavaScript, where an error does not say in which object."""
-    near, keys = mistake.near, mistake.finished.keys
-    if keys == ("result",) and not near:
-        return None  # the row about a tool's answer applies
-    better = f"Did you mean `{near}`?" if near else ""
-    return f"{better} The last answer has the keys: {mistake.facts['keys']}.".strip() if keys else better or None

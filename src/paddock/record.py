@@ -16,7 +16,7 @@ from io import StringIO
 from paddock.hints import hint_for
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
-from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output
+from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output, Reached
 from paddock.model.limits import format_bytes, format_limit
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
@@ -55,6 +55,7 @@ class RunRecord:
         self._truncated: list[str] = []
         self._logs: list[dict[str, str]] = []
         self._finished: Finished | None = None
+        self._reached_line: int | None = None  # shortly before the run's time was over
         self.calls: tuple[Call, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self.artifacts: tuple[Artifact, ...] = ()
@@ -78,6 +79,9 @@ class RunRecord:
         if isinstance(event, Log):
             return self._log(event)
         if isinstance(event, Outline):
+            return None
+        if isinstance(event, Reached):
+            self._reached_line = event.line
             return None
         if isinstance(event, Finished):
             self._finish(self._within_limits(event))
@@ -188,7 +192,10 @@ class RunRecord:
         if finished.verdict in _LIMITS:
             error_type, name, advice = _LIMITS[finished.verdict]
             name = finished.limit or name
-            message = f"{f'{message}; ' if message else ''}the limit {self._limit(name)} was reached: {advice}"
+            if finished.verdict is Verdict.TIMEOUT:
+                finished = replace(finished, line=self._reached_line)
+            where = f" on line {finished.line}" if finished.line else ""
+            message = f"{f'{message}; ' if message else ''}the limit {self._limit(name)} was reached{where}: {advice}"
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
             message = f"an allocation failed; the limit is {self._limit(name)}: {advice}"

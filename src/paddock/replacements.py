@@ -109,6 +109,27 @@ WORDS = {
         }
     ),
 }
+SENTENCES = {  # of Python, where code alone would not explain it
+    "str.decode": "It is text already: leave `.decode()` out.",
+    "bytes.encode": "It is bytes already: leave `.encode()` out.",
+    "datetime.datetime.datetime": "`datetime` is the class already: leave the first `datetime.` out.",
+    "list.appendleft": "Write `x.insert(0, item)`, or use collections.deque.",
+}
+_ARRAYS = (
+    "map filter reduce forEach find findIndex some every join sort flat flatMap push pop shift unshift splice reverse"
+)
+_STRINGS = (
+    "split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd charAt match repeat"
+)
+JAVASCRIPT_METHODS = (  # which values have them, their names, how to get such a value
+    ("arrays", _words(_ARRAYS), "use [...x] or Object.values(x), or `await` what gives the array."),
+    ("strings", _words(_STRINGS), "use String(x); a Buffer has toString('utf8')."),
+    ("numbers", _words("toFixed toPrecision"), "use Number(x)."),
+    ("dates", _words("getTime getFullYear getMonth getDate getDay getHours toISOString"), "use new Date(x)."),
+    ("arrays, maps and sets", _words("keys values entries"), "for an object use Object.keys(x) and the like."),
+    ("promises", _words("then catch finally"), "it needs no waiting, or its function is not async."),
+    ("maps and sets", _words("get set has add delete"), "an object has x[key], `key in x` and `delete x[key]`."),
+)
 _FROM_DATETIME = "from datetime import <name>"
 METHODS = {
     PYTHON: _by_name(
@@ -131,7 +152,7 @@ METHODS = {
             "dict.append dict.add dict.push": "d[key] = value",
             "set.append": "x.add(item)",
             "str.sort tuple.sort dict.sort set.sort dict_keys.sort generator.sort": "sorted(x)",
-            "avg": "mean",
+            "avg average": "mean",
             "str.read": "json.loads(text)`, or for a path `open(path)",
             "str.strftime": "datetime.fromisoformat(x)",
             "DataFrame.append Series.append": "pd.concat([a, b])",
@@ -141,22 +162,20 @@ METHODS = {
             "numpy.float numpy.int numpy.bool numpy.object numpy.str": "<name>",
             "datetime.now datetime.today datetime.strptime datetime.fromisoformat": "datetime.datetime.<name>",
             "datetime.datetime.timedelta datetime.datetime.timezone datetime.datetime.date": _FROM_DATETIME,
-            "datetime.datetime.datetime": "datetime",
         }
     ),
     JAVASCRIPT: _by_name(
         {
             "append": "x.push(item)",
             "strip": "x.trim()",
-            "get": "x[key]",
             "sum": "x.reduce((a, b) => a + b, 0)",
-            "upper toUppercase": "x.toUpperCase()",
-            "lower toLowercase": "x.toLowerCase()",
+            "average avg mean": "x.reduce((a, b) => a + b, 0) / x.length",
+            "upper toUppercase toUpper": "x.toUpperCase()",
+            "lower toLowercase toLower": "x.toLowerCase()",
             "items": "Object.entries(x)",
+            "flatten": "x.flat(Infinity)",
             "contains": "x.includes(item)",
             "create_artifact": "codeExec.createArtifact(fileName, content, fileType)",
-            "toFixed toPrecision": "Number(x).toFixed(2)",
-            "getDate getMonth getFullYear getTime toISOString": "new Date(x).<name>()",
         }
     ),
 }

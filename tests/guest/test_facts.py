@@ -19,17 +19,20 @@ OPTIONS = {"start": {"tools": ["orders"]}, "answer": tools(orders=lambda argumen
         ("contact = 1\ncontcat", ["contact"]),
         ("def f(amount):\n    return amuont\nf(1)", ["amount"]),
         ("callTool('x')", ["call_tool"]),
-        ("await ordrs({})", ["orders", "ord"]),
+        ("await ordrs({})", ["orders"]),
         ("regionn", ["region"]),
-        ("prnt(1)", ["print", "pprint"]),
+        ("prnt(1)", ["print"]),
         ("maht.sqrt(2)", ["math"]),
         ("import jsn", ["json"]),
-        ("from json import lods", ["loads", "load"]),
+        ("from json import lods", ["loads"]),
         ("import json\njson.dump_s({})", ["dumps", "dump"]),
         ("class A:\n    def __init__(self): self.total = 1\nA().totl", ["total"]),
         ("class A:\n    def total(self): pass\nA.totl", ["total"]),
         ("[].apend(1)", ["append"]),
         ("zzzzzz", None),
+        ("main()", None),  # not `min`
+        ("rows = [1]\nrow", None),  # rather something else than `rows`
+        ("def main(): pass\nmian()", ["main"]),
         ("raise NameError('x')", None),
         ("x = None\nx.name", None),
     ],
@@ -51,7 +54,7 @@ def test_a_refused_module_is_not_advised(run: Run) -> None:
     ("code", "keys"),
     [
         ("d = {'name': 1, 'size': 2}\nd['nme']", ["name", "size"]),
-        ("d = {'a': 1, 'size': 2}\nd['sise']", ["size", "a"]),
+        ("d = {'a': 1, 'size': 2}\nd['sizee']", ["size", "a"]),
         ("d = {'items': [{'id': 1}]}\nfor n in range(1):\n    print(d['items'][n]['x'])", ["id"]),
         ("def f(row):\n    return [row['x']]\n[f(row) for row in [{'a': 1, 2: 2}]]", ["a", "2"]),
         ("rows = [{'a': 1}]\n[row['x'] for row in rows]", ["a"]),
@@ -73,6 +76,28 @@ def test_keys_of_what_was_searched(run: Run, code: str, keys: list[str] | None) 
     ran = run(code, **OPTIONS)
     assert ran.raised[0] in ("KeyError", "AttributeError")
     assert ran.header.get("keys") == keys
+
+
+@pytest.mark.parametrize(
+    ("code", "values"),
+    [
+        ("total, p = 0, '12.50'\ntotal += p", ["total = 0", "p = '12.50'"]),
+        ("u = {'tags': None}\n', '.join(u['tags'])", ["u['tags'] = None"]),
+        ("rows = [{'id': 1}]\nrows[3]", ["rows = a list of 1 dicts with the keys id"]),
+        ("import re\nre.match('b', 'a').group()", ["re.match('b', 'a') = None"]),
+        (
+            "class A:\n    def __init__(self): self.n = []\n    def f(self): return self.n + 1\nA().f()",
+            ["self.n = an empty list"],
+        ),
+        ("for a, b in ['x']: pass", None),  # they have no value yet
+    ],
+)
+def test_values_in_the_failing_code(run: Run, code: str, values: list[str] | None) -> None:
+    assert run(code).header.get("values") == values
+
+
+def test_keys_are_not_those_of_another_object(run: Run) -> None:
+    assert "keys" not in run("d = {'a': [{'b': 1}]}\nd.copy()['x']").header
 
 
 @pytest.mark.parametrize(

@@ -69,4 +69,9 @@ def hint_of(text: str) -> str:
     values = json.loads(text.split("\n", 1)[0] if text.startswith("{") else "{}")
     error = values.get("error") or {}
     message = error.get("message", "")
-    return "".join(values.get("hints", [])) or " ".join(error.get("hints", ())) or message.partition("Hint: ")[2]
+    return (
+        "".join(values.get("hints", []))
+        or " ".join(error.get("hints", ()))
+        or error.get("hint", "")
+        or message.partition("Hint: ")[2]
+    )

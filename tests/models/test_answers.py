@@ -14,12 +14,14 @@ from paddock.mistake import Mistake
 from paddock.server.services import Services
 from tests.models.answers import answer, hint_of, open_server, problems
 from tests.models.cases import CASES, Case
+from tests.models.everyday import EVERYDAY
 from tests.models.scripts import SCRIPTS
 from tests.server.conftest import _stored_apart
 
 __all__ = ["_stored_apart"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ROWS = list(dict.fromkeys(row for rows in HINTS.values() for row in rows))
+ALL = {**CASES, **EVERYDAY}
 REPAIRS = {name: case for name, case in CASES.items() if case.repaired is not None}
 
 
@@ -29,7 +31,7 @@ async def server() -> AsyncIterator[Services]:
         yield made
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", ALL.values(), ids=ALL)
 async def test_an_answer_names_line_cause_and_fix(server: Services, case: Case) -> None:
     succeeded, text = await answer(server, case)
     assert problems(case, succeeded, text) == [], text
@@ -57,7 +59,7 @@ async def chosen(server: Services) -> set[Hint]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Hint, "text_for", text_for)
-        for case in (*CASES.values(), *SCRIPTS):
+        for case in (*ALL.values(), *SCRIPTS):
             await answer(server, case)
     return found
 

@@ -28,6 +28,7 @@ from paddock.jail.frames import (
     OutputFrame,
     OversizedResult,
     ProgressFrame,
+    ReachedFrame,
     ResultFrame,
     StartedFrame,
 )
@@ -46,6 +47,7 @@ from paddock.model.events import (
     OnCall,
     Output,
     Progress,
+    Reached,
     Stream,
     ToolCall,
 )
@@ -286,8 +288,8 @@ class JailedExecution:
             self._artifacts += 1
             name = message.filename if message.do == "create" else message.ref
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
-        if isinstance(message, LogFrame):
-            return Log(message.level, message.text)
+        if isinstance(message, LogFrame | ReachedFrame):
+            return Log(message.level, message.text) if isinstance(message, LogFrame) else Reached(message.line)
         if isinstance(message, OutputFrame):
             text = self._text_decoders[message.stream].decode(message.data)
             return Output(message.stream, text) if text else None
@@ -326,6 +328,7 @@ class JailedExecution:
             warnings=_shortened(result.warnings, WARNINGS, WARNING_CHARACTERS),
             near=_shortened(result.near, NAMES, NAME_CHARACTERS),
             keys=_shortened(result.keys, NAMES, NAME_CHARACTERS),
+            values=_shortened(result.values, NAMES, NAME_CHARACTERS),
         )
         return self._with_usage(finished)
 

@@ -82,10 +82,17 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     warnings: list[str] = []
     near: list[str] = []
     keys: list[str] = []
+    values: list[str] = []
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
     """The source compiled, and the script's first line runs next."""
+
+
+class ReachedFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """The line that the script had reached shortly before its time was over, according to the guest."""
+
+    line: LineOrColumn
 
 
 class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,12 +120,14 @@ _BODY_BYTES: dict[int, int] = {
     Kind.ARTIFACT: ARTIFACT_BYTES,
     Kind.PRINTED: CHUNK_BYTES,
     Kind.STARTED: 0,
+    Kind.REACHED: 0,
 }
 _CALL = msgspec.json.Decoder(CallFrame)
 _PROGRESS = msgspec.json.Decoder(ProgressFrame)
 _ARTIFACT = msgspec.json.Decoder(ArtifactFrame)
 _LOG = msgspec.json.Decoder(LogFrame)
 _OUTPUT = msgspec.json.Decoder(OutputFrame)
+_REACHED = msgspec.json.Decoder(ReachedFrame)
 _RESULT = msgspec.json.Decoder(ResultFrame)
 _ERROR_TEXTS = msgspec.json.Decoder(ErrorTexts)
 _OUTLINE = msgspec.json.Decoder(Outline)
@@ -130,6 +139,7 @@ Message = (
     | LogFrame
     | OutputFrame
     | StartedFrame
+    | ReachedFrame
     | OutlineFrame
     | ResultFrame
     | OversizedResult
@@ -209,8 +219,8 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
             raise ValueError("not a line")
         log.text = body.decode(errors="replace")
         return log
-    if kind == Kind.STARTED:
-        return StartedFrame()
+    if kind in (Kind.STARTED, Kind.REACHED):
+        return StartedFrame() if kind == Kind.STARTED else _REACHED.decode(header)
     if kind == Kind.OUTLINE:
         return OutlineFrame(_OUTLINE.decode(body))
     if kind == Kind.PRINTED:

@@ -43,6 +43,7 @@ class Kind(IntEnum):
     PRINTED = 22  # bytes that a script with a console wrote to stdout or stderr, in order with its LOG frames
     STARTED = 23  # the source compiled; the script's first line runs next
     OUTLINE = 24  # facts about the compiled source, if START asked for them; the guest then waits for GO
+    REACHED = 25  # the line that the script has reached, shortly before its time is over
 
 
 class WireError(Exception):

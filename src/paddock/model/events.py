@@ -96,6 +96,13 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """The line that the script had reached shortly before its time was over. A hostile guest can send any line."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The engine's last event: how the guest ended. The host adds the rest of the result."""
 
@@ -115,7 +122,9 @@ class Finished:
     near: tuple[str, ...] = ()
     """Names that the script may have meant instead of the one that the error is about."""
     keys: tuple[str, ...] = ()
-    """The keys of the object in which the script looked for a missing one."""
+    """The keys of the object in which the script looked for a missing one; of a function, its parameters."""
+    values: tuple[str, ...] = ()
+    """The variables in the failing code, as in `total = 0`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,7 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | Log | Progress | Outline | Finished
+EngineEvent = Output | Log | Progress | Outline | Reached | Finished
 GuestCall = ToolCall | ArtifactCall
 OnCall = Callable[[GuestCall], None]
 """Starts a task that answers a call of the guest. Does not block."""

@@ -25,7 +25,7 @@ from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
 from paddock.model.limits import MB, Limits
 from paddock.model.request import RunOptions
-from paddock.model.result import RunError, RunResult
+from paddock.model.result import RunError, RunResult, Verdict
 
 if TYPE_CHECKING:
     from paddock.linter import Finding
@@ -214,6 +214,12 @@ def brief_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
 def failed_call_note(error: RunError) -> tuple[str, ...]:
     """The line of a failed call, as a warning, because its envelope is shown unchanged."""
     return () if error.line is None else (f"the call on line {error.line} failed.",)
+
+
+def reached_line(result: RunResult) -> str:
+    """Which line a program that ran out of time had reached: its own stderr cannot say."""
+    line = result.error.line if result.verdict is Verdict.TIMEOUT and result.error is not None else None
+    return f"It was on line {line}. " if line else ""
 
 
 def warning_lines(warnings: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from paddock.definitions.faces import (
     HostInfo,
     Overflows,
     ToolSpec,
+    reached_line,
     warning_lines,
 )
 from paddock.errors import CodeTooLarge, EngineCrashed, EngineUnavailable, EnvironmentFailed, PaddockError
@@ -109,7 +110,7 @@ def _reason(result: RunResult, limits: Limits) -> str:
 
 def _advice(result: RunResult) -> tuple[str, str]:
     hint = "" if result.error is None else result.error.hint
-    return f"Hint: {hint}" if hint else "", warning_lines(result.warnings)
+    return f"Hint: {reached_line(result)}{hint}" if hint else "", warning_lines(result.warnings)
 
 
 def _timed_out(result: RunResult, limits: Limits) -> str | None:

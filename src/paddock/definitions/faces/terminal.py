@@ -17,6 +17,7 @@ from paddock.definitions.faces import (
     ToolSpec,
     answer_bytes,
     object_schema,
+    reached_line,
     warning_lines,
 )
 from paddock.model.limits import MB, Limits
@@ -92,7 +93,7 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         reached = f"the limit of {limits.memory_bytes / MB:g} MB was reached"
         yield f"MemoryError: {reached if result.verdict is Verdict.OUT_OF_MEMORY else error.message}"
     if error is not None and error.hint:
-        yield f"Hint: {error.hint}{_longer(result, limits)}"
+        yield f"Hint: {reached_line(result)}{error.hint}{_longer(result, limits)}"
     if result.warnings:
         yield warning_lines(result.warnings)
     code = result.exit_code or (-result.signal if result.signal else 0)

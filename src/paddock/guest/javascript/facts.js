@@ -40,7 +40,7 @@
       if (other === name || Math.abs(compared.length - wanted.length) > 2) continue;
       found[distance(wanted, compared)]?.push(other);
     }
-    const allowed = wanted.length < 3 ? 1 : wanted.length < 5 ? 2 : 3;
+    const allowed = wanted.length < 3 ? 1 : wanted.length < 8 ? 2 : 3;
     return found.slice(0, allowed).find((list) => list.length > 0);
   }
 
@@ -64,8 +64,10 @@
     if (owner !== undefined) {
       const own = ObjectGetOwnPropertyDescriptor(global, owner);
       const object = own?.value ?? moduleOf(owner);
+      const isKnown = CLASSES.some((name) => ObjectHasOwn(primordials[`${name}Prototype`], method));
       const isAnswer = own === undefined && object === undefined && ObjectHasOwn(ArrayPrototype, method);
-      return isAnswer && lastKeys !== null ? { keys: lastKeys } : { near: nearest(method, memberNames(object)) };
+      if (isAnswer && lastKeys !== null) return { keys: lastKeys };
+      return { near: isKnown ? undefined : nearest(method, memberNames(object)) };
     }
     if (lastKeys === null) return {};
     if (message.includes('is not iterable')) return { keys: lastKeys };

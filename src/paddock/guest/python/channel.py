@@ -102,6 +102,12 @@ class Channel:
                 except BlockingIOError:
                     self._wait_until_writable()
 
+    def send_at_once(self, data: bytes) -> None:
+        """Send a small frame from a signal handler, unless that interrupted the sending of another one."""
+        if getpid() == self._owner and not self._sending.locked():
+            with contextlib.suppress(BlockingIOError):
+                self._socket.send(data)
+
     def _wait_until_writable(self) -> None:
         poll = select.poll()
         poll.register(self._socket, select.POLLIN | select.POLLOUT)

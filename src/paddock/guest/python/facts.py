@@ -13,43 +13,31 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from types import (
-    BuiltinFunctionType,
-    FrameType,
-    FunctionType,
-    GetSetDescriptorType,
-    MethodType,
-    ModuleType,
-    TracebackType,
-)
+from types import FrameType, FunctionType, GetSetDescriptorType, ModuleType, TracebackType
 from typing import Any
 
-from paddock.guest.python import errors, functions, tables
+from paddock.guest.python import errors, functions
+from paddock.guest.python.samples import DICTS, MAX_CANDIDATES, MAX_CHARACTERS, PLAIN, is_frame, key_texts, sample
 
 MAX_KEYS = 20
-MAX_CANDIDATES = 5000
-MAX_CHARACTERS = 100
 SOURCE_CHARACTERS = 1000
 SOURCE_LINES = 20
 SHOWN_ATTRIBUTES = 12
 SHOWN_VALUES = 4
-VALUE_CHARACTERS = 40
 WRAPPERS = 3
-_CUTOFF = 0.75
+LONG_WORD = 5
+_CUTOFF = 0.8
 _CALLED = r"(?P<name>[\w.<>]+)\(\) (got|takes|missing)"
-_NOT_SHOWN = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
-_DICTS = (dict, OrderedDict, defaultdict, Counter)
-_PLAIN_KEYS = (str, int, float, bool, type(None))
+_NOT_FOUND = object()
 _mro = type.__dict__["__mro__"].__get__
 _class_dict = type.__dict__["__dict__"].__get__
 _module_dict = vars(ModuleType)["__dict__"].__get__
 
 
 def of(error: BaseException, refused: Iterable[str] = ()) -> dict[str, list[str]]:
-    """The lists `near` and `keys` for this error, without empty ones."""
+    """The lists `near`, `keys` and `values` for this error, without empty ones."""
     with contextlib.suppress(Exception):
         return {name: found for name, found in _facts(error, frozenset(refused)) if found}
     return {}
@@ -57,32 +45,55 @@ def of(error: BaseException, refused: Iterable[str] = ()) -> dict[str, list[str]
 
 def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
     entry = errors.innermost(error.__traceback__)
+    tree = ast.Module([], []) if entry is None else _failing_tree(entry)
+    names = () if entry is None else (_locals(entry.tb_frame), entry.tb_frame.f_globals)
     if isinstance(error, ModuleNotFoundError):
         yield "near", _near_modules(error.name, refused)
     elif isinstance(error, ImportError):
         yield "near", _near_imported(error)
-    elif isinstance(error, NameError) and type(error.name) is str and entry is not None:
-        yield "near", _near(error.name, _visible(entry.tb_frame, refused))
+    elif isinstance(error, NameError) and entry is not None:
+        if type(error.name) is str and not isinstance(error, UnboundLocalError):
+            yield "near", _near_names(error.name, entry.tb_frame, refused)
+        yield "keys", _own_names(entry.tb_frame)
     elif isinstance(error, AttributeError) and type(error.name) is str:
         yield "near", _near(error.name, _attributes(error.obj))
         yield "keys", _keys(error.obj, error.name) or _few_attributes(error.obj)
-        if error.obj is None and entry is not None:
-            yield "keys", _values(_failing_tree(entry), (_locals(entry.tb_frame), entry.tb_frame.f_globals))
-    elif isinstance(error, KeyError) and entry is not None and len(error.args) == 1:
+        yield "values", list(dict.fromkeys([*_owner(tree, error), *_values(tree, names)]))[:SHOWN_VALUES]
+    elif isinstance(error, (KeyError, IndexError)) and entry is not None and len(error.args) == 1:
         key = error.args[0]
+        is_row = isinstance(error, IndexError)
         found = _searched(entry, key)
-        yield "keys", _keys(found, key)
-        yield "near", _near(key, _key_texts(found)) if type(key) is str else []
+        yield "keys", _keys(found, key) if not is_row or type(found).__name__ == "Row" else []
+        yield "near", _near(key, key_texts(found)) if type(key) is str and not is_row else []
+        yield "values", _values(tree, names) if is_row else []
     elif entry is not None:
-        tree = _failing_tree(entry)
-        names = _locals(entry.tb_frame), entry.tb_frame.f_globals, vars(builtins)
-        is_plain = type(error) is TypeError and len(error.args) == 1 and type(error.args[0]) is str
+        is_plain = type(error) in (TypeError, ValueError) and len(error.args) == 1 and type(error.args[0]) is str
         message = error.args[0][:SOURCE_CHARACTERS] if is_plain else ""
         match = re.match(_CALLED, message)
-        parameters = _parameters(tree, match["name"], names) if match else []
-        yield "keys", parameters or _values(tree, names[:2])
+        parameters = _parameters(tree, match["name"], (*names, vars(builtins))) if match else []
+        yield "keys", parameters
+        is_target = message.endswith(")") and "values to unpack" in message  # variables that have old values
+        yield "values", [] if match or is_target else [*_printed(error), *_values(tree, names)]
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         yield "near", _near(keyword[1], parameters) if keyword else []
+
+
+def _owner(tree: ast.AST, error: AttributeError) -> list[str]:
+    """The expression whose attribute is missing: the error has its value."""
+    found = {
+        ast.unparse(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == error.name
+    }
+    text = sample(error.obj)
+    return [f"{code} = {text}" for code in found if text and len(found) == 1 and len(code) <= MAX_CHARACTERS]
+
+
+def _printed(error: BaseException) -> list[str]:
+    """What a process that failed wrote to stderr, if it was captured."""
+    text = vars(error).get("stderr") if errors.name_of(type(error)) == "CalledProcessError" else None
+    text = text.decode(errors="replace") if type(text) is bytes else text
+    return [f"stderr = {text.strip()[:MAX_CHARACTERS]!r}"] if type(text) is str and text.strip() else []
 
 
 def _near(name: str, candidates: Iterable[str]) -> list[str]:
@@ -96,6 +107,7 @@ def _near(name: str, candidates: Iterable[str]) -> list[str]:
     ]
     plain = _squeezed(name)
     same = [word for word in words if plain and _squeezed(word) == plain]
+    same += [word for word in words if len(word) == len(name) > 3 and sorted(word) == sorted(name)]  # swapped letters
     close = difflib.get_close_matches(name, words, 3, _CUTOFF) if len(name) > 1 else []
     return list(dict.fromkeys([*same, *close]))[:3]
 
@@ -104,11 +116,38 @@ def _squeezed(name: str) -> str:
     return name.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _visible(frame: FrameType, refused: frozenset[str]) -> Iterator[str]:
-    """The names that code in this frame could use, and the modules that it could import."""
-    for names in (_locals(frame), frame.f_globals, vars(builtins)):
-        yield from (name for name in list(names) if type(name) is str and not name.startswith("__"))
-    yield from (name for name in sys.stdlib_module_names if not name.startswith("_") and name not in refused)
+def _near_names(name: str, frame: FrameType, refused: frozenset[str]) -> list[str]:
+    """Names like this one that code in this frame could use; very like it, if they are not the script's own."""
+    own = [word for names in (_locals(frame), frame.f_globals) for word in list(names) if type(word) is str]
+    others = [*vars(builtins), *(module for module in sys.stdlib_module_names if module not in refused)]
+    words = [word for word in own if not word.startswith("__")] + [
+        word for word in others if not word.startswith("_") and _is_misspelt(name, word)
+    ]
+    return [word for word in _near(name, words) if word.rstrip("s") != name.rstrip("s")]
+
+
+def _is_misspelt(name: str, word: str) -> bool:
+    """Whether `name` is `word` with two letters swapped, one doubled, or, in a longer word, one missing or wrong."""
+    if _squeezed(name) == _squeezed(word):
+        return True
+    is_swapped = len(name) == len(word) and sorted(name) == sorted(word)
+    same = sum(block.size for block in difflib.SequenceMatcher(None, name, word).get_matching_blocks())
+    is_one_letter = max(len(name), len(word)) - same <= 1
+    is_doubled = len(name) == len(word) + 1 and any(
+        name[:at] + name[at + 1 :] == word and name[at] == name[at - 1] for at in range(1, len(name))
+    )
+    return is_doubled or is_swapped or (len(word) >= LONG_WORD and is_one_letter and name[:1] == word[:1])
+
+
+def _own_names(frame: FrameType) -> list[str]:
+    """The variables and functions that the script has defined so far, the innermost first."""
+    found = []
+    for names in (_locals(frame), frame.f_globals):
+        for name, value in list(names.items()):
+            is_own = type(value) is FunctionType and value.__code__.co_filename == errors.FILE_NAME
+            if type(name) is str and not name.startswith("_") and (is_own or sample(value)):
+                found.append(name)
+    return list(dict.fromkeys(found))[:MAX_KEYS]
 
 
 def _near_modules(name: object, refused: frozenset[str]) -> list[str]:
@@ -138,7 +177,7 @@ def _attributes(value: object) -> Iterator[str]:
         yield from _public(_instance_dict(value))
     for names in dictionaries:
         yield from _public(names)
-    yield from _key_texts(value) if _is_frame(value) else ()
+    yield from key_texts(value) if is_frame(value) else ()
 
 
 def _few_attributes(value: object) -> list[str]:
@@ -153,27 +192,9 @@ def _public(names: Any) -> Iterator[str]:
 
 def _keys(value: object, key: object) -> list[str]:
     """The keys of a plain dict or the columns of a table, those like `key` first."""
-    texts = _key_texts(value)
+    texts = key_texts(value)
     near = _near(key, texts) if type(key) is str else []
     return list(dict.fromkeys([*near, *texts]))[:MAX_KEYS]
-
-
-def _key_texts(value: object) -> list[str]:
-    kind: Any = type(value)
-    keys: Iterable[Any] = ()
-    if kind in _DICTS:
-        keys = islice(dict.keys(value), MAX_CANDIDATES)  # type: ignore[arg-type]
-    elif _is_frame(value):
-        labels = "index" if kind.__name__ == "Series" else "columns"
-        keys = islice(getattr(value, labels, ()), MAX_CANDIDATES)
-    return [str(key)[:MAX_CHARACTERS] for key in keys if type(key) in _PLAIN_KEYS]
-
-
-def _is_frame(value: object) -> bool:
-    kind = type(value)
-    return kind.__name__ in ("DataFrame", "DataFrameGroupBy", "Series") and kind.__module__.startswith(
-        tuple(tables.LIBRARIES)
-    )
 
 
 def _failing_tree(entry: TracebackType) -> ast.AST:
@@ -186,24 +207,17 @@ def _failing_tree(entry: TracebackType) -> ast.AST:
 
 
 def _values(tree: ast.AST, names: tuple[Any, ...]) -> list[str]:
-    """The variables in the failing code, each with its value or its type."""
-    found = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    known = [(name, _resolved(ast.Name(name), names)) for name in found if any(name in space for space in names)]
-    shown = [f"{name} = {text}" for name, value in known if (text := _shown(value))]
-    return shown[:SHOWN_VALUES]
-
-
-def _shown(value: object) -> str:
-    """A plain value, or the type and size of a collection; empty for functions, modules and the like."""
-    kind: Any = type(value)
-    if kind in (*_PLAIN_KEYS, bytes):
-        text = repr(value[:VALUE_CHARACTERS] if isinstance(value, (str, bytes)) else value)
-        return text if len(text) <= VALUE_CHARACTERS + 3 else f"{text[:VALUE_CHARACTERS]}…"
-    if kind in (list, tuple, set, frozenset, *_DICTS):
-        return f"a {kind.__name__} of {len(value)}"  # type: ignore[arg-type]
-    if _is_frame(value) and kind.__name__ != "Series":
-        return f"a table with the columns {', '.join(_key_texts(value)[:SHOWN_VALUES])}"
-    return "" if kind in _NOT_SHOWN or type in _mro(kind) else f"a {errors.name_of(kind)}"
+    """The variables in the failing code, and parts of them, each with its value or its type."""
+    shown: dict[str, str] = {}
+    inner: set[ast.AST] = set()  # of what is shown as a whole
+    for node in ast.walk(tree):  # the outermost first
+        if node in inner or not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            continue
+        value = _found(node, names)
+        if value is not _NOT_FOUND and (text := sample(value)):
+            inner.update(ast.walk(node))
+            shown[ast.unparse(node)] = text
+    return [f"{code} = {text}" for code, text in shown.items() if len(code) <= MAX_CHARACTERS][:SHOWN_VALUES]
 
 
 def _parameters(tree: ast.AST, name: str, names: tuple[Any, ...]) -> list[str]:
@@ -243,7 +257,7 @@ def _parameters_of(function: object) -> list[str]:
         return []
     code = function.__code__
     named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return [name for name in named if name not in ("self", "cls")][:MAX_KEYS]
+    return list(named[:MAX_KEYS])
 
 
 def _searched(entry: TracebackType, key: object) -> object:
@@ -251,11 +265,34 @@ def _searched(entry: TracebackType, key: object) -> object:
     tree = _failing_tree(entry)
     names = _locals(entry.tb_frame), entry.tb_frame.f_globals
     for node in ast.walk(tree):  # the outermost first
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr in ("loc", "at")
+        ):
+            return _labels(_resolved(node.value.value, names))
         if isinstance(node, ast.Subscript | ast.Attribute):
-            for found in (_resolved(node.value, names), _item(node.value, entry, names)):
-                if _is_frame(found) or (type(found) in _DICTS and not _has(found, key)):
+            if not isinstance(node.value, ast.Name | ast.Await) and not _has_value(node.value, names):
+                return None  # it is the value of a call or an index, and not what is inside it
+            for found in (_sections(_resolved(node.value, names)), _item(node.value, entry, names)):
+                if is_frame(found) or type(found).__name__ == "Row" or (type(found) in DICTS and not _has(found, key)):
                     return found
     return None
+
+
+def _has_value(node: ast.AST, names: tuple[Any, ...]) -> bool:
+    return _found(node, names) is not _NOT_FOUND
+
+
+def _labels(table: object) -> object:
+    """The labels of a table's rows, as the keys of a dict."""
+    return dict.fromkeys(str(label) for label in islice(table.index, MAX_KEYS)) if is_frame(table) else None  # type: ignore[attr-defined]
+
+
+def _sections(value: object) -> object:
+    """The sections of a configuration as a dict; any other value as it is."""
+    is_parser = errors.name_of(type(value)) in ("ConfigParser", "RawConfigParser")
+    return _instance_dict(value).get("_sections") if is_parser else value
 
 
 def _item(node: ast.AST, entry: TracebackType, names: tuple[Any, ...]) -> object:
@@ -288,25 +325,31 @@ def _locals(frame: FrameType) -> Any:
 
 
 def _resolved(node: ast.AST, names: tuple[Any, ...]) -> object:
-    """The value of a variable or of a part of it, read without calling any code; None if there is none."""
+    """The value of a variable or of a part of it; None if there is none."""
+    found = _found(node, names)
+    return None if found is _NOT_FOUND else found
+
+
+def _found(node: ast.AST, names: tuple[Any, ...]) -> object:
+    """The value of a variable or of a part of it, read without calling any code, or `_NOT_FOUND`."""
     if isinstance(node, ast.Name):
-        return next((space[node.id] for space in names if node.id in space), None)
+        return next((space[node.id] for space in names if node.id in space), _NOT_FOUND)
     if isinstance(node, ast.Await):
         return dict.fromkeys(functions.last_keys)  # of the answer to the last call
     if isinstance(node, ast.Attribute):
-        return _instance_dict(_resolved(node.value, names)).get(node.attr)
+        return _instance_dict(_found(node.value, names)).get(node.attr, _NOT_FOUND)
     if isinstance(node, ast.Subscript):
-        owner = _resolved(node.value, names)
-        index = node.slice.value if isinstance(node.slice, ast.Constant) else _resolved(node.slice, names)
-        if type(owner) in _DICTS and type(index) in _PLAIN_KEYS:
-            return dict.get(owner, index)  # type: ignore[call-overload]
+        owner = _found(node.value, names)
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else _found(node.slice, names)
+        if type(owner) in DICTS and type(index) in PLAIN:
+            return dict.get(owner, index, _NOT_FOUND)  # type: ignore[call-overload]
         if (type(owner) is list or type(owner) is tuple) and type(index) is int and -len(owner) <= index < len(owner):
             return owner[index]
-    return None
+    return _NOT_FOUND
 
 
 def _has(found: Any, key: object) -> bool:
-    return type(key) not in _PLAIN_KEYS or dict.__contains__(found, key)
+    return type(key) not in PLAIN or dict.__contains__(found, key)
 
 
 def _instance_dict(value: object) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import threading
 from typing import Any, NoReturn
 
 from paddock.guest.python import (
+    clock,
     errors,
     execution,
     functions,
@@ -128,6 +129,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     namespace.replace_import(refused, recursion)
     control.sendall(_STARTED)
     _channel.set_nonblocking()
+    clock.start(received.limits, _channel)
     if not received.is_script:
         tasks.start(received.limits.get("wall_seconds"))
     return execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)

@@ -1,0 +1,91 @@
+"""How the values of a script's variables look in a hint: short, and read without calling code of the script."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterable
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from paddock.guest.python import errors, tables
+
+MAX_CHARACTERS = 100
+MAX_CANDIDATES = 5000
+SHOWN_KEYS = 5
+VALUE_CHARACTERS = 40
+DICTS = (dict, OrderedDict, defaultdict, Counter)
+PLAIN = (str, int, float, bool, type(None))
+_WITH_REPR = ("date", "datetime", "time", "timedelta", "Decimal")
+_CALLED = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
+_mro = type.__dict__["__mro__"].__get__
+_module = type.__dict__["__module__"].__get__  # a metaclass may define its own
+
+
+def sample(value: object) -> str:
+    """A plain value, or the type and the parts of another; empty for functions, modules and classes."""
+    kind: Any = type(value)
+    if kind in (*PLAIN, bytes):
+        text = repr(value[:VALUE_CHARACTERS] if isinstance(value, (str, bytes)) else value)
+        return text if len(text) <= VALUE_CHARACTERS + 3 else f"{text[:VALUE_CHARACTERS]}…"
+    name, module = errors.name_of(kind), _module(kind)
+    if module in ("datetime", "decimal") and name in _WITH_REPR:
+        return repr(value)[: 2 * VALUE_CHARACTERS]
+    if kind in DICTS or _is_row(kind):
+        keys = key_texts(value)
+        return f"a {name} with the keys {_listed(keys)}" if keys else f"an empty {name}"
+    if kind in (list, tuple, set, frozenset, deque):
+        return _collection(value, name)
+    if is_frame(value):
+        return _table(value, name)
+    if (module, name) == ("numpy", "ndarray"):
+        return f"an array of shape {value.shape}, {value.dtype}"  # type: ignore[attr-defined]
+    return "" if kind in _CALLED or type in _mro(kind) else f"a {name}"
+
+
+def _collection(value: Any, name: str) -> str:
+    """Size and first item: the others are usually like it."""
+    if not value:
+        return f"an empty {name}"
+    text, first = f"a {name} of {len(value)}", next(iter(value))
+    if type(first) in PLAIN:
+        return f"{text}, first {sample(first)}"
+    if type(first) is dict:
+        return f"{text} dicts with the keys {_listed(key_texts(first))}"
+    return f"{text}, first a {errors.name_of(type(first))}"
+
+
+def _table(value: Any, name: str) -> str:
+    if name == "Series":
+        return f"a column of {value.dtype}"
+    rows = "" if "GroupBy" in name else f" of {len(value)} rows"
+    return f"a table{rows} with the columns {_listed(key_texts(value))}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN_KEYS]) + (", …" if len(names) > SHOWN_KEYS else "")
+
+
+def key_texts(value: object) -> list[str]:
+    """The keys of a plain dict or of a row, or the columns of a table."""
+    kind: Any = type(value)
+    keys: Iterable[Any] = ()
+    if kind in DICTS:
+        keys = islice(dict.keys(value), MAX_CANDIDATES)  # type: ignore[arg-type]
+    elif _is_row(kind):
+        keys = value.keys()  # type: ignore[attr-defined]
+    elif is_frame(value):
+        labels = "index" if errors.name_of(kind) == "Series" else "columns"
+        keys = islice(getattr(value, labels, ()), MAX_CANDIDATES)
+    return [str(key)[:MAX_CHARACTERS] for key in keys if type(key) in PLAIN]
+
+
+def is_frame(value: object) -> bool:
+    """Whether it is a table of a library that Paddock knows."""
+    kind = type(value)
+    is_named_so = errors.name_of(kind) in ("DataFrame", "DataFrameGroupBy", "Series")
+    return is_named_so and str(_module(kind)).startswith(tuple(tables.LIBRARIES))
+
+
+def _is_row(kind: type) -> bool:
+    return errors.name_of(kind) == "Row" and _module(kind) == "sqlite3"
