@@ -17,7 +17,7 @@ from paddock.model.artifacts import URL, Artifact
 from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.files import File
 from paddock.model.limits import Limits
-from paddock.model.request import RunContext, RunOptions, make_request
+from paddock.model.request import LOCAL, RunContext, RunOptions, make_request
 from paddock.model.result import RunError, RunResult
 from paddock.model.tools import Hints, Tool
 from paddock.run import Paddock
@@ -108,7 +108,10 @@ class RemotePaddock(Paddock):
         arguments: Mapping[str, Any] | None = None,
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
+        principal: str = LOCAL,
     ) -> Answer:
+        if principal != LOCAL:
+            raise RequestError("principal cannot be used with url: the token says who calls")
         body = {"arguments": dict(arguments or {})}
         answer = json.loads(await self._send("POST", f"/tools/{quote(name, safe='')}/call", body=body))
         return Answer(json.dumps(answer["value"]), answer["failed"])

@@ -30,7 +30,7 @@ from paddock.config import Config
 from paddock.engines.registry import Engines, Factory
 from paddock.errors import ConfigError, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Outline, Progress
-from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
+from paddock.model.request import LOCAL, Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
 from paddock.record import RunRecord, new_run_id
@@ -207,7 +207,7 @@ class Paddock:
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.session_tools, scope.can_search = context.tools, context.can_search
-            scope.context = context.context or scope.context
+            scope.context, scope.principal = context.context or scope.context, context.principal
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
             problem = await engines.why_unavailable("cpython")
@@ -321,11 +321,16 @@ class Paddock:
         arguments: Mapping[str, Any] | None = None,
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
+        principal: str = LOCAL,
     ) -> Answer:
-        """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
+        """Call one tool as a script would. A failure is an answer too: its value is an error envelope.
+
+        `principal` matters for servers to which each principal logs in for itself.
+        """
         self._check_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
+        scope.principal = principal
         broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
         answer = await broker.answer(call)
         await broker.conclude(call.id)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model import envelope
 from paddock.model.events import Answer, Progress
-from paddock.model.request import Context
+from paddock.model.request import LOCAL, Context
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool, Tool
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
@@ -41,6 +41,8 @@ CALLING = ("await", "callTool")
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
 """How many catalogues are cached, each for a different set of servers."""
+MAX_ACCOUNTS = 64
+"""How many connections of principals with a login of their own stay open while they are not used."""
 Lists = tuple[tuple[Tool, ...], ...]
 
 
@@ -58,15 +60,24 @@ class Toolbox:
         *,
         wait_seconds: float,
         injection: Injection | None = None,
+        data_directory: str = "",
     ) -> None:
         self._functions = functions
         self.injection = injection
         """The values that the host adds to calls; None if there are none."""
+        self._data_directory = data_directory  # where logins are stored; "": nowhere
         self._upstreams = self._make_upstreams(servers)
+        self._closing: set[asyncio.Task[None]] = set()  # asyncio itself keeps no reference to a task
+        self._accounts: dict[tuple[str, str], Upstream] = {}  # by server and principal: connections of its own
         self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run continues without them
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
-        self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The credentials of all servers. A login adds its own when it is first used."""
+        upstreams = chain(self._upstreams.values(), self._accounts.values())
+        return tuple(secret for upstream in upstreams for secret in upstream.secrets)
 
     async def scope(self, request: Request) -> Scope:
         """Return the scope of one run: all tools, or those that the request names.
@@ -127,6 +138,10 @@ class Toolbox:
     async def scope_of(self, name: str) -> Scope:
         """The scope of a call from outside a run: the tools of the server in `name`, or all tools if it names none."""
         return Scope(self, {}, await self.catalogue(self.servers_of(name)))
+
+    def server(self, name: str) -> Server:
+        """The settings of a server. Raises RequestError."""
+        return self._upstream(name).server
 
     def servers_of(self, name: str) -> tuple[str, ...]:
         """The servers that may have a tool of this full name; empty if the name contains no server."""
@@ -212,7 +227,7 @@ class Toolbox:
         if upstream.failure is not None and upstream.failure.kind in ("auth_error", "rate_limited"):
             return upstream.failure
         why = upstream.health.error or "it has not answered yet"
-        return unreachable(f"The server '{upstream.name}' is not available now: {why}").without(upstream.server.secrets)
+        return unreachable(f"The server '{upstream.name}' is not available now: {why}").without(upstream.secrets)
 
     async def validator(self, tool: Tool) -> Validator:
         """The validator of the tool's arguments. Compiled once for each description of the tool."""
@@ -235,8 +250,9 @@ class Toolbox:
         progress: Callable[[Progress], None],
         create_artifact: CreateArtifact,
         context: Context,
+        principal: str = LOCAL,
     ) -> Answer:
-        """Call the tool. Raises what a function raises, and CallFailed for an upstream."""
+        """Call the tool for `principal`. Raises what a function raises, and CallFailed for an upstream."""
         if not tool.server:
             calling = self._functions[tool.name].call(arguments)
             # A run that ends earlier ends its calls, so they need no timer.
@@ -245,7 +261,7 @@ class Toolbox:
         from paddock.tools import answers
         from paddock.tools.context import NOTHING
 
-        upstream = self._upstreams[tool.server]
+        upstream = self._account(self._upstreams[tool.server], principal)
         injected = NOTHING if self.injection is None else self.injection.values_for(tool, context)
         result = await upstream.call(
             tool.name,
@@ -258,9 +274,10 @@ class Toolbox:
 
     async def close(self) -> None:
         """End every connection. An upstream that is used again connects again."""
-        upstreams = list(self._upstreams.values())
+        upstreams = [*self._upstreams.values(), *self._accounts.values()]
         self._catalogues.clear()
-        self._upstreams = self._make_upstreams(upstream.server for upstream in upstreams)
+        self._upstreams = self._make_upstreams(upstream.server for upstream in self._upstreams.values())
+        self._accounts = {}
         await asyncio.gather(*(upstream.close() for upstream in upstreams))
 
     async def _within(self, seconds: float, work: Awaitable[Any]) -> Any:
@@ -289,10 +306,36 @@ class Toolbox:
         servers = tuple(servers)
         if not servers:
             return {}
+        return {server.name: self._make_upstream(server, LOCAL) for server in servers}
+
+    def _make_upstream(self, server: Server, principal: str) -> Upstream:
+        from paddock.tools.logins import LoginFile
         from paddock.tools.upstream import Upstream
 
         prepare = None if self.injection is None else self.injection.hide_arguments
-        return {server.name: Upstream(server, prepare=prepare) for server in servers}
+        login = LoginFile(self._data_directory, server.name, principal) if self._data_directory else None
+        return Upstream(server, prepare=prepare, login=login)
+
+    def _account(self, upstream: Upstream, principal: str) -> Upstream:
+        """The upstream through which `principal` calls: its own one if each principal logs in for itself."""
+        server = upstream.server
+        if principal == LOCAL or server.oauth is None or not server.oauth.per_principal:
+            return upstream
+        from paddock.tools.logins import LoginFile
+        from paddock.tools.upstream_errors import login_required
+
+        login = LoginFile(self._data_directory, server.name, principal)
+        if login.signature() is None:  # nothing is kept for a principal that has not logged in
+            raise login_required(server.name, login.command)
+        account = self._accounts.pop((server.name, principal), None)
+        account = account or self._make_upstream(server, principal)
+        self._accounts[server.name, principal] = account  # now the most recently used
+        idle = [key for key, each in self._accounts.items() if each.is_idle and each is not account]
+        for key in idle[: max(len(self._accounts) - MAX_ACCOUNTS, 0)]:
+            closing = asyncio.create_task(self._accounts.pop(key).close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+        return account
 
 
 def make_toolbox(
@@ -312,7 +355,14 @@ def make_toolbox(
         from paddock.tools import context
 
         injection, servers = context.parse(config.context, config.connections, servers)
-    return Toolbox(functions, servers, wait_seconds=settings.connect_seconds, injection=injection), rules
+    toolbox = Toolbox(
+        functions,
+        servers,
+        wait_seconds=settings.connect_seconds,
+        injection=injection,
+        data_directory=config.data_directory,
+    )
+    return toolbox, rules
 
 
 def may_link(code: str, language: str, known: Collection[str], outline: Outline | None) -> bool:
@@ -355,6 +405,7 @@ class Scope:
         self.session_tools: Mapping[str, RunTool] = {}  # by name; they hide a server's tool of the same name
         self.functions = tuple(links) if functions is None else functions  # all functions that the script could use
         self.context = Context()
+        self.principal = LOCAL  # for whom the calls are made
         self._toolbox = toolbox
         self._catalogue = catalogue
         self._language = language

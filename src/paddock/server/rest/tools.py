@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse
 
 from paddock.server.rest import problems
+from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def make_router(services: Services) -> APIRouter:
     @router.post("/tools/{name}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 422))
     async def call(request: Request, name: str, body: ArgumentsBody) -> dict[str, Any]:
         """Call a tool as a script would. A failed call has `failed: true` and an error envelope as its value."""
-        answer = await services.paddock.call_tool(name, body.arguments)
+        caller = await get_caller(services, request)
+        answer = await services.paddock.call_tool(name, body.arguments, principal=caller.principal)
         return {"value": answer.value, "failed": answer.failed}
 
     @router.get("/servers", response_model=list[UpstreamModel], responses=problems.responses())
