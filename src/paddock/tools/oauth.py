@@ -162,18 +162,22 @@ async def revoke(login: Login) -> bool:
 
 def with_tokens(login: Login, tokens: OAuthToken) -> Login:
     """The login with these tokens. What a refresh does not mention stays as it is. Raises OAuthFailed."""
-    refresh_token = tokens.refresh_token or login.refresh_token
-    if not _TOKEN.fullmatch(tokens.access_token) or (refresh_token and not _TOKEN.fullmatch(refresh_token)):
-        raise OAuthFailed("its authorization server sent a token that cannot be used")
+    check_tokens(tokens)
     lifetime = tokens.expires_in
     expires_at = None if lifetime is None else time.time() + min(max(lifetime, 0), MAX_LIFETIME_SECONDS)
     return msgspec.structs.replace(
         login,
         access_token=tokens.access_token,
-        refresh_token=refresh_token,
+        refresh_token=tokens.refresh_token or login.refresh_token,
         scope=tokens.scope or login.scope,
         expires_at=expires_at,
     )
+
+
+def check_tokens(tokens: OAuthToken) -> None:
+    """Raise OAuthFailed if a token would not be one header value."""
+    if not all(map(_TOKEN.fullmatch, (tokens.access_token, tokens.refresh_token or "none"))):
+        raise OAuthFailed("its authorization server sent a token that cannot be used")
 
 
 def _request(login: Login, url: str, data: dict[str, str]) -> httpx2.Request:

@@ -22,7 +22,7 @@ from pydantic import AnyUrl
 from paddock.tools.connection import silence_libraries
 from paddock.tools.http_client import EXCHANGE, Exchange
 from paddock.tools.logins import Login, LoginFile, OAuthFailed
-from paddock.tools.oauth import check_address, describe, fetch, make_client, with_tokens
+from paddock.tools.oauth import check_address, check_tokens, describe, fetch, make_client, with_tokens
 from paddock.tools.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ class _Storage:
         return None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
+        check_tokens(tokens)  # the flow sends the token next
         self.tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
