@@ -72,7 +72,7 @@ async def test_without_a_login_a_call_and_the_health_say_how_to_log_in(servers: 
         failed = await failure(it)
         assert (kind(failed), failed.hints) == (WANTED, (HINT,))
         assert (it.health.state, it.health.needs_login) == ("failed", True)
-        assert "it wants a login" in it.health.error
+        assert "It wants a login, or the login has ended. Log in with `paddock tools login it`." in it.health.error
     assert not list(tmp_path.iterdir())
 
 

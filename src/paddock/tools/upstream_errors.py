@@ -81,8 +81,8 @@ def http_failed(server: str, exchange: Exchange, login_command: str = "") -> Cal
     status = exchange.status
     summary = f"The server '{server}' answered with HTTP {status}" + (f": {exchange.body}" if exchange.body else ".")
     if status == 401 and login_command:
-        problem = exchange.login_problem or "it wants a login, or the login is no longer valid"
-        summary += f"\nNo login was accepted: {problem}."
+        problem = exchange.login_problem and f"The stored login cannot be used: {exchange.login_problem}."
+        summary += f"\n{problem or 'It wants a login, or the login has ended.'} Log in with `{login_command}`."
         if not exchange.wants_oauth:
             summary += f" If it does not use OAuth, set its credentials as a header: {HEADER_EXAMPLE}."
         return login_required(server, login_command, summary)

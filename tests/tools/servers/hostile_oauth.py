@@ -11,7 +11,7 @@ import gzip
 import json
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def spoilt(kind: str, step: str, good: Response) -> Response:
     way, _, spoils = kind.partition("_")
     if spoils != step:
         return good
-    spoilt = {
+    ways: dict[str, Callable[[], Response]] = {
         "huge": lambda: StreamingResponse(huge(), good.status_code, media_type="application/json"),
         "endless": lambda: StreamingResponse(endless(), good.status_code, media_type="application/json"),
         "compressed": lambda: Response(gzip.compress(MEGABYTE * 100, 1), headers={"content-encoding": "gzip"}),
@@ -52,7 +52,7 @@ def spoilt(kind: str, step: str, good: Response) -> Response:
         "redirected": lambda: RedirectResponse(f"{other}/{step}", 307),
         "circular": lambda: RedirectResponse(f"{base}/{kind}/{step}", 307),
     }
-    return spoilt[way]() if way in spoilt else good
+    return ways[way]() if way in ways else good
 
 
 def challenge(request: Request) -> Response:
@@ -82,13 +82,13 @@ def metadata(request: Request) -> Response:
         "registration_endpoint": f"{base}/{kind}/register",
         "code_challenge_methods_supported": ["S256"],
     }
-    values |= {
+    lies: dict[str, dict[str, Any]] = {
         "file_address": {"authorization_endpoint": "file:///etc/passwd"},
         "unencrypted_address": {"authorization_endpoint": "http://192.0.2.1/authorize"},
         "unencrypted_token": {"token_endpoint": "http://192.0.2.1/token"},
         "missing_iss": {"authorization_response_iss_parameter_supported": True},
-    }.get(kind, {})
-    return spoilt(kind, "metadata", JSONResponse(values))
+    }
+    return spoilt(kind, "metadata", JSONResponse({**values, **lies.get(kind, {})}))
 
 
 async def register(request: Request) -> Response:
