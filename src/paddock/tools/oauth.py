@@ -134,7 +134,11 @@ async def refresh(login: Login) -> Login:
     if login.resource:
         data["resource"] = login.resource
     async with make_client() as client:
-        response = await fetch(client, _request(login, login.token_endpoint, data), login.url)
+        return renewed(login, await fetch(client, _request(login, login.token_endpoint, data), login.url))
+
+
+def renewed(login: Login, response: httpx2.Response) -> Login:
+    """What the answer to a refresh makes of the login. Raises OAuthFailed."""
     if error_code(response) in _FINAL_ERRORS:
         return msgspec.structs.replace(login, refresh_token="")
     if response.status_code != 200:

@@ -34,6 +34,7 @@ LOGIN_SECONDS = 300.0
 """How long a login may take, the time in the browser included."""
 HEAD_BYTES = 16 * 1024
 HEAD_SECONDS = 5.0
+MAX_FIELDS = 20
 PATH = "/callback"
 PROTOCOL = "2025-06-18"
 _HELLO = {
@@ -222,8 +223,8 @@ class _Callback:
         status, text = "400 Bad Request", "This is not the answer that Paddock waits for."
         with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             async with asyncio.timeout(HEAD_SECONDS):
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("ascii")
-            if self._accept(head):
+                head = await reader.readuntil(b"\r\n\r\n")
+            if self._accept(parse_callback(head)):
                 status, text = "200 OK", "Paddock has the answer. You can close this window."
         with suppress(OSError):
             writer.write(
@@ -233,14 +234,12 @@ class _Callback:
             await writer.drain()
             writer.close()
 
-    def _accept(self, head: str) -> bool:
-        method, target, *_ = head.split(" ", 2)
-        parts = urlsplit(target)
-        given = {name: values[-1] for name, values in parse_qs(parts.query, max_num_fields=20).items()}
+    def _accept(self, given: dict[str, str]) -> bool:
+        """End the wait if this is the answer to this login."""
         is_expected = bool(self._state) and secrets.compare_digest(
             given.get("state", "").encode(), self._state.encode()
         )
-        if method != "GET" or parts.path != PATH or not is_expected or self._result.done():
+        if not is_expected or self._result.done():
             return False
         if "error" in given:
             self._result.set_exception(OAuthFailed(f"the login was refused: {one_line(given['error'], 60)}"))
@@ -248,3 +247,12 @@ class _Callback:
             code, iss = given.get("code", ""), given.get("iss")
             self._result.set_result(AuthorizationCodeResult(code=code, state=given["state"], iss=iss))
         return True
+
+
+def parse_callback(head: bytes) -> dict[str, str]:
+    """The parameters in the head of a request to the listener. Raises ValueError if it asks for something else."""
+    method, target, _ = head.decode("ascii").split(" ", 2)
+    parts = urlsplit(target)
+    if (method, parts.path) != ("GET", PATH):
+        raise ValueError("this is not the callback")
+    return {name: values[-1] for name, values in parse_qs(parts.query, max_num_fields=MAX_FIELDS).items()}
