@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx2
 from mcp_types import ListToolsResult
@@ -310,6 +311,8 @@ def oauth_callback(data: bytes) -> object:
 def oauth_refresh(data: bytes) -> object:
     """The answer of an authorization server to a refresh; its first byte is the status."""
     status = 200 if data[:1] == b"\xc8" else 400
-    values = dict.fromkeys(("server", "principal", "url", "client_id", "token_endpoint", "access_token"), "x")
+    values: dict[str, Any] = dict.fromkeys(
+        ("server", "principal", "url", "client_id", "token_endpoint", "access_token"), "x"
+    )
     login = renewed(Login(**values), httpx2.Response(status, content=data[1:]))
     return bool(login.refresh_token), login.is_expired

@@ -25,7 +25,7 @@ PrincipalOption = Annotated[
 def login(
     server: ServerArgument,
     principal: PrincipalOption = None,
-    browser: Annotated[bool, typer.Option(help="Open the address in a browser, or only print it.")] = True,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address to open.")] = False,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
 ) -> int:
@@ -44,7 +44,7 @@ def login(
         raise RequestError(f"--principal: everybody uses the same login to {server!r}; set oauth.per_principal for it")
 
     def show(address: str) -> None:
-        opens = browser and _has_browser()
+        opens = not no_browser and _has_browser()
         stderr().line("Log in with your browser. If it does not open:" if opens else "Open this address in a browser:")
         stderr().line(address)
         if opens:
