@@ -15,7 +15,7 @@ from paddock import Config
 from paddock.config import ServerConfig
 from paddock.server.http import make_app
 from paddock.server.mcp import make_server
-from paddock.tools import toolbox
+from paddock.tools import accounts
 from paddock.tools.logins import LoginFile
 from tests.server.conftest import at_a_port
 from tests.server.shared_services import open_services
@@ -114,11 +114,11 @@ async def test_each_principal_uses_its_own_login_and_nobody_elses(upstream: Prot
 async def test_connections_of_principals_that_are_not_used_are_closed(
     upstream: Protected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toolbox, "MAX_ACCOUNTS", 1)
+    monkeypatch.setattr(accounts, "MAX_IDLE", 1)
     await login(upstream.server(), tmp_path)
     for name in ("ann", "bob"):
         await log_in_as(upstream, name, tmp_path, principal=name)
     async with serving(upstream, tmp_path, "ann", "bob", per_principal=True) as (services, address, (ann, bob)):
         for _ in range(2):
             assert [await call(address, each) for each in (ann, bob)] == [{"result": "ann"}, {"result": "bob"}]
-        assert list(services.paddock._toolbox._accounts) == [("it", "bob")]
+        assert list(services.paddock._toolbox._accounts._upstreams) == [("it", "bob")]

@@ -14,7 +14,6 @@ import logging
 import os
 import re
 import time
-from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -53,7 +52,7 @@ class Credentials:
         """Why the stored login is not used."""
         self._login: Login | None = None
         self._signature: object = ()
-        self._seen: deque[str] = deque(maxlen=REMEMBERED_SECRETS)
+        self._seen: tuple[str, ...] = ()  # a tuple, because other threads read it
         self._refreshing: asyncio.Task[None] | None = None
         self._retry_at = 0.0
         self._failure = ""
@@ -61,7 +60,7 @@ class Credentials:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not appear in any answer, error or log."""
-        return credentials(tuple(self._seen))
+        return credentials(self._seen)
 
     async def token(self) -> str:
         """The access token, refreshed if it has expired; "" if nobody has logged in. Raises OAuthFailed."""
@@ -84,7 +83,7 @@ class Credentials:
         if signature != self._signature:
             self.problem, self._login = "", None
             try:
-                self._set(self.file.load(), signature)
+                self._set(None if signature is None else self.file.load(), signature)
             except UnusableLogin as problem:
                 self.problem, self._signature = str(problem), signature
         return self._login
@@ -95,7 +94,7 @@ class Credentials:
         self._login, self._signature = login, signature
         for secret in () if login is None else login.secrets:
             if secret not in self._seen:
-                self._seen.append(secret)
+                self._seen = (*self._seen, secret)[-REMEMBERED_SECRETS:]
 
     async def _refresh(self, stale: str) -> None:
         """Refresh the tokens once for all callers. It goes on if they are cancelled: the old tokens may be void."""

@@ -54,7 +54,7 @@ async def log_in(server: Server, file: LoginFile, show: Callable[[str], None]) -
     """Log in and store the login. `show` gets the address that a person must open. Raises OAuthFailed."""
     if server.oauth is None:
         raise OAuthFailed("it is started by a command, or an Authorization header is configured for it")
-    EXCHANGE.set(Exchange())
+    silenced = EXCHANGE.set(Exchange())
     silence_libraries()  # they log answers, and with them tokens
     try:
         async with asyncio.timeout(LOGIN_SECONDS), _Callback(server.oauth.callback_port) as callback:
@@ -65,6 +65,8 @@ async def log_in(server: Server, file: LoginFile, show: Callable[[str], None]) -
         raise OAuthFailed(f"nobody has logged in within {LOGIN_SECONDS:g} s") from None
     except OSError as problem:
         raise OAuthFailed(f"this machine failed: {problem.strerror or type(problem).__name__}") from None
+    finally:
+        EXCHANGE.reset(silenced)
 
 
 class _Flow:

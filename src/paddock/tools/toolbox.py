@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from paddock.model.events import Outline
     from paddock.model.request import Request
     from paddock.planning.plan import Plan
+    from paddock.tools.accounts import Accounts
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.context import Injection
+    from paddock.tools.logins import LoginFile
     from paddock.tools.mcp_config import Server
     from paddock.tools.schema import Validator
     from paddock.tools.upstream import Health, Upstream
@@ -41,8 +43,6 @@ CALLING = ("await", "callTool")
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
 """How many catalogues are cached, each for a different set of servers."""
-MAX_ACCOUNTS = 64
-"""How many connections of principals with a login of their own stay open while they are not used."""
 Lists = tuple[tuple[Tool, ...], ...]
 
 
@@ -65,10 +65,9 @@ class Toolbox:
         self._functions = functions
         self.injection = injection
         """The values that the host adds to calls; None if there are none."""
-        self._data_directory = data_directory  # where logins are stored; "": nowhere
+        self._data_directory = data_directory  # where logins are stored
         self._upstreams = self._make_upstreams(servers)
-        self._closing: set[asyncio.Task[None]] = set()  # asyncio itself keeps no reference to a task
-        self._accounts: dict[tuple[str, str], Upstream] = {}  # by server and principal: connections of its own
+        self._accounts: Accounts | None = None  # of principals with logins of their own
         self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run continues without them
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
@@ -76,7 +75,7 @@ class Toolbox:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The credentials of all servers. A login adds its own when it is first used."""
-        upstreams = chain(self._upstreams.values(), self._accounts.values())
+        upstreams = chain(self._upstreams.values(), () if self._accounts is None else self._accounts.upstreams)
         return tuple(secret for upstream in upstreams for secret in upstream.secrets)
 
     async def scope(self, request: Request) -> Scope:
@@ -261,7 +260,13 @@ class Toolbox:
         from paddock.tools import answers
         from paddock.tools.context import NOTHING
 
-        upstream = self._account(self._upstreams[tool.server], principal)
+        upstream = self._upstreams[tool.server]
+        if principal != LOCAL:
+            if self._accounts is None:
+                from paddock.tools.accounts import Accounts
+
+                self._accounts = Accounts(self._data_directory, self._make_upstream)
+            upstream = self._accounts.get(upstream, principal)
         injected = NOTHING if self.injection is None else self.injection.values_for(tool, context)
         result = await upstream.call(
             tool.name,
@@ -274,10 +279,10 @@ class Toolbox:
 
     async def close(self) -> None:
         """End every connection. An upstream that is used again connects again."""
-        upstreams = [*self._upstreams.values(), *self._accounts.values()]
+        upstreams = [*self._upstreams.values(), *(() if self._accounts is None else self._accounts.upstreams)]
         self._catalogues.clear()
         self._upstreams = self._make_upstreams(upstream.server for upstream in self._upstreams.values())
-        self._accounts = {}
+        self._accounts = None
         await asyncio.gather(*(upstream.close() for upstream in upstreams))
 
     async def _within(self, seconds: float, work: Awaitable[Any]) -> Any:
@@ -306,36 +311,15 @@ class Toolbox:
         servers = tuple(servers)
         if not servers:
             return {}
-        return {server.name: self._make_upstream(server, LOCAL) for server in servers}
-
-    def _make_upstream(self, server: Server, principal: str) -> Upstream:
         from paddock.tools.logins import LoginFile
+
+        return {each.name: self._make_upstream(each, LoginFile(self._data_directory, each.name)) for each in servers}
+
+    def _make_upstream(self, server: Server, login: LoginFile) -> Upstream:
         from paddock.tools.upstream import Upstream
 
         prepare = None if self.injection is None else self.injection.hide_arguments
-        login = LoginFile(self._data_directory, server.name, principal) if self._data_directory else None
         return Upstream(server, prepare=prepare, login=login)
-
-    def _account(self, upstream: Upstream, principal: str) -> Upstream:
-        """The upstream through which `principal` calls: its own one if each principal logs in for itself."""
-        server = upstream.server
-        if principal == LOCAL or server.oauth is None or not server.oauth.per_principal:
-            return upstream
-        from paddock.tools.logins import LoginFile
-        from paddock.tools.upstream_errors import login_required
-
-        login = LoginFile(self._data_directory, server.name, principal)
-        if login.signature() is None:  # nothing is kept for a principal that has not logged in
-            raise login_required(server.name, login.command)
-        account = self._accounts.pop((server.name, principal), None)
-        account = account or self._make_upstream(server, principal)
-        self._accounts[server.name, principal] = account  # now the most recently used
-        idle = [key for key, each in self._accounts.items() if each.is_idle and each is not account]
-        for key in idle[: max(len(self._accounts) - MAX_ACCOUNTS, 0)]:
-            closing = asyncio.create_task(self._accounts.pop(key).close())
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
-        return account
 
 
 def make_toolbox(
