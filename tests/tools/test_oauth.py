@@ -226,10 +226,12 @@ async def test_a_client_that_is_configured_is_not_registered(tmp_path: Path, unu
 
 async def test_a_server_with_the_older_transport_can_be_used(tmp_path: Path) -> None:
     with protected("sse") as servers:
-        await login(servers.server(), tmp_path)
-        async with opened(servers.server(), tmp_path) as it:
-            assert await text(it, "whoami") == "ada"
-            assert it.health.transport == "sse"
+        (guessed,) = parse({"mcpServers": {"it": {"url": servers.url}}})
+        for server in (servers.server(), guessed):
+            await login(server, tmp_path)
+            async with opened(server, tmp_path) as it:
+                assert await text(it, "whoami") == "ada"
+                assert it.health.transport == "sse"
 
 
 async def test_only_the_request_with_the_right_state_ends_the_wait(servers: Protected, tmp_path: Path) -> None:
@@ -299,6 +301,7 @@ async def test_no_secret_is_in_a_log_an_envelope_a_result_or_the_journal(
     [
         ({"command": "x", "oauth": {}}, "'oauth' has no effect because it has no url"),
         ({"url": "http://x", "headers": {"authorization": "x"}, "oauth": {}}, "it also has an Authorization header"),
+        ({"url": "http://me:secret@x", "oauth": {}}, "'oauth' has no effect because its url has a user name"),
         ({"url": "http://x", "oauth": {"client": "x"}}, "oauth: unknown setting 'client'; did you mean 'client_id'?"),
         ({"url": "http://x", "oauth": {"client_secret": "x"}}, "oauth.client_secret needs oauth.client_id"),
         ({"url": "http://x", "oauth": {"callback_port": 0}}, "oauth: Expected `int` >= 1"),

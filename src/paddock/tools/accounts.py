@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from paddock.model.request import LOCAL
@@ -28,8 +28,8 @@ class Accounts:
         self._closing: set[asyncio.Task[None]] = set()  # asyncio itself keeps no reference to a task
 
     @property
-    def upstreams(self) -> Collection[Upstream]:
-        return self._upstreams.values()
+    def upstreams(self) -> tuple[Upstream, ...]:
+        return tuple(self._upstreams.values())  # a copy, because other threads read it
 
     def get(self, shared: Upstream, principal: str) -> Upstream:
         """The upstream through which `principal` calls a server: `shared`, or one with its own login.

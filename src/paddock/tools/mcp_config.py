@@ -309,7 +309,7 @@ def _server(name: str, values: Mapping[str, Any], variables: Variables, where: s
     if url and not _is_web_address(url):
         raise ConfigError(f"{where}: the url must be an address that begins with http:// or https://")
     args = tuple(fill(arg, "args") for arg in settings.args)
-    oauth = _oauth(settings, headers, fill, where)
+    oauth = _oauth(settings, url, headers, fill, where)
     return Server(
         name=name,
         transport=_transport(settings, where),
@@ -344,14 +344,17 @@ def _settings(values: Mapping[str, Any], where: str) -> _Settings:
 
 
 def _oauth(
-    settings: _Settings, headers: Mapping[str, str], fill: Callable[[_Scalar, str], str], where: str
+    settings: _Settings, url: str, headers: Mapping[str, str], fill: Callable[[_Scalar, str], str], where: str
 ) -> OAuth | None:
-    """How people log in to the server; None if it is started by a command or has an `Authorization` header."""
-    has_header = any(name.lower() == "authorization" for name in headers)
-    if settings.oauth is not None and (has_header or not settings.url):
-        problem = "it also has an Authorization header" if has_header else "it has no url"
+    """How people log in to the server; None if it is started by a command or has another credential."""
+    problem = "" if url else "it has no url"
+    if any(name.lower() == "authorization" for name in headers):
+        problem = "it also has an Authorization header"
+    elif url_secrets(url):
+        problem = "its url has a user name"  # which is sent in that header
+    if problem and settings.oauth is not None:
         raise ConfigError(f"{where}: 'oauth' has no effect because {problem}; remove one of the two")
-    if has_header or not settings.url:
+    if problem:
         return None
     given = {OAUTH_ALIASES.get(key, key): value for key, value in (settings.oauth or {}).items()}
     oauth = read_table(given, OAuth, f"{where}: oauth")

@@ -78,6 +78,11 @@ class Credentials:
             login = self._login
         return "" if login is None or login.access_token == refused else login.access_token
 
+    async def close(self) -> None:
+        """Wait until a refresh has ended: without the new tokens, somebody would have to log in again."""
+        if self._refreshing is not None:
+            await asyncio.wait([self._refreshing])
+
     def _load(self) -> Login | None:
         signature = self.file.signature()
         if signature != self._signature:

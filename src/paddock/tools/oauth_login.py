@@ -37,6 +37,8 @@ HEAD_SECONDS = 5.0
 MAX_FIELDS = 20
 PATH = "/callback"
 PROTOCOL = "2025-06-18"
+OLDER_STATUSES = (400, 404, 405)
+"""How a server that knows only the older transport answers the newer one."""
 _HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -86,7 +88,9 @@ class _Flow:
 
     async def run(self, file: LoginFile) -> Login:
         try:
-            status = await self._send()
+            status = await self._send(is_older=self._server.transport == "sse")
+            if self._storage.tokens is None and self._server.or_sse and status in OLDER_STATUSES:
+                status = await self._send(is_older=True)
         except OAuthRegistrationError:
             raise OAuthFailed(
                 f"its authorization server does not let Paddock register itself ({self._last}); "
@@ -105,9 +109,9 @@ class _Flow:
             raise OAuthFailed(f"it refused the new token with HTTP {status}")
         return with_tokens(_make_login(self._provider.context, file), tokens)
 
-    async def _send(self) -> int:
+    async def _send(self, *, is_older: bool) -> int:
         """Do what the SDK's flow asks for, to its end. Returns the last status of the MCP server."""
-        request = self._hello()
+        request = self._hello(is_older=is_older)
         flow = self._provider.async_auth_flow(request)
         status = 0
         async with make_client() as client:
@@ -123,10 +127,11 @@ class _Flow:
             finally:
                 await flow.aclose()
 
-    def _hello(self) -> httpx2.Request:
+    def _hello(self, *, is_older: bool) -> httpx2.Request:
+        """The first request of a transport; `is_older` is for SSE."""
         server = self._server
         headers = {**server.headers, "mcp-protocol-version": PROTOCOL}
-        if server.transport == "sse":
+        if is_older:
             return httpx2.Request("GET", server.url, headers={**headers, "accept": "text/event-stream"})
         headers["accept"] = "application/json, text/event-stream"
         return httpx2.Request("POST", server.url, json=_HELLO, headers=headers)

@@ -211,6 +211,8 @@ class Upstream:
             await connection.close()
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
+        if self._login is not None:
+            await self._login.close()
 
     def _spawn(self, work: Any) -> asyncio.Task[Any]:
         """Start a task that `close` ends. Its exception need not be retrieved."""
