@@ -207,7 +207,7 @@ class Paddock:
         scope = await self._toolbox.scope(request)
         if context is not None:
             scope.session_tools, scope.can_search = context.tools, context.can_search
-            scope.context = context.context or scope.context
+            scope.context, scope.principal = context.context or scope.context, context.principal
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
             problem = await engines.why_unavailable("cpython")
@@ -333,7 +333,7 @@ class Paddock:
         artifacts, run_id = self._artifacts, new_run_id()
         if context is not None:
             artifacts, run_id = context.artifacts or artifacts, context.run_id
-            scope.context = context.context or scope.context
+            scope.context, scope.principal = context.context or scope.context, context.principal
         broker = self._broker(scope, 1, run_id, RunArtifacts(artifacts), progress)
         answer = await broker.answer(call)
         await broker.conclude(call.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx2
 from mcp_types import ListToolsResult
@@ -13,7 +14,10 @@ from paddock.cli import render
 from paddock.model.tools import Tool
 from paddock.tools import answers, describe, http_client, mcp_config, sanitize, secrets, stubs
 from paddock.tools.catalogue import Catalogue
+from paddock.tools.logins import Login, OAuthFailed
 from paddock.tools.message_filter import clean
+from paddock.tools.oauth import renewed
+from paddock.tools.oauth_login import parse_callback
 from paddock.tools.repair import repair
 from paddock.tools.schema import compile_schema
 from paddock.tools.sse import _endpoint
@@ -284,3 +288,31 @@ def shown_text(data: bytes) -> object:
     safe.encode()
     render.to_json([text, *shown])
     return len(shown) > 4
+
+
+@target(
+    b"GET /callback?code=a&state=b&iss=https%3A%2F%2Fissuer HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+    b"GET /callback?error=access_denied&state=b HTTP/1.1\r\n\r\n",
+    raises=(ValueError,),
+    tokens=["code=", "state=", "&", "%", ";", "//", "[", "]", " "],
+)
+def oauth_callback(data: bytes) -> object:
+    """The request with which a browser ends a login. Any web page can send one."""
+    return tuple(sorted(parse_callback(data)))[:5]
+
+
+@target(
+    b"\xc8" + json.dumps({"access_token": "a" * 20, "token_type": "Bearer", "expires_in": 60, "scope": "x"}).encode(),
+    b"\xc8" + json.dumps({"access_token": "a" * 20, "token_type": "bearer", "refresh_token": "r" * 20}).encode(),
+    b"\x90" + json.dumps({"error": "invalid_grant"}).encode(),
+    raises=(OAuthFailed,),
+    tokens=['"access_token"', '"expires_in"', '"error"', "invalid_grant", "1e400", "null"],
+)
+def oauth_refresh(data: bytes) -> object:
+    """The answer of an authorization server to a refresh; its first byte is the status."""
+    status = 200 if data[:1] == b"\xc8" else 400
+    values: dict[str, Any] = dict.fromkeys(
+        ("server", "principal", "url", "client_id", "token_endpoint", "access_token"), "x"
+    )
+    login = renewed(Login(**values), httpx2.Response(status, content=data[1:]))
+    return bool(login.refresh_token), login.is_expired

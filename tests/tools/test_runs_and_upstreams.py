@@ -218,5 +218,5 @@ said
     for summary in (health.error, *(said["summary"] for said in result.output)):
         assert "answered with HTTP 401: no: [redacted]" in summary
         assert """headers = { Authorization = "Bearer ${TOKEN}" }""" in summary
-        assert "OAuth, which Paddock does not support yet" in summary
+        assert "It offers OAuth: without that header, `paddock tools login" in summary
     assert health.state == "failed"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
+from paddock.cli import logins
 from paddock.cli.options import (
     ConfigOption,
     JsonOption,
@@ -50,7 +51,7 @@ _ACTIONS = {
     "deny": ("scripts may not call it", "red"),
 }
 
-app = command_group("Tools that scripts may call: list, search, show, stubs, call.")
+app = command_group("Tools that scripts may call: list, search, show, stubs, call, login, logout.")
 ServerOption = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Connect to this server only. Repeatable."),
@@ -220,6 +221,10 @@ def call(
     else:
         stdout().line(_answer_text(answer.value))
     return 1 if answer.failed else 0
+
+
+app.command()(logins.login)
+app.command()(logins.logout)
 
 
 class _Session:

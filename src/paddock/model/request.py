@@ -130,3 +130,4 @@ class RunContext:
     )  # the session's tools, which hide others of the same name
     context: Context | None = None  # values to inject into the run's tool calls
     can_search: bool = False  # whether the caller has the tool `search`
+    principal: str = LOCAL  # for whom the run's tool calls are made

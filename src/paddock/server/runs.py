@@ -310,6 +310,7 @@ class Run:
             session_tools.script_tools(services, companions, values, caller.session),
             values,
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
+            principal=caller.principal,
         )
 
 

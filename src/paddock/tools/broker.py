@@ -274,6 +274,7 @@ class Broker:
                 progress=self._progress,
                 create_artifact=self._create_artifact,
                 context=self._scope.context,
+                principal=self._scope.principal,
             )
         except CallFailed as problem:
             failure = problem.envelope(tool.full_name)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from paddock.model.tools import Tool
     from paddock.tools.answers import Result
     from paddock.tools.mcp_config import Server
+    from paddock.tools.oauth import Credentials
 
 CLOSE_SECONDS = 10.0
 LOST_SECONDS = 3.0
@@ -73,7 +74,7 @@ def _is_not_ours(record: logging.LogRecord) -> bool:
     return EXCHANGE.get() is None
 
 
-def _silence_libraries() -> None:
+def silence_libraries() -> None:
     """Drop what the SDK and the HTTP client log about our connections: addresses with credentials, servers' texts.
 
     Other users of these libraries in this process keep their logs.
@@ -86,8 +87,11 @@ def _silence_libraries() -> None:
 class Connection:
     """A connection, which begins to open when it is created. `open` waits until calls can be made."""
 
-    def __init__(self, server: Server, mode: str, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, server: Server, mode: str, changed: Callable[[], None], login: Credentials | None = None
+    ) -> None:
         self.server = server
+        self._login = login
         self.over = asyncio.Event()
         self.failure = unreachable(f"The connection to the server '{server.name}' was closed.")
         self.exchange = Exchange()
@@ -110,6 +114,11 @@ class Connection:
     def is_alive(self) -> bool:
         """Whether calls can be made."""
         return self._ready.done() and not self._stop.is_set()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The credentials of the server, those of its login included."""
+        return self.server.secrets if self._login is None else (*self.server.secrets, *self._login.secrets)
 
     @property
     def client(self) -> mcp.Client:
@@ -201,13 +210,13 @@ class Connection:
         """The failure behind an error of the SDK, which reports network failures like the server's own errors."""
         is_closed = problem.code == CONNECTION_CLOSED and problem.message == "Connection closed"
         if is_closed and not exchange.network_error:
-            return (await self._lost()).without(self.server.secrets)
+            return (await self._lost()).without(self.secrets)
         if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.body}".lower():
             self.end()
             return unreachable(
                 f"The server '{self.server.name}' no longer knows the session; the next call starts a new one."
             )
-        return self._explain(exchange, problem).without(self.server.secrets)
+        return self._explain(exchange, problem).without(self.secrets)
 
     def _explain(self, exchange: Exchange, problem: MCPError) -> CallFailed:
         name, message = self.server.name, problem.message
@@ -217,7 +226,7 @@ class Connection:
             size = self.server.answer_bytes / 2**20
             return broken(f"The answer of the server '{name}' is larger than {size:g} MB.", "Ask for less at once.")
         if exchange.status >= 400:
-            return http_failed(name, exchange)
+            return http_failed(name, exchange, self._login_command)
         if exchange.unusable or problem.code == PARSE_ERROR:
             # The SDK's message would quote the answer.
             why = exchange.unusable or (message if message.startswith("it is ") else "it is not a JSON-RPC message")
@@ -252,7 +261,7 @@ class Connection:
         finally:
             timer.cancel()
             self._stop.set()
-            self.failure = self._reason(_innermost(problem)).without(self.server.secrets)
+            self.failure = self._reason(_innermost(problem)).without(self.secrets)
             self.over.set()
             if not self._ready.done():
                 self._ready.set_exception(self.failure)
@@ -284,7 +293,7 @@ class Connection:
 
     def _clean(self, message: JSONRPCMessage) -> None:
         """Prepare a message for the SDK: without credentials, and without tools for which it would refuse a list."""
-        clean(message, self.server.secrets)
+        clean(message, self.secrets)
         if self._client is not None and isinstance(message, JSONRPCResponse):
             self._warnings += drop_invalid_tools(message.result, self._client.protocol_version)
             del self._warnings[MAX_WARNINGS:]
@@ -296,13 +305,13 @@ class Connection:
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[TransportStreams]:
         server = self.server
-        _silence_libraries()
+        silence_libraries()
         if server.transport == "stdio":
             async with stdio(server, self.trace) as streams:
                 yield streams
             return
-        async with Client(server, self.exchange) as client:
-            _silence_libraries()  # again: the client has imported more libraries by now
+        async with Client(server, self.exchange, self._login) as client:
+            silence_libraries()  # again: the client has imported more libraries by now
             if server.transport == "sse":
                 async with legacy_sse(server, client, self.trace) as streams:
                     yield streams
@@ -311,6 +320,10 @@ class Connection:
                     server.url, http_client=client, max_sse_event_size=server.answer_bytes
                 ) as streams:
                     yield streams
+
+    @property
+    def _login_command(self) -> str:
+        return "" if self._login is None else self._login.file.command
 
     def _expire(self) -> None:
         self._timed_out = True
@@ -327,7 +340,7 @@ class Connection:
         if exchange.network_error:
             return unreachable(f"The server '{name}' cannot be reached: {exchange.network_error}")
         if exchange.status >= 400 and not self._ready.done():
-            return http_failed(name, exchange)
+            return http_failed(name, exchange, self._login_command)
         if self.trace.problem:
             return unreachable(f"The connection to the server '{name}' was ended: {self.trace.problem}.{stderr}")
         if self.trace.exit_code is not None:

@@ -279,7 +279,13 @@ def parse(
         known[name] = replace(known[name], secrets=credentials(added), opening_headers=chosen[name][0].headers)
     _check_overlap(found, chosen)
     injection = Injection(found, chosen)
-    return injection, tuple(replace(one, keeps_cookies=not injection.headers(one.name)) for one in known.values())
+    return injection, tuple(_adapted(one, injection.headers(one.name)) for one in known.values())
+
+
+def _adapted(server: Server, headers: Collection[str]) -> Server:
+    """The server if `headers` are added to its requests. One that gets an `Authorization` header needs no login."""
+    oauth = None if "authorization" in map(str.lower, headers) else server.oauth
+    return replace(server, keeps_cookies=not headers, oauth=oauth)
 
 
 def _field(name: str, values: Any, servers: Mapping[str, Server]) -> Field:

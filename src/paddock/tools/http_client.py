@@ -24,6 +24,7 @@ import anyio
 import httpx2
 import msgspec
 
+from paddock.tools.logins import OAuthFailed
 from paddock.tools.message_filter import Throttle, without_surrogates
 from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, run_by_size
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import ssl
 
     from paddock.tools.mcp_config import Server
+    from paddock.tools.oauth import Credentials
 
 ERROR_BYTES = 64 * 1024
 ERROR_SECONDS = 5.0
@@ -60,6 +62,7 @@ class Exchange:
     retry_after_seconds: float | None = None
     network_error: str = ""
     wants_oauth: bool = False
+    login_problem: str = ""  # why the stored login was not used
     unusable: str = ""  # why the response cannot be used
     too_large: bool = False
     is_closed: bool = False
@@ -109,15 +112,17 @@ _decoder = msgspec.json.Decoder(_Message)
 class Client(httpx2.AsyncClient):
     """The connections to one server. `own` is the exchange of the connection itself; each call has another one."""
 
-    def __init__(self, server: Server, own: Exchange) -> None:
+    def __init__(self, server: Server, own: Exchange, login: Credentials | None = None) -> None:
         super().__init__(
             # Bodies must not be compressed: a small one could become a huge one.
             headers={"user-agent": "paddock", **server.headers, "accept-encoding": "identity"},
             timeout=httpx2.Timeout(server.connect_seconds, read=None),  # calls have their own timeout
-            verify=_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
+            verify=certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             max_redirects=10,
         )
         self._own = own
+        self._login = login
+        self._origin = _origin(httpx2.URL(server.url))
         self._has_listened = False
         self._limit = server.answer_bytes
         self._opening_headers = server.opening_headers
@@ -192,9 +197,12 @@ class Client(httpx2.AsyncClient):
 
     async def _send(self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]) -> httpx2.Response:
         try:
-            response = await super().send(request, **options)
+            response = await self._send_logged_in(request, exchange, options)
         except httpx2.TransportError as problem:
             exchange.network_error = _reason(problem)
+            return httpx2.Response(503, request=request)
+        except OAuthFailed as problem:
+            exchange.network_error = f"its login cannot be refreshed: {problem}"
             return httpx2.Response(503, request=request)
         exchange.status = response.status_code
         if response.headers.get("content-encoding", "identity").lower() != "identity":
@@ -207,9 +215,43 @@ class Client(httpx2.AsyncClient):
         response.stream = _Body(response.stream, None if is_stream else self._limit, exchange)
         return response
 
+    async def _send_logged_in(
+        self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]
+    ) -> httpx2.Response:
+        """Send `request` with the token of the login, and once more with a new token if the server refuses it.
+
+        Not an `httpx2.Auth`: that would read the refused answer whole, and send requests one after the other.
+        """
+        if self._login is None or _origin(request.url) != self._origin:
+            return await super().send(request, **options)
+        token = _authorize(request, await self._login.token())
+        response = await super().send(request, **options)
+        if token and response.status_code == 401:
+            try:
+                has_another = _authorize(request, await self._login.renew(token))
+            except BaseException:
+                await response.aclose()
+                raise
+            if has_another:
+                await response.aclose()
+                response = await super().send(request, **options)
+        exchange.login_problem = self._login.problem
+        return response
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _authorize(request: httpx2.Request, token: str) -> str:
+    """Set the access token of a request, unless it is empty. Returns it."""
+    if token:
+        request.headers["authorization"] = f"Bearer {token}"
+    return token
+
 
 @cache
-def _certificates(*_: str | None) -> ssl.SSLContext:
+def certificates(*_: str | None) -> ssl.SSLContext:
     """The trusted certificates. Read once, because that blocks the event loop for tens of milliseconds."""
     return httpx2.create_ssl_context()
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -75,6 +75,19 @@ class _Bounds:
     exclude_tools: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuth:
+    """How people log in to a server. The defaults suit a server at which clients register themselves."""
+
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    callback_port: Annotated[int, msgspec.Meta(ge=1, le=65535)] | None = None  # None: any free port
+    per_principal: bool = False  # whether each principal's calls need a login of its own
+
+
+OAUTH_ALIASES = {"clientId": "client_id", "clientSecret": "client_secret", "callbackPort": "callback_port"}
+
+
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Server(_Bounds):
     """One configured MCP server. Its `repr` shows no credentials."""
@@ -89,6 +102,7 @@ class Server(_Bounds):
     headers: Mapping[str, str]
     opening_headers: Mapping[str, str] = field(default_factory=dict)  # for requests that are not calls
     keeps_cookies: bool = True  # False if calls are made on behalf of different users
+    oauth: OAuth | None = None  # None: nobody can log in, because it has another credential or no address
     or_sse: bool  # whether to try the older SSE transport if streamable HTTP is refused
     secrets: tuple[str, ...]  # credentials in the settings above
 
@@ -272,6 +286,7 @@ class _Settings(_Bounds):
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, _Scalar | None] = field(default_factory=dict)
+    oauth: Mapping[str, Any] | None = None
     disabled: bool = False
     enabled: bool = True
 
@@ -294,6 +309,7 @@ def _server(name: str, values: Mapping[str, Any], variables: Variables, where: s
     if url and not _is_web_address(url):
         raise ConfigError(f"{where}: the url must be an address that begins with http:// or https://")
     args = tuple(fill(arg, "args") for arg in settings.args)
+    oauth = _oauth(settings, url, headers, fill, where)
     return Server(
         name=name,
         transport=_transport(settings, where),
@@ -303,8 +319,11 @@ def _server(name: str, values: Mapping[str, Any], variables: Variables, where: s
         cwd=os.path.expanduser(fill(settings.cwd, "cwd")),  # noqa: PTH111  a Path would drop the trailing slash
         url=url,
         headers=headers,
+        oauth=oauth,
         or_sse=bool(url) and settings.type is None and "httpUrl" not in values,
-        secrets=credentials((*variables.secrets, *_secrets(env, headers, url, args))),
+        secrets=credentials(
+            (*variables.secrets, *_secrets(env, headers, url, args), oauth.client_secret if oauth else "")
+        ),
         **{bound.name: getattr(settings, bound.name) for bound in fields(_Bounds)},
     )
 
@@ -322,6 +341,30 @@ def _settings(values: Mapping[str, Any], where: str) -> _Settings:
         is_milliseconds = key == "timeout" and isinstance(value, int | float) and value >= 1000
         given[name] = value / 1000 if is_milliseconds else value
     return read_table(given, _Settings, where)
+
+
+def _oauth(
+    settings: _Settings, url: str, headers: Mapping[str, str], fill: Callable[[_Scalar, str], str], where: str
+) -> OAuth | None:
+    """How people log in to the server; None if it is started by a command or has another credential."""
+    problem = "" if url else "it has no url"
+    if any(name.lower() == "authorization" for name in headers):
+        problem = "it also has an Authorization header"
+    elif url_secrets(url):
+        problem = "its url has a user name"  # which is sent in that header
+    if problem and settings.oauth is not None:
+        raise ConfigError(f"{where}: 'oauth' has no effect because {problem}; remove one of the two")
+    if problem:
+        return None
+    given = {OAUTH_ALIASES.get(key, key): value for key, value in (settings.oauth or {}).items()}
+    oauth = read_table(given, OAuth, f"{where}: oauth")
+    if oauth.client_secret and not oauth.client_id:
+        raise ConfigError(f"{where}: oauth.client_secret needs oauth.client_id")
+    return replace(
+        oauth,
+        client_id=fill(oauth.client_id, "oauth.client_id"),
+        client_secret=fill(oauth.client_secret, "oauth.client_secret"),
+    )
 
 
 def _transport(settings: _Settings, where: str) -> Transport:

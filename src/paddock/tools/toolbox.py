@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model import envelope
 from paddock.model.events import Answer, Progress
-from paddock.model.request import Context
+from paddock.model.request import LOCAL, Context
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool, Tool
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from paddock.model.events import Outline
     from paddock.model.request import Request
     from paddock.planning.plan import Plan
+    from paddock.tools.accounts import Accounts
     from paddock.tools.answers import CreateArtifact
     from paddock.tools.context import Injection
+    from paddock.tools.logins import LoginFile
     from paddock.tools.mcp_config import Server
     from paddock.tools.schema import Validator
     from paddock.tools.upstream import Health, Upstream
@@ -58,15 +60,23 @@ class Toolbox:
         *,
         wait_seconds: float,
         injection: Injection | None = None,
+        data_directory: str = "",
     ) -> None:
         self._functions = functions
         self.injection = injection
         """The values that the host adds to calls; None if there are none."""
+        self._data_directory = data_directory  # where logins are stored
         self._upstreams = self._make_upstreams(servers)
+        self._accounts: Accounts | None = None  # of principals with logins of their own
         self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run continues without them
         self._validators: dict[str, tuple[Tool, Validator]] = {}
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
-        self.secrets = tuple(secret for upstream in self._upstreams.values() for secret in upstream.server.secrets)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The credentials of all servers. A login adds its own when it is first used."""
+        upstreams = chain(self._upstreams.values(), () if self._accounts is None else self._accounts.upstreams)
+        return tuple(secret for upstream in upstreams for secret in upstream.secrets)
 
     async def scope(self, request: Request) -> Scope:
         """Return the scope of one run: all tools, or those that the request names.
@@ -127,6 +137,10 @@ class Toolbox:
     async def scope_of(self, name: str) -> Scope:
         """The scope of a call from outside a run: the tools of the server in `name`, or all tools if it names none."""
         return Scope(self, {}, await self.catalogue(self.servers_of(name)))
+
+    def server(self, name: str) -> Server:
+        """The settings of a server. Raises RequestError."""
+        return self._upstream(name).server
 
     def servers_of(self, name: str) -> tuple[str, ...]:
         """The servers that may have a tool of this full name; empty if the name contains no server."""
@@ -212,7 +226,7 @@ class Toolbox:
         if upstream.failure is not None and upstream.failure.kind in ("auth_error", "rate_limited"):
             return upstream.failure
         why = upstream.health.error or "it has not answered yet"
-        return unreachable(f"The server '{upstream.name}' is not available now: {why}").without(upstream.server.secrets)
+        return unreachable(f"The server '{upstream.name}' is not available now: {why}").without(upstream.secrets)
 
     async def validator(self, tool: Tool) -> Validator:
         """The validator of the tool's arguments. Compiled once for each description of the tool."""
@@ -235,8 +249,9 @@ class Toolbox:
         progress: Callable[[Progress], None],
         create_artifact: CreateArtifact,
         context: Context,
+        principal: str = LOCAL,
     ) -> Answer:
-        """Call the tool. Raises what a function raises, and CallFailed for an upstream."""
+        """Call the tool for `principal`. Raises what a function raises, and CallFailed for an upstream."""
         if not tool.server:
             calling = self._functions[tool.name].call(arguments)
             # A run that ends earlier ends its calls, so they need no timer.
@@ -246,6 +261,12 @@ class Toolbox:
         from paddock.tools.context import NOTHING
 
         upstream = self._upstreams[tool.server]
+        if principal != LOCAL:
+            if self._accounts is None:
+                from paddock.tools.accounts import Accounts
+
+                self._accounts = Accounts(self._data_directory, self._make_upstream)
+            upstream = self._accounts.get(upstream, principal)
         injected = NOTHING if self.injection is None else self.injection.values_for(tool, context)
         result = await upstream.call(
             tool.name,
@@ -258,9 +279,10 @@ class Toolbox:
 
     async def close(self) -> None:
         """End every connection. An upstream that is used again connects again."""
-        upstreams = list(self._upstreams.values())
+        upstreams = [*self._upstreams.values(), *(() if self._accounts is None else self._accounts.upstreams)]
         self._catalogues.clear()
-        self._upstreams = self._make_upstreams(upstream.server for upstream in upstreams)
+        self._upstreams = self._make_upstreams(upstream.server for upstream in self._upstreams.values())
+        self._accounts = None
         await asyncio.gather(*(upstream.close() for upstream in upstreams))
 
     async def _within(self, seconds: float, work: Awaitable[Any]) -> Any:
@@ -289,10 +311,15 @@ class Toolbox:
         servers = tuple(servers)
         if not servers:
             return {}
+        from paddock.tools.logins import LoginFile
+
+        return {each.name: self._make_upstream(each, LoginFile(self._data_directory, each.name)) for each in servers}
+
+    def _make_upstream(self, server: Server, login: LoginFile) -> Upstream:
         from paddock.tools.upstream import Upstream
 
         prepare = None if self.injection is None else self.injection.hide_arguments
-        return {server.name: Upstream(server, prepare=prepare) for server in servers}
+        return Upstream(server, prepare=prepare, login=login)
 
 
 def make_toolbox(
@@ -312,7 +339,14 @@ def make_toolbox(
         from paddock.tools import context
 
         injection, servers = context.parse(config.context, config.connections, servers)
-    return Toolbox(functions, servers, wait_seconds=settings.connect_seconds, injection=injection), rules
+    toolbox = Toolbox(
+        functions,
+        servers,
+        wait_seconds=settings.connect_seconds,
+        injection=injection,
+        data_directory=config.data_directory,
+    )
+    return toolbox, rules
 
 
 def may_link(code: str, language: str, known: Collection[str], outline: Outline | None) -> bool:
@@ -355,6 +389,7 @@ class Scope:
         self.session_tools: Mapping[str, RunTool] = {}  # by name; they hide a server's tool of the same name
         self.functions = tuple(links) if functions is None else functions  # all functions that the script could use
         self.context = Context()
+        self.principal = LOCAL  # for whom the calls are made
         self._toolbox = toolbox
         self._catalogue = catalogue
         self._language = language

@@ -26,7 +26,9 @@ from paddock.tools.upstream_errors import CallFailed, timed_out, unreachable
 if TYPE_CHECKING:
     from paddock.tools.answers import Result
     from paddock.tools.connection import Connection, Progress
+    from paddock.tools.logins import LoginFile
     from paddock.tools.mcp_config import Server, Transport
+    from paddock.tools.oauth import Credentials
 
 WAIT_SECONDS = 2.0
 """How long a call waits for the next attempt to connect. If that is further away, the call fails at once."""
@@ -59,6 +61,7 @@ class Health:
     transport: str = ""
     endpoint: str = ""  # the command or the URL
     warnings: tuple[str, ...] = ()
+    needs_login: bool = False  # `paddock tools login` helps
 
 
 class Backoff:
@@ -84,10 +87,15 @@ class Backoff:
 
 
 class Upstream:
-    """The client of one MCP server. `prepare` is applied to each tool that it lists."""
+    """The client of one MCP server. `prepare` is applied to each tool that it lists. `login` is for OAuth."""
 
-    def __init__(self, server: Server, *, prepare: Callable[[Tool], Tool] | None = None) -> None:
+    def __init__(
+        self, server: Server, *, prepare: Callable[[Tool], Tool] | None = None, login: LoginFile | None = None
+    ) -> None:
         self.server = server
+        self._login_file = None if server.oauth is None else login
+        self._login: Credentials | None = None
+        self._refused_login: object = None  # the signature of the login when the server last wanted another one
         self._prepare = prepare
         self._health = Health("idle", time.time(), transport=server.transport, endpoint=server.endpoint)
         self._tools: tuple[Tool, ...] | None = None
@@ -117,6 +125,16 @@ class Upstream:
                 return replace(self._health, state="failed", error=connection.failure.summary)
             self._note("failed", connection.failure.summary)
         return self._health
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The credentials of the server, those of its login included."""
+        return self.server.secrets if self._login is None else (*self.server.secrets, *self._login.secrets)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way: no call, no attempt to connect."""
+        return not self._tasks
 
     @property
     def is_known(self) -> bool:
@@ -193,6 +211,8 @@ class Upstream:
             await connection.close()
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
+        if self._login is not None:
+            await self._login.close()
 
     def _spawn(self, work: Any) -> asyncio.Task[Any]:
         """Start a task that `close` ends. Its exception need not be retrieved."""
@@ -214,6 +234,8 @@ class Upstream:
         if not self._is_opening:  # while it is opening, the connection may be alive but its tools are not listed yet
             if self._connection is not None and self._connection.is_alive:
                 return self._connection
+            if self._health.needs_login and self._login_signature() != self._refused_login:
+                self._backoff.reset()  # somebody has logged in
             left = self._backoff.left_seconds()
             if left > WAIT_SECONDS:
                 raise (self.failure or unreachable(self.health.error)).with_retry_after(left)
@@ -224,6 +246,9 @@ class Upstream:
         self._note("connecting", self.health.error)
         # The SDK takes a second to load, which would block the event loop.
         await asyncio.to_thread(import_module, "paddock.tools.connection")
+        if self._login is None and self._login_file is not None:
+            oauth = await asyncio.to_thread(import_module, "paddock.tools.oauth")
+            self._login = oauth.Credentials(self.server.url, self._login_file)
         try:
             await asyncio.sleep(delay_seconds)
             if self._connection is not None:
@@ -236,6 +261,7 @@ class Upstream:
                 await self._connection.close()
             self.failure = failure
             self._note("failed", failure.summary)
+            self._note_login(failure)
             raise
         client = connection.client
         info = client.server_info
@@ -265,7 +291,7 @@ class Upstream:
     async def _try(self, transport: Transport, mode: str) -> Connection:
         from paddock.tools.connection import Connection
 
-        connection = Connection(replace(self.server, transport=transport), mode, self._tools_changed)
+        connection = Connection(replace(self.server, transport=transport), mode, self._tools_changed, self._login)
         try:
             await connection.open()
         except CallFailed:
@@ -290,7 +316,7 @@ class Upstream:
         except TimeoutError:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
         self._tools = tools if self._prepare is None else tuple(map(self._prepare, tools))
-        clean = tuple(redact(warning, self.server.secrets) for warning in warnings)
+        clean = tuple(redact(warning, self.secrets) for warning in warnings)
         info = connection.client.server_info
         runs_code = any(CODE_TOOL in tool.tags for tool in tools)
         is_paddock = runs_code or (info is not None and info.name.strip().lower() == "paddock")
@@ -330,13 +356,29 @@ class Upstream:
     ) -> Result:
         async with self._slots:
             connection = await self._connected()
-            result = await connection.call(name, arguments, injected, progress)
+            try:
+                result = await connection.call(name, arguments, injected, progress)
+            except CallFailed as failure:
+                self._note_login(failure)
+                raise
         self._backoff.reset()
+        if self._health.needs_login:
+            self._note("ready")
         return result
+
+    def _note_login(self, failure: CallFailed) -> None:
+        """Show in the health that somebody must log in, if that is why a call or the connection failed."""
+        if failure.needs_login:
+            self._refused_login = self._login_signature()
+            self._health = replace(self._health, needs_login=True, error=failure.summary)
+
+    def _login_signature(self) -> object:
+        return None if self._login_file is None else self._login_file.signature()
 
     def _closing(self) -> CallFailed:
         return unreachable(f"The server '{self.name}' is no longer used: Paddock is closing.")
 
     def _note(self, state: State, error: str = "", **facts: Any) -> None:
         if self._health.state != "closed":
+            facts = {"needs_login": False, **facts}
             self._health = replace(self._health, state=state, since=time.time(), error=error, **facts)

@@ -19,7 +19,8 @@ HEADER_EXAMPLE = 'headers = { Authorization = "Bearer ${TOKEN}" }'
 class CallFailed(Exception):
     """A call failed because of its upstream. The host is fine; the caller gets `envelope(tool)`."""
 
-    def __init__(self, failure: Mapping[str, Any]) -> None:
+    def __init__(self, failure: Mapping[str, Any], *, needs_login: bool = False) -> None:
+        self.needs_login = needs_login
         self.summary = shorten(failure["summary"])
         super().__init__(self.summary)
         self._failure = {**failure, "summary": self.summary}
@@ -33,7 +34,8 @@ class CallFailed(Exception):
         """The same failure with all `secrets` redacted."""
         secrets = tuple(secrets)
         hints = [redact(hint, secrets) for hint in self.hints]
-        return CallFailed({**self._failure, "summary": redact(self.summary, secrets), "hints": hints})
+        failure = {**self._failure, "summary": redact(self.summary, secrets), "hints": hints}
+        return CallFailed(failure, needs_login=self.needs_login)
 
     def with_retry_after(self, seconds: float) -> CallFailed:
         """The same failure with the time to wait before the next attempt."""
@@ -67,10 +69,23 @@ def broken(summary: str, *hints: str) -> CallFailed:
     return CallFailed(envelope.internal_error("", summary, hints))
 
 
-def http_failed(server: str, exchange: Exchange) -> CallFailed:
-    """The failure for a server that answered with an HTTP error."""
+def login_required(server: str, command: str, reason: str = "") -> CallFailed:
+    """The failure for a server at which somebody must log in. `command` does that."""
+    summary = reason or f"The server '{server}' needs a login of its own for each principal, and there is none."
+    hint = f"Somebody must run `{command}` on the machine of Paddock; then call again."
+    return CallFailed(envelope.auth_error("", summary, is_authenticated=False, hints=[hint]), needs_login=True)
+
+
+def http_failed(server: str, exchange: Exchange, login_command: str = "") -> CallFailed:
+    """The failure for a server that answered with an HTTP error. `login_command` logs in to it, if that can be done."""
     status = exchange.status
     summary = f"The server '{server}' answered with HTTP {status}" + (f": {exchange.body}" if exchange.body else ".")
+    if status == 401 and login_command:
+        problem = exchange.login_problem and f"The stored login cannot be used: {exchange.login_problem}."
+        summary += f"\n{problem or 'It wants a login, or the login has ended.'} Log in with `{login_command}`."
+        if not exchange.wants_oauth:
+            summary += f" If it does not use OAuth, set its credentials as a header: {HEADER_EXAMPLE}."
+        return login_required(server, login_command, summary)
     hints = {
         401: ["Its credentials are missing or no longer valid; whoever configured it must set or renew them."],
         403: ["Its credentials do not allow this; asking again does not help."],
@@ -79,7 +94,7 @@ def http_failed(server: str, exchange: Exchange) -> CallFailed:
     if status == 401:
         summary += f"\nSet its credentials as a header of '{server}': {HEADER_EXAMPLE}."
         if exchange.wants_oauth:
-            summary += " It offers OAuth, which Paddock does not support yet: get a token elsewhere."
+            summary += f" It offers OAuth: without that header, `paddock tools login {server}` logs in to it."
     wait = exchange.retry_after_seconds
     return CallFailed(envelope.upstream_status("", status, summary, retry_after_seconds=wait, hints=hints))
 

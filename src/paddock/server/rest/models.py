@@ -358,6 +358,7 @@ class UpstreamModel(BaseModel):
     since: float
     error: str
     tools: int
+    needs_login: bool = Field(False, description="Somebody must log in to it with `paddock tools login`.")
 
 
 class ContextBody(Body):

@@ -48,7 +48,7 @@ def make_router(services: Services) -> APIRouter:
         caller = await get_caller(services, request)
         async with slot(services, caller) as call_id:
             scope = services.artifacts.of(caller.owner, call_id)
-            context = RunContext(call_id, scope, context=caller.context.for_run({}))
+            context = RunContext(call_id, scope, context=caller.context.for_run({}), principal=caller.principal)
             answer = await services.paddock.call_tool(name, body.arguments, context=context)
         failed = "true" if answer.failed else "false"
         text = f'{{"value":{answer.json},"failed":{failed}}}'
