@@ -209,7 +209,7 @@ def test_timers_run_by_time_and_promises_before_them(run_javascript: Run) -> Non
     code = """
 const order = []
 const say = word => order.push(word)
-setTimeout(say, 20, 'late')
+const late = new Promise(done => setTimeout(done, 500)).then(() => say('late'))
 setTimeout(() => { say('first'); Promise.resolve().then(() => say('between')) }, 0)
 setTimeout(say, 0, 'second')
 queueMicrotask(() => say('micro'))
@@ -218,7 +218,7 @@ clearTimeout(setTimeout(say, 1, 'never'))
 let ticks = 0
 const every = setInterval(() => { say('tick'); if (++ticks === 3) clearInterval(every) }, 3)
 say('now')
-await new Promise(done => setTimeout(done, 60))
+await late
 return order
 """
     assert run_javascript(code).value == [
