@@ -205,7 +205,7 @@ async def test_work_that_is_no_run_is_refused_when_the_queue_is_full(path: str) 
         writer = await send(rest, "/runs", {"code": FOREVER})
         while not rest.services.queue.running:
             await asyncio.sleep(0.01)
-        body = {"arguments": {}} if path.startswith("/tools") else {"code": "1"}
+        body: dict[str, Any] = {"arguments": {}} if path.startswith("/tools") else {"code": "1"}
         if "validate" in path:
             body = {"name": "a", "description": "d", "code": "1"}
         response = await rest.http.post(path, json=body)
@@ -217,3 +217,14 @@ async def test_work_that_is_no_run_is_refused_when_the_queue_is_full(path: str) 
 async def test_the_document_needs_a_token_as_everything_else_does() -> None:
     async with serve_rest(REQUIRED) as rest:
         assert (await rest.http.get(f"{rest.url}/openapi.json")).status_code == 401
+
+
+async def test_only_operators_see_how_an_upstream_is_reached() -> None:
+    config = replace(bare_config({"it": plain()}), server=ServerConfig(require_token=True))
+    async with serve_rest(config) as rest:
+        shown = {}
+        for role in ("user", "operator"):
+            _, token = await rest.services.store.tokens.add(role, role=role)
+            response = await rest.http.get("/servers", headers={"Authorization": f"Bearer {token}"})
+            shown[role] = response.json()[0]["endpoint"]
+        assert (shown["user"], "plain.py" in shown["operator"]) == ("", True)

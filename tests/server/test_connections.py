@@ -92,7 +92,7 @@ async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatc
         if scope["type"] != "http":
             return
         await receive()
-        gone = asyncio.ensure_future(receive())  # type: ignore[arg-type]
+        gone = asyncio.ensure_future(receive())
         await send({"type": "http.response.start", "status": 200, "headers": []})
         while not gone.done():
             await send({"type": "http.response.body", "body": bytes(1 << 20), "more_body": True})

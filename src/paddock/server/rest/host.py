@@ -52,7 +52,7 @@ def make_router(services: Services) -> APIRouter:
                 "name": name,
                 "language": language,
                 "available": (problem := await problem_of(name)) is None,
-                "problem": problem,
+                "problem": None if problem is None else services.without_host_paths(problem),
             }
             for name, language in ENGINE_LANGUAGE.items()
         ]
@@ -79,7 +79,7 @@ def make_router(services: Services) -> APIRouter:
         return {
             "ready": not found,
             "version": __version__,
-            "problems": found,
+            "problems": [services.without_host_paths(each) for each in found],
             "queued": queue.waiting,
             "running": queue.running,
         }

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from paddock.model.request import RunContext
+from paddock.server.http import received
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller, slot
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
@@ -56,8 +57,16 @@ def make_router(services: Services) -> APIRouter:
 
     @router.get("/servers", response_model=list[UpstreamModel], responses=problems.responses())
     async def servers(request: Request) -> list[dict[str, Any]]:
-        """List the MCP servers behind the tools, with their health."""
-        return [{"name": name, **asdict(health)} for name, health in services.paddock.upstreams().items()]
+        """List the MCP servers behind the tools, with their health. Only operators see how each is reached."""
+        known = received(request)
+        is_operator = known is not None and known.identity.role == "operator"
+        listed = []
+        for name, health in services.paddock.upstreams().items():
+            values = {"name": name, **asdict(health)}
+            if not is_operator:  # a command has paths of this host, and an error the last words of its process
+                values |= {"endpoint": "", "error": services.without_host_paths(health.error)}
+            listed.append(values)
+        return listed
 
     return router
 
