@@ -12,7 +12,7 @@ from typing import Any
 import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript import files
-from paddock.guest.javascript.native import Native, clear_error
+from paddock.guest.javascript.native import Native, Value, clear_error
 
 FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)  # how text is passed between JavaScript and Python
@@ -39,6 +39,7 @@ class Context:
         self.fit_stack()
         self._native = Native(self._context)
         self._functions = self._load_prelude()
+        self._program: Value | None = None  # the compiled script
         self._prelude_bytes = int(self._context.memory()["malloc_size"])  # counted once, because it takes 0.1 ms
 
     def attach(self, emit: Emit) -> None:
@@ -65,10 +66,19 @@ class Context:
     def compile(self, code: str) -> bool:
         """Compile the script. Returns whether that worked; a SyntaxError is emitted as the RESULT."""
         wrapped = self.call("wrapped", code)
-        if self._native.evaluate(_bytes(wrapped[1:], int(wrapped[0])), FILE_NAME, self._functions["hold"]):
+        text = _bytes(wrapped[1:], int(wrapped[0]))
+        self._program = self._native.compile(text, FILE_NAME, self._functions["hold"])
+        if self._program is not None and self.call("isEnclosed"):
             return True
         self.call("rejected")
         return False
+
+    def run(self) -> None:
+        """Run the script that was compiled, until it waits for something."""
+        # The program is a function around the script. If the script closed it after all, this already runs the script.
+        program, self._program = self._program, None
+        is_function = program is not None and self._native.evaluate(program, self._functions["hold"])
+        self.call("run" if is_function else "raised")
 
     def run_job(self) -> bool:
         """Run the next promise job. Returns whether there was one."""
@@ -93,7 +103,8 @@ class Context:
         context = self._context
         take = context.eval("globalThis.parts = {}; globalThis.take = (value) => { globalThis.part = value }")
         for name, text in _TEXTS.items():
-            if not self._native.evaluate(text, f"paddock/{name}.js", take):
+            program = self._native.compile(text, f"paddock/{name}.js", take)
+            if program is None or not self._native.evaluate(program, take):
                 raise RuntimeError(f"{name}.js: {context.eval('part + part.stack')}")
             context.eval(f"parts.{name} = part")
         functions = {"emit": self._emit_frame, "readFile": self._read_file, "clear": clear_error}

@@ -14,6 +14,7 @@ from typing import Any
 import _quickjs  # type: ignore[import-not-found]
 
 EXCEPTION = 6  # JS_TAG_EXCEPTION
+COMPILE_ONLY = 1 << 5  # JS_EVAL_FLAG_COMPILE_ONLY
 CONTEXT_WORDS = 80  # how many words of a JSContext are searched for the state of Math.random
 
 
@@ -57,6 +58,7 @@ _throw_type_error = _function("JS_ThrowTypeError", Value, _pointer, ctypes.c_cha
 _evaluate = _function(
     "JS_EvalThis2", Value, _pointer, Value, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Options)
 )
+_evaluate_compiled = _function("JS_EvalFunction", Value, _pointer, Value)
 _exception = _function("JS_GetException", Value, _pointer)
 _call = _function("JS_Call", Value, _pointer, Value, Value, ctypes.c_int, ctypes.POINTER(Value))
 _free = _function("JS_FreeValue", None, _pointer, Value)
@@ -94,14 +96,26 @@ class Native:
             )
         return ctypes.c_uint64.from_buffer(words, matches[0] * ctypes.sizeof(ctypes.c_uint64))
 
-    def evaluate(self, code: bytes, file_name: str, callback: _quickjs.Object) -> bool:
-        """Evaluate an expression that calls no function, and call `callback` with its value or its SyntaxError.
+    def compile(self, code: bytes, file_name: str, callback: _quickjs.Object) -> Value | None:
+        """Compile a program without running any of it. If that fails, call `callback` with the SyntaxError.
 
-        `callback` must not call Python. Returns whether the expression compiled.
+        `callback` must not call Python.
         """
-        options = _Options(1, 0, file_name.encode(), 1)
+        options = _Options(1, COMPILE_ONLY, file_name.encode(), 1)
         _update_stack_top(self.runtime)
-        value = _evaluate(self._context, _UNDEFINED, code, len(code), ctypes.byref(options))
+        program: Value = _evaluate(self._context, _UNDEFINED, code, len(code), ctypes.byref(options))
+        if program.tag != EXCEPTION:
+            return program
+        self._call_with(callback, _exception(self._context))
+        return None
+
+    def evaluate(self, program: Value, callback: _quickjs.Object) -> bool:
+        """Run a compiled program, once, and call `callback` with its value or what it threw. Returns False if it threw.
+
+        Neither may call Python.
+        """
+        _update_stack_top(self.runtime)
+        value = _evaluate_compiled(self._context, program)
         failed = value.tag == EXCEPTION
         self._call_with(callback, _exception(self._context) if failed else value)
         return not failed

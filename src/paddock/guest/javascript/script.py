@@ -110,7 +110,7 @@ class Script:
                 if start.get("check_only"):
                     return Outcome(f"{OK}}}", b"null")
                 self._channel.send(Kind.STARTED, 0, b"", b"")
-                context.call("run")
+                context.run()
                 self._run_event_loop()
                 if self._outcome is None and not self._was_short_of_memory():
                     context.call("stuck")

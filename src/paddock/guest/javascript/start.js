@@ -16,17 +16,30 @@
   const RETURNED = 0; // not a frame: tells Python that the script's function has returned
   const TOO_LARGE = '{"status":"too_large"}'; // Python then announces a length and sends no text
   const OUT_OF_MEMORY = 'out of memory';
+  const UNBALANCED = 'unbalanced brackets: the script closes the function that encloses it';
   const global = globalThis; // a script may delete the name
   const now = performance.now.bind(performance);
   const failures = parts.failures(primordials);
   const facts = parts.facts(primordials);
   const errors = parts.errors(primordials, failures);
-  const wrap = parts.wrap(primordials);
+  const evaluate = eval; // a script has none
+  const wrap = parts.wrap(checkBody);
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
   let value; // what the script returned
   let hasActed = false; // the script printed something or called the host
+  let wrappedBody; // the script, if it was wrapped as a whole
   let held; // a compiled script or an error, held here because Python cannot hold it
+
+  // QuickJS's own constructor of functions would run what follows a bracket that closes the body. Here nothing runs,
+  // and what closes a method does not close the function that `wrap` writes.
+  function checkBody(body) {
+    try {
+      evaluate(`throw null; ({ async method() {\n${body}\n} })`);
+    } catch (error) {
+      if (error !== null) throw error;
+    }
+  }
 
   // Calls `call` with the body as a string that can be passed to Python, and the form of that string.
   function encodeFor(call, body) {
@@ -37,7 +50,7 @@
 
   // The arguments are always valid, so an exception in Python means that memory is exhausted.
   function callPython(call, body) {
-    if (isCompiling) throw new TypeError('unbalanced brackets: the script closes the function that encloses it');
+    if (isCompiling) throw new TypeError(UNBALANCED);
     let answer = OUT_OF_MEMORY;
     try {
       answer = encodeFor(call, body);
@@ -133,9 +146,20 @@
     wrapped(code) {
       isCompiling = true;
       const source = wrap.unfence(code);
-      const { text, inserted } = wrap.wrap(source);
+      const { text, inserted, body } = wrap.wrap(source);
+      wrappedBody = body;
       errors.begin(source, inserted);
       return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
+    },
+    // Whether the script, which compiled, stays within the function around it.
+    isEnclosed() {
+      try {
+        if (wrappedBody !== undefined) checkBody(wrappedBody);
+        return true;
+      } catch {
+        held = errors.make({ name: 'SyntaxError', message: UNBALANCED });
+        return false;
+      }
     },
     hold(value) {
       held = value;
@@ -153,7 +177,10 @@
       isCompiling = false;
       raised(held, 'rejected');
     },
-    raised: () => raised(held),
+    raised() {
+      isCompiling = false;
+      raised(held);
+    },
     stuck() {
       const { header, body } = failures.packResult('raised', failures.stuck());
       host.emit(RESULT, 0, header, body);

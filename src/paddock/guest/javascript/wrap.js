@@ -3,9 +3,9 @@
 // `mask` hides what is in brackets, strings and comments, so that simple patterns find where the last statement begins.
 // It knows JavaScript only roughly, so the interpreter then compiles the parts to confirm it. Lines keep their numbers;
 // `inserted` says where the columns of one line are shifted.
-(function (primordials) {
+// `checkBody` throws unless its argument is the body of an async function.
+(function (checkBody) {
   'use strict';
-  const { AsyncFunction } = primordials;
   const HEAD = '(async function () {\n';
   const RETURN = 'return (';
   const TAIL = '\n})';
@@ -84,7 +84,7 @@
     charactersLeft -= body.length;
     if (charactersLeft < 0) return false;
     try {
-      AsyncFunction(body);
+      checkBody(body);
       return true;
     } catch {
       return false;
@@ -123,7 +123,8 @@
   }
 
   // Returns the text to compile, in which one line precedes the script, and the position where `length` characters were
-  // inserted into the script. `names` are variables of the script: the parameters of an enclosing function.
+  // inserted into the script. `body` is what the function in it encloses, if that is the whole script. `names` are
+  // variables of the script: the parameters of an enclosing function.
   function wrap(code, names = []) {
     const head = names.length === 0 ? HEAD : `(function (${names.join()}) { return ${HEAD.slice(1)}`;
     const tail = names.length === 0 ? TAIL : `\n}${TAIL.slice(1)}`;
@@ -137,12 +138,13 @@
       return { text: `\n${before}${source[surplus]}`, inserted: NO_INSERT };
     }
     const span = masked === undefined ? undefined : lastExpression(source, masked);
-    if (span === undefined) return { text: head + source + tail, inserted: NO_INSERT };
+    if (span === undefined) return { text: head + source + tail, inserted: NO_INSERT, body: source };
     // `return` is on the expression's own line, because QuickJS reports that line for parts of the expression.
     const before = source.slice(0, span.start);
-    const text = `${head}${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}${tail}`;
+    const body = `${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}`;
     const lines = before.split(LINE_BREAK);
-    return { text, inserted: { line: lines.length, column: lines.at(-1).length, length: RETURN.length } };
+    const inserted = { line: lines.length, column: lines.at(-1).length, length: RETURN.length };
+    return { text: head + body + tail, body, inserted };
   }
 
   // The script without a byte order mark and without a markdown fence around it. Lines keep their numbers.

@@ -34,7 +34,7 @@
   const failures = parts.failures(primordials);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
-  const wrap = parts.wrap(primordials);
+  const wrap = parts.wrap(primordials.AsyncFunction);
   const imports = parts.imports(wrap);
   let isCheck = false; // the script is compiled but not run
   let hasStarted = false; // STARTED was sent
