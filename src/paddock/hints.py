@@ -271,7 +271,7 @@ _PYTHON = (
     Hint("TypeError", "string indices must be", _ANSWER_SHAPE, when="has called"),
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
-    Hint("KeyError", "", "No row has this label. Labels are: <keys>.", r"\.(loc|at)\["),
+    Hint("KeyError", "", "No row or column has this label. Labels are: <keys>.", r"\.(loc|at)\["),
     Hint("KeyError", "", "No row or column has this label: print df.index and df.columns.", r"\.loc\["),
     Hint("KeyError", "", "Make a list first: random.choice(list(x)).", r"random\.(choice|sample|shuffle)\("),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, 0).", r"\] ?[+*/-]=|(\w+\[[^\]]*\])\s*=\s*\1\s*\+", "not near"),

@@ -192,9 +192,10 @@ class RunRecord:
         if finished.verdict in _LIMITS:
             error_type, name, advice = _LIMITS[finished.verdict]
             name = finished.limit or name
-            if finished.verdict is Verdict.TIMEOUT:
+            where = ""
+            if finished.verdict is Verdict.TIMEOUT and self._reached_line:
                 finished = replace(finished, line=self._reached_line)
-            where = f" on line {finished.line}" if finished.line else ""
+                where = f" on line {finished.line}"
             message = f"{f'{message}; ' if message else ''}the limit {self._limit(name)} was reached{where}: {advice}"
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]

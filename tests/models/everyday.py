@@ -226,7 +226,7 @@ EVERYDAY = {
         "import pandas as pd\ndf = pd.read_csv('/files/sensors.csv')\ndf = df.set_index('ts')\nreturn df.loc['2026-01-02'].to_dict()",
         4,
         "'2026-01-02'",
-        "No row has this label. Labels are: 2026-01-01T",
+        "No row or column has this label. Labels are: 20",
         files=FILES_4,
     ),
     "the items of an answer": execute(

@@ -270,7 +270,10 @@ def _searched(entry: TracebackType, key: object) -> object:
             and isinstance(node.value, ast.Attribute)
             and node.value.attr in ("loc", "at")
         ):
-            return _labels(_resolved(node.value.value, names))
+            table = _resolved(node.value.value, names)
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
+            is_column = len(parts) > 1 and isinstance(parts[1], ast.Constant) and parts[1].value == key
+            return table if is_column else _labels(table)
         if isinstance(node, ast.Subscript | ast.Attribute):
             if not isinstance(node.value, ast.Name | ast.Await) and not _has_value(node.value, names):
                 return None  # it is the value of a call or an index, and not what is inside it
