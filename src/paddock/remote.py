@@ -169,18 +169,22 @@ class RemotePaddock(Paddock):
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
         """Send a request and yield its response, unless it is an error. A run may take long; connecting may not."""
-        import httpx2
-
-        if self._http is None:
-            timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
-            self._http = httpx2.AsyncClient(base_url=f"{self._url}/v1", headers=self._headers(), timeout=timeout)
+        http = self._client()
         content = None if body is None else await asyncio.to_thread(_encode, body)
         headers = {**(headers or {}), **({} if body is None else {"Content-Type": "application/json"})}
         with self._reached():
-            async with self._http.stream(method, path, content=content, params=params, headers=headers) as response:
+            async with http.stream(method, path, content=content, params=params, headers=headers) as response:
                 if response.is_error:
                     _raise_for(response.status_code, await response.aread())
                 yield response
+
+    def _client(self) -> httpx2.AsyncClient:
+        if self._http is None:
+            import httpx2
+
+            timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
+            self._http = httpx2.AsyncClient(base_url=f"{self._url}/v1", headers=self._headers(), timeout=timeout)
+        return self._http
 
     @contextmanager
     def _reached(self) -> Iterator[None]:

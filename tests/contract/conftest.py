@@ -1,8 +1,9 @@
-"""The engines that must all show the same behaviour, and how the suite runs a script on each."""
+"""The engines that must all show the same behaviour, and how the suite runs a script on each: here and remotely."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,16 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from paddock.config import MontyConfig
+from paddock.config import Config, MontyConfig
 from paddock.model.events import Event
 from paddock.model.result import RunResult
 from paddock.planning.plan import ENGINE_LANGUAGE
+from paddock.remote import RemotePaddock
 from paddock.run import Paddock
+from paddock.server.services import Services
 from tests.bare import BARE
+from tests.server.conftest import served
+from tests.server.shared_services import open_services
 
 PYTHON = ("monty", "cpython")
 JAVASCRIPT = ("quickjs", "node")
@@ -53,25 +58,71 @@ class Rig:
     def stream(self, code: str | Script, *tools: Callable[..., Any], **options: Any) -> AsyncIterator[Event]:
         return self._with(tools).stream(self.text(code), **self._asked(options))
 
+    def configured(self, config: Config, *tools: Callable[..., Any]) -> Rig:
+        """The same engine with another configuration and these tools."""
+        return Rig(self.engine, lend(self.paddock, Paddock(config, tools=tools)))
+
     def _asked(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"language": self.language, "engine": self.engine, **options}
 
     def _with(self, tools: tuple[Callable[..., Any], ...]) -> Paddock:
         # The tools of a Paddock are fixed when it is made; this one lends its engines to another with other tools.
-        if not tools:
-            return self.paddock
-        other = Paddock(tools=tools)
-        other._engines = self.paddock._engines
-        return other
+        return lend(self.paddock, Paddock(tools=tools)) if tools else self.paddock
+
+
+def lend(lender: Paddock, other: Paddock) -> Paddock:
+    """Return `other`, or what reaches it remotely, with the engines of `lender`."""
+    if isinstance(lender, ServedPaddock):
+        return lender.serving(other)
+    other._engines = lender._engines
+    return other
+
+
+class ServedPaddock(RemotePaddock):
+    """What a server on a socket runs. The tools of a server are fixed too, so each request says whose it has."""
+
+    def __init__(self, *, url: str, services: Services, served: Paddock) -> None:
+        super().__init__(url=url)
+        self._services, self._served = services, served
+
+    def serving(self, other: Paddock) -> ServedPaddock:
+        other._engines, other._journal = self._served._engines, self._services.store.journal
+        made = ServedPaddock(url=self._url, services=self._services, served=other)
+        made._http = self._client()
+        return made
+
+    @asynccontextmanager
+    async def _open(self, *request: Any, **more: Any) -> AsyncIterator[Any]:
+        self._services.paddock = self._served
+        async with super()._open(*request, **more) as response:
+            yield response
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def paddock() -> AsyncIterator[Paddock]:
+async def local_paddock() -> AsyncIterator[Paddock]:
     """One Paddock for the whole folder: what one run leaves behind, the next one would meet."""
     async with Paddock(CONFIG) as made:
         for engine in (*PYTHON, *JAVASCRIPT):
             made._engines.get(engine)
         yield made
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def served_paddock(local_paddock: Paddock) -> AsyncIterator[Paddock]:
+    """The same engines behind a server."""
+    async with open_services(CONFIG) as services, served(services) as address:
+        own, services.paddock = services.paddock, lend(local_paddock, Paddock(CONFIG, journal=services.store.journal))
+        url = address.removesuffix("/mcp")
+        async with ServedPaddock(url=url, services=services, served=services.paddock) as remote:
+            yield remote
+        services.paddock = own  # which the services close
+
+
+@pytest.fixture(scope="session", params=["here", pytest.param("remotely", marks=pytest.mark.thorough)])
+def paddock(request: pytest.FixtureRequest) -> Paddock:
+    """The Paddock under test: in this process, or through a server's REST API."""
+    made: Paddock = request.getfixturevalue("local_paddock" if request.param == "here" else "served_paddock")
+    return made
 
 
 @pytest.fixture(scope="module", params=(*PYTHON, *JAVASCRIPT))
