@@ -323,12 +323,19 @@ class Paddock:
         arguments: Mapping[str, Any] | None = None,
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
+        context: RunContext | None = None,
     ) -> Answer:
-        """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
+        """Call one tool as a script would. A failure is an answer too: its value is an error envelope.
+
+        `context` is what a server adds to the call.
+        """
         self._check_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
-        broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
+        if context is not None:
+            scope.context = context.context or scope.context
+        artifacts = RunArtifacts((context and context.artifacts) or self._artifacts)
+        broker = self._broker(scope, 1, new_run_id() if context is None else context.run_id, artifacts, progress)
         answer = await broker.answer(call)
         await broker.conclude(call.id)
         return answer

@@ -11,7 +11,7 @@ from paddock.config import Config, ToolsConfig
 from paddock.model.result import Call, Verdict
 from paddock.model.tools import Tool
 from paddock.tools.policy import Rule, refusal
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 POLICY = ({"match": "refund", "action": "deny"}, {"match": "order", "action": "ask"})
 KIND = {"python": "RuntimeError", "javascript": "ToolError"}

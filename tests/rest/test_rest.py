@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from paddock.definitions.definition import SHIPPED
 from tests.rest.conftest import Rest, serve_rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -75,7 +76,9 @@ async def test_a_definition_is_validated_saved_tried_and_deleted(rest: Rest) -> 
     bad = await rest.http.put("/definitions/totals", json={**spec, "code": "sum("})
     assert (bad.status_code, bad.json()["error"]) == (422, "BadDefinition")
     assert (await rest.http.get("/definitions/totals")).json()["spec"]["code"] == "sum(numbers)"
-    assert [each["name"] for each in (await rest.http.get("/definitions")).json()] == ["totals"]
+    listed = {each["name"]: each["version"] for each in (await rest.http.get("/definitions")).json()}
+    assert listed == {**dict.fromkeys(SHIPPED), "totals": 1}
+    assert (await rest.http.get("/definitions/execute")).json()["spec"]["face"] == "execute"
     assert (await rest.http.delete("/definitions/totals")).status_code == 204
     assert (await rest.http.get("/definitions/totals")).status_code == 404
 

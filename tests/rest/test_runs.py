@@ -49,7 +49,8 @@ async def test_the_events_of_a_run_are_streamed_in_order(rest: Rest) -> None:
     names = [name for name, _ in events]
     assert names == ["started", "output", "tool_call", "tool_result", "progress", "artifact", "done"]
     values = dict(events)
-    assert values["tool_call"] == {"id": 1, "tool": "price", "arguments": {"item": "lamp"}}
+    call = {"id": 1, "tool": "price", "arguments_json": '{"item": "lamp"}', "is_function": True}
+    assert values["tool_call"] == call
     assert (values["tool_result"]["status"], values["progress"]["message"]) == ("ok", "half")
     assert (values["done"]["output"], values["done"]["run_id"]) == (7, values["started"]["run_id"])
 

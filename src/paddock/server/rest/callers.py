@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from starlette.exceptions import HTTPException
 
 from paddock.server.http import received
 from paddock.server.sessions import Caller, ignore_progress
@@ -13,7 +17,27 @@ if TYPE_CHECKING:
 
     from paddock.server.services import Services
 
+T = TypeVar("T")
 SESSION = "rest"
+
+
+async def until_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of `work`. If the client disconnects first, cancel `work`."""
+
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    task, disconnect = asyncio.create_task(work), asyncio.create_task(disconnected())
+    try:
+        await asyncio.wait([task, disconnect], return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise HTTPException(400, "the client disconnected")
+        return task.result()
+    finally:
+        for each in (task, disconnect):
+            each.cancel()
+        await asyncio.wait([task, disconnect])
 
 
 async def get_caller(services: Services, request: Request) -> Caller:
