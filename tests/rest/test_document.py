@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+from jsonschema_rs import validator_for
 
 from tests.rest.conftest import Rest
 
@@ -25,6 +26,25 @@ async def test_the_document_describes_every_operation_with_its_errors(rest: Rest
             assert (path, method, {"401", "429"} <= set(problems)) == (path, method, True)
             assert {kind for each in problems.values() for kind in each["content"]} == {"application/problem+json"}
             assert operation.get("description") or operation["summary"]
+
+
+async def test_every_operation_has_valid_examples(rest: Rest) -> None:
+    async with httpx.AsyncClient() as http:
+        document = (await http.get(f"{rest.url}/openapi.json")).json()
+    missing, wrong = [], []
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
+            for name, body in bodies.items():
+                for kind, content in body.get("content", {}).items():
+                    where = (method, path, name, kind)
+                    if "example" not in content:
+                        missing.append(where)
+                    elif "json" in kind:
+                        schema = {**content["schema"], "components": document["components"]}
+                        wrong += [(*where, str(each)) for each in validator_for(schema).iter_errors(content["example"])]
+    assert [each for each in missing if each[3] != "multipart/form-data"] == []
+    assert wrong == []
 
 
 async def test_the_server_does_what_its_document_says(rest: Rest) -> None:

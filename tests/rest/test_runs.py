@@ -159,7 +159,7 @@ async def test_a_client_that_disconnects_while_it_waits_ends_what_it_asked_for(p
 
 async def test_a_form_has_the_request_and_files(rest: Rest) -> None:
     code = "[[f['file_name'], f['file_type'], open(f['path'], 'rb').read().decode()] for f in files]"
-    files = [
+    files: list[Any] = [
         ("request", (None, json.dumps({"code": code, "engine": "cpython"}), "application/json")),
         ("file", ("a.csv", b"1,2", "text/csv")),
         ("other", ("b", "ä".encode(), "application/octet-stream")),
@@ -212,14 +212,15 @@ async def test_runs_are_listed_in_pages_with_filters(rest: Rest) -> None:
     first = await rest.services.store.runs.get(EVERYONE, made[0])
     script = (await rest.run("1", language="javascript"))["run_id"]
     assert first is not None
-    for filters, wanted in (
+    cases: list[tuple[dict[str, Any], list[str]]] = [
         ({"language": "javascript", "started_after": first.started_at}, [script]),
         ({"engine": "quickjs", "started_after": first.started_at}, [script]),
         ({"engine": "monty", "started_after": first.started_at}, []),
         ({"started_after": first.started_at}, [script, made[2], made[1]]),
         ({"started_before": 0}, []),
         ({"session": "s_none"}, []),
-    ):
+    ]
+    for filters, wanted in cases:
         listed = (await rest.http.get("/runs", params=filters)).json()["runs"]
         assert [each["run_id"] for each in listed] == wanted
 

@@ -155,20 +155,11 @@ VERDICTS = (
     *("ok", "raised", "rejected", "timeout", "out_of_memory", "output_limit"),
     *("crashed", "denied", "cancelled", "lost"),
 )
-_EXAMPLE: dict[str, Any] = {
-    "run_id": "r_5QmQ0GkJ2yW0w1bC",
-    "verdict": "ok",
-    "output": 6,
-    "language": "python",
-    "engine": "cpython",
-    "usage": {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 1048576, "output_bytes": 1},
-}
 
 
 class ResultModel(BaseModel):
     """How a run ended, the same as in the library and with `--json`."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
     run_id: str
     verdict: Literal[VERDICTS]  # type: ignore[valid-type]
     output: Any = Field(None, description="The script's value.")
