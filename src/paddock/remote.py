@@ -132,7 +132,8 @@ class RemotePaddock(Paddock):
         await self._send("POST", "/check", body=_body(code, options), params={"compile": False})
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        return await self.search_tools("", servers=servers, limit=None)
+        found = await self.request("GET", "/tools", params={"server": list(servers), "limit": MAX_TOOLS})
+        return tuple(_tool(each) for each in found)
 
     async def search_tools(
         self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10

@@ -286,9 +286,10 @@ class _Session:
         from paddock.tools.policy import parse
 
         if (remote := self.remote) is not None:
+            of_server = {"server": tool.server} if tool.server else {}
 
             async def find(paddock: Paddock, show: Callable[[str], None]) -> Any:
-                return await remote.request("GET", "/tools", params={"server": tool.server, "limit": 10_000})
+                return await remote.request("GET", "/tools", params={"limit": 10_000, **of_server})
 
             policies: dict[str, Mapping[str, Any]] = {each["name"]: each["policy"] for each in self.run(find)}
             return policies[tool.full_name]

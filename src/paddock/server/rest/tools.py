@@ -38,13 +38,16 @@ def make_router(services: Services) -> APIRouter:
     @router.get("/tools", response_model=list[ToolModel], responses=problems.responses(422))
     async def list_tools(
         request: Request,
-        query: Annotated[str, Query(max_length=1000, description="Words to search for; default: all tools.")] = "",
+        query: Annotated[str | None, Query(max_length=1000, description="Words to search for.")] = None,
         server: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006  never changed
         tag: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006
         limit: Annotated[int, Query(ge=1, le=MAX_TOOLS)] = 100,
     ) -> list[dict[str, Any]]:
-        """List or search the tools that scripts can call, best first."""
-        found = await services.paddock.search_tools(query, servers=server, tags=tag, limit=limit)
+        """List the tools that scripts can call. With `query` or `tag`, search them: the best match is first."""
+        if query is None and not tag:
+            found = (await services.paddock.tools(servers=server))[:limit]
+        else:
+            found = await services.paddock.search_tools(query or "", servers=server, tags=tag, limit=limit)
         return [_values(each, rules.decide(each)) for each in found]
 
     @router.get("/tools/stubs", response_class=PlainTextResponse, responses=problems.responses(422))
