@@ -47,7 +47,7 @@ async def test_every_operation_has_valid_examples(rest: Rest) -> None:
     assert wrong == []
 
 
-async def test_the_server_does_what_its_document_says(rest: Rest) -> None:
+async def test_the_server_does_what_its_document_says(rest: Rest, tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
@@ -59,7 +59,7 @@ async def test_the_server_does_what_its_document_says(rest: Rest) -> None:
     ]
     options = ["--max-examples", "10", "--request-timeout", "60", "--seed", "1"]
     process = await asyncio.create_subprocess_exec(
-        *command, *options, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *command, *options, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, cwd=tmp_path
     )
     said, _ = await process.communicate()
     assert process.returncode == 0, said.decode()[-4000:]
