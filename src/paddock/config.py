@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 FILE_NAME = "paddock.toml"
 FILE_VARIABLE = "PADDOCK_CONFIG"
+URL_VARIABLE, TOKEN_VARIABLE = "PADDOCK_URL", "PADDOCK_TOKEN"
 PREFIX = "PADDOCK_"
+_NOT_SETTINGS = (FILE_VARIABLE, URL_VARIABLE, TOKEN_VARIABLE)
 MAX_KEYS = 10
 KUBERNETES = r"PADDOCK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
 _Settings = TypeVar("_Settings")
@@ -184,7 +186,7 @@ class Config:
             values = _read(str(path), f"{FILE_VARIABLE}: " if from_variable else "")
             config = _overlay(config, values, origins.start(str(path)), ())
         for name, text in sorted(environ.items()):
-            if name.startswith(PREFIX) and name != FILE_VARIABLE and not _is_from_kubernetes(name):
+            if name.startswith(PREFIX) and name not in _NOT_SETTINGS and not _is_from_kubernetes(name):
                 keys = name.removeprefix(PREFIX).lower().split("__")
                 if len(keys) > MAX_KEYS:
                     raise ConfigError(f"{name[:80]}…: unknown setting; no setting is nested that deeply")

@@ -5,33 +5,47 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote
 
 from paddock import errors
-from paddock.errors import BadFile, BadInput, HostError, Overloaded, PaddockError, RequestError, Unreachable
-from paddock.model.artifacts import URL, Artifact
+from paddock.config import Config
+from paddock.errors import BadInput, HostError, Overloaded, PaddockError, RequestError, Unreachable
+from paddock.model.artifacts import Artifact
 from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall, ToolResult
-from paddock.model.files import File
-from paddock.model.limits import Limits
-from paddock.model.request import RunContext, RunOptions, make_request
+from paddock.model.limits import NAMES, Limits
+from paddock.model.request import ENGINES, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult
 from paddock.model.tools import Hints, Tool
+from paddock.planning.plan import make_plan
 from paddock.run import Paddock
+from paddock.tools.size import run_by_size
+from paddock.tools.toolbox import name_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import httpx2
 
+    from paddock.model.files import File
+    from paddock.tools.context import Injection
     from paddock.tools.upstream import Health
 
 CONNECT_SECONDS = 10.0
+CANCEL_SECONDS = 5.0
+"""How long to wait until the server has ended a run that was cancelled."""
+EVENT_BYTES = 256 * 1024 * 1024
+"""The largest event that is read: the result of a run, with its value and output."""
+MAX_TOOLS = 10_000
+ANY_CONFIG = Config(code_bytes=32 * 1024 * 1024, caps=Limits(**dict.fromkeys(NAMES, sys.maxsize)))
+"""A configuration that refuses only what every server refuses, such as a request of more than 32 MB."""
 _EVENTS: Mapping[str, type[Any]] = {
     "output": Output,
+    "tool_call": ToolCall,
     "tool_result": ToolResult,
     "progress": Progress,
     "artifact": Artifact,
@@ -45,8 +59,8 @@ class RemotePaddock(Paddock):
         result = await paddock.run("1 + 1")
     """
 
-    def __init__(self, *, url: str, token: str | None = None, **local: Any) -> None:
-        given = [name for name, value in local.items() if value]
+    def __init__(self, config: Config | None = None, *, url: str, token: str | None = None, **local: Any) -> None:
+        given = [name for name, value in {"config": config, **local}.items() if value]
         if given:
             raise RequestError(f"{given[0]} cannot be used with url: the server has its own")
         self._url, self._token = url.rstrip("/"), token
@@ -54,8 +68,11 @@ class RemotePaddock(Paddock):
         self._init_sync()
 
     async def run(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
-        body = await self._send("POST", "/runs", body=_body(code, options))
-        return RunResult.from_json(body)
+        async with aclosing(self._stream(code, options, quiet=True)) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    return event.result
+        raise AssertionError("a stream of events ended without Done")
 
     async def follow(
         self,
@@ -67,38 +84,61 @@ class RemotePaddock(Paddock):
     ) -> RunResult:
         if context is not None:
             raise RequestError("context cannot be used with url: the server has its own")
-        async for event in self.stream(code, **options):
-            watch(event)
+        async with aclosing(self.stream(code, **options)) as events:
+            async for event in events:
+                watch(event)
         assert isinstance(event, Done)  # noqa: S101  always the last
         return event.result
 
     async def stream(self, code: str, **options: Unpack[RunOptions]) -> AsyncGenerator[Event, None]:
-        headers = {"Accept": "text/event-stream"}
-        async with self._open("POST", "/runs", body=_body(code, options), headers=headers) as response:
-            name = ""
-            async for line in response.aiter_lines():
-                if line.startswith("event: "):
-                    name = line.removeprefix("event: ")
-                elif line.startswith("data: ") and (event := _event(name, line.removeprefix("data: "))) is not None:
-                    yield event
+        async with aclosing(self._stream(code, options)) as events:
+            async for event in events:
+                yield event
+
+    async def _stream(self, code: str, options: RunOptions, *, quiet: bool = False) -> AsyncGenerator[Event, None]:
+        """Yield the events of a run; if `quiet`, only `Done`. If it is closed earlier, the run has ended after that."""
+        import httpx2
+
+        headers, run_id = {"Accept": "text/event-stream"}, None
+        try:
+            body = _body(code, options)
+            async with self._open("POST", "/runs", body=body, params={"quiet": quiet}, headers=headers) as response:
+                async for each in httpx2.EventSource(response, max_event_size=EVENT_BYTES):
+                    if each.event == "started":
+                        run_id = json.loads(each.data)["run_id"]
+                    event = await run_by_size(each.data, _event, each.event, each.data)
+                    if isinstance(event, Done):
+                        run_id = None
+                    if event is not None:
+                        yield event
                     if isinstance(event, Done):
                         return
-        raise HostError("the server closed the connection before the run had ended")
+            raise HostError("the server closed the connection before the run had ended")
+        finally:
+            if run_id is not None:
+                await self._cancel(run_id)
+
+    async def _cancel(self, run_id: str) -> None:
+        """End a run that nobody waits for any more, and wait for its end."""
+        with suppress(PaddockError, TimeoutError):
+            async with asyncio.timeout(CANCEL_SECONDS):
+                await self._send("POST", f"/runs/{run_id}/cancel")
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
         error = json.loads(await self._send("POST", "/check", body=_body(code, options)))["error"]
         return None if error is None else RunError(**{**error, "hints": tuple(error["hints"])})
 
     async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
-        await self.check(code, **options)
+        await self._send("POST", "/check", body=_body(code, options), params={"compile": False})
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
-        return await self.search_tools("", servers=servers, limit=None)
+        found = await self.request("GET", "/tools", params={"server": list(servers), "limit": MAX_TOOLS})
+        return tuple(_tool(each) for each in found)
 
     async def search_tools(
         self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
     ) -> tuple[Tool, ...]:
-        params = {"query": query, "server": list(servers), "tag": list(tags), "limit": limit or 1000}
+        params = {"query": query, "server": list(servers), "tag": list(tags), "limit": limit or MAX_TOOLS}
         found = json.loads(await self._send("GET", "/tools", params=params))
         return tuple(_tool(each) for each in found)
 
@@ -112,14 +152,16 @@ class RemotePaddock(Paddock):
     ) -> Answer:
         if context is not None:
             raise RequestError("context cannot be used with url: the server has its own")
-        body = {"arguments": dict(arguments or {})}
-        answer = json.loads(await self._send("POST", f"/tools/{quote(name, safe='')}/call", body=body))
+        call = make_tool_call(name, arguments)
+        body = f'{{"arguments":{call.arguments_json}}}'.encode()
+        answer = json.loads(await self._send("POST", f"/tools/{quote(call.tool, safe='')}/call", body=body))
         return Answer(json.dumps(answer["value"]), answer["failed"])
 
     async def tool_stubs(
         self, names: Iterable[str] | None = None, *, language: str = "python", whole: bool = True
     ) -> str:
-        params = {"language": language, **({} if names is None else {"name": list(names)})}
+        chosen = {} if names is None else {"name": name_list(names)}
+        params = {"language": language, "whole": whole, **chosen}
         return (await self._send("GET", "/tools/stubs", params=params)).decode()
 
     def upstreams(self) -> Mapping[str, Health]:
@@ -136,14 +178,32 @@ class RemotePaddock(Paddock):
             for each in response.json()
         }
 
+    async def engine_problem(self, engine: str) -> str | None:
+        found = {each["name"]: each["problem"] for each in await self.request("GET", "/engines")}
+        return found.get(engine)
+
+    @property
+    def injection(self) -> Injection | None:
+        raise RequestError("injection cannot be used with url: the server has its own")
+
+    def redact(self, value: Any) -> Any:
+        raise RequestError("redact cannot be used with url: the secrets are the server's")
+
+    def redact_json(self, text: str) -> str:
+        raise RequestError("redact_json cannot be used with url: the secrets are the server's")
+
     async def read_artifact(self, ref: str) -> bytes:
-        artifact_id = ref.removeprefix(URL).rpartition("/")[2]
-        if not artifact_id.startswith("a_"):
-            found = json.loads(await self._send("GET", "/artifacts", params={"filename": ref, "limit": 1}))["artifacts"]
-            if not found:
-                raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists the artifacts of a run")
-            artifact_id = found[0]["id"]
-        return await self._send("GET", f"/artifacts/{quote(artifact_id, safe='')}/content")
+        found = (await self.request("GET", "/artifacts", params={"ref": ref}))["artifacts"]
+        if not found:
+            raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists the artifacts of a run")
+        return await self._send("GET", f"/artifacts/{quote(found[0]['id'], safe='')}/content")
+
+    async def request(
+        self, method: str, path: str, *, body: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Send any other request to the REST API, such as `request("GET", "/runs")`, and return its answer's value."""
+        answer = await self._send(method, path, body=None if body is None else _encode(body), params=params)
+        return json.loads(answer) if answer else None
 
     async def aclose(self) -> None:
         self.close()
@@ -167,23 +227,27 @@ class RemotePaddock(Paddock):
         method: str,
         path: str,
         *,
-        body: Mapping[str, Any] | None = None,
+        body: bytes | Callable[[], bytes] | None = None,
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
         """Send a request and yield its response, unless it is an error. A run may take long; connecting may not."""
-        import httpx2
-
-        if self._http is None:
-            timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
-            self._http = httpx2.AsyncClient(base_url=f"{self._url}/v1", headers=self._headers(), timeout=timeout)
-        content = None if body is None else await asyncio.to_thread(_encode, body)
+        content = await asyncio.to_thread(body) if callable(body) else body
         headers = {**(headers or {}), **({} if body is None else {"Content-Type": "application/json"})}
         with self._reached():
-            async with self._http.stream(method, path, content=content, params=params, headers=headers) as response:
+            sent = self._client().stream(method, path, content=content, params=params, headers=headers)
+            async with sent as response:
                 if response.is_error:
                     _raise_for(response.status_code, await response.aread())
                 yield response
+
+    def _client(self) -> httpx2.AsyncClient:
+        if self._http is None:
+            import httpx2
+
+            timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
+            self._http = httpx2.AsyncClient(base_url=f"{self._url}/v1", headers=self._headers(), timeout=timeout)
+        return self._http
 
     @contextmanager
     def _reached(self) -> Iterator[None]:
@@ -196,26 +260,34 @@ class RemotePaddock(Paddock):
             raise Unreachable(f"{self._url} cannot be reached: {reason}; is `paddock serve` running there?") from None
 
 
-def _body(code: str, options: RunOptions) -> dict[str, Any]:
-    """The body of a request, after the checks that need no server."""
+def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
+    """Return a function that makes the body of a request, after the checks that need no server. It may take long."""
     request = make_request(code, options)
-    body: dict[str, Any] = {"code": code, **options}
-    if request.limits is not None:
-        body["limits"] = request.limits.to_dict() if isinstance(request.limits, Limits) else dict(request.limits)
-    for name in ("tools", "argv", "refused_modules"):
-        if body.get(name) is not None:
-            body[name] = list(body[name])
-    if "inputs" in body and body["inputs"] is not None:
-        body["inputs"] = dict(body["inputs"])
-    body["files"] = [_file(each) for each in request.files]
-    return body
+
+    def make() -> bytes:
+        plan = make_plan(request, ANY_CONFIG, ENGINES)
+        body: dict[str, Any] = {
+            "code": plan.code,
+            "language": plan.language,
+            "engine": request.engine,
+            "tools": None if request.tools is None else name_list(request.tools),
+            "limits": request.limits.to_dict() if isinstance(request.limits, Limits) else request.limits,
+            "type_check": plan.type_check,
+            "mode": plan.mode,
+            "argv": plan.argv,
+            "refused_modules": plan.refused_modules,
+            "globals": plan.globals,
+            "files": [_file(each.file) for each in plan.files],
+        }
+        inputs = ",".join(f"{json.dumps(name)}:{value}" for name, value in plan.inputs_json.items())
+        return f'{_encode(body).decode()[:-1]},"inputs":{{{inputs}}}}}'.encode()
+
+    return make
 
 
-def _file(file: object) -> dict[str, Any]:
-    if not isinstance(file, File):
-        raise BadFile(f"files must be paddock.File objects, not {type(file).__name__}")
+def _file(file: File) -> dict[str, Any]:
     content = base64.b64encode(file.content).decode()
-    return {"file_name": file.file_name, "base64": content, "file_type": file.file_type}
+    return {"file_name": file.file_name, "base64": content, "file_type": file.file_type, "element_id": file.element_id}
 
 
 def _encode(body: Mapping[str, Any]) -> bytes:
@@ -231,8 +303,6 @@ def _event(name: str, data: str) -> Event | None:
     values = json.loads(data)
     if name == "error":
         _raise_problem(values)
-    if name == "tool_call":
-        return ToolCall(values["id"], values["tool"], json.dumps(values["arguments"]))
     return _EVENTS[name](**values) if name in _EVENTS else None
 
 

@@ -68,7 +68,7 @@ class Paddock:
     """
 
     def __new__(cls, config: Config | None = None, *, url: str | None = None, **options: Any) -> Paddock:
-        if url is None:
+        if url is None or cls is not Paddock:
             return super().__new__(cls)
         from paddock.remote import RemotePaddock
 
@@ -83,9 +83,11 @@ class Paddock:
         artifacts: Artifacts | None = None,
         journal: Journal | None = None,
         mcp_config: str | Path | None = None,
-        url: None = None,
+        url: str | None = None,
         token: str | None = None,
     ) -> None:
+        if url is not None:
+            raise RequestError(f"url cannot be used with {type(self).__name__}: use Paddock itself")
         if token is not None:
             raise RequestError("token is for a server: pass url as well")
         if not isinstance(config, Config | None):

@@ -1,21 +1,20 @@
-"""The engines that must all show the same behaviour, and how the suite runs a script on each."""
+"""The engines that must all show the same behaviour, and how the suite runs a script on each: here and remotely."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from paddock.config import MontyConfig
-from paddock.model.events import Event
-from paddock.model.result import RunResult
-from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.run import Paddock
 from tests.bare import BARE
+from tests.contract.rigs import Rig, Script, ServedPaddock, lend
+from tests.server.conftest import served
+from tests.server.shared_services import open_services
 
 PYTHON = ("monty", "cpython")
 JAVASCRIPT = ("quickjs", "node")
@@ -23,55 +22,31 @@ CONFIG = replace(BARE, monty=MontyConfig(max_workers=32))
 """Some tests have more guests at once than there are workers by default."""
 
 
-@dataclass(frozen=True)
-class Script:
-    """One program in each language. Where both have the same text, a test gives that text alone."""
-
-    python: str
-    javascript: str
-
-
-@dataclass
-class Rig:
-    """One engine, and how a test runs a script on it."""
-
-    engine: str
-    paddock: Paddock
-
-    @property
-    def language(self) -> str:
-        return ENGINE_LANGUAGE[self.engine]
-
-    def text(self, code: str | Script) -> str:
-        if isinstance(code, str):
-            return code
-        return code.python if self.language == "python" else code.javascript
-
-    async def run(self, code: str | Script, *tools: Callable[..., Any], **options: Any) -> RunResult:
-        return await self._with(tools).run(self.text(code), **self._asked(options))
-
-    def stream(self, code: str | Script, *tools: Callable[..., Any], **options: Any) -> AsyncIterator[Event]:
-        return self._with(tools).stream(self.text(code), **self._asked(options))
-
-    def _asked(self, options: dict[str, Any]) -> dict[str, Any]:
-        return {"language": self.language, "engine": self.engine, **options}
-
-    def _with(self, tools: tuple[Callable[..., Any], ...]) -> Paddock:
-        # The tools of a Paddock are fixed when it is made; this one lends its engines to another with other tools.
-        if not tools:
-            return self.paddock
-        other = Paddock(tools=tools)
-        other._engines = self.paddock._engines
-        return other
-
-
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def paddock() -> AsyncIterator[Paddock]:
+async def local_paddock() -> AsyncIterator[Paddock]:
     """One Paddock for the whole folder: what one run leaves behind, the next one would meet."""
     async with Paddock(CONFIG) as made:
         for engine in (*PYTHON, *JAVASCRIPT):
             made._engines.get(engine)
         yield made
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def served_paddock(local_paddock: Paddock) -> AsyncIterator[Paddock]:
+    """The same engines behind a server."""
+    async with open_services(CONFIG) as services, served(services) as address:
+        own, services.paddock = services.paddock, lend(local_paddock, Paddock(CONFIG, journal=services.store.journal))
+        url = address.removesuffix("/mcp")
+        async with ServedPaddock(url=url, services=services, served=services.paddock) as remote:
+            yield remote
+        services.paddock = own  # which the services close
+
+
+@pytest.fixture(scope="session", params=["here", pytest.param("remotely", marks=pytest.mark.thorough)])
+def paddock(request: pytest.FixtureRequest) -> Paddock:
+    """The Paddock under test: in this process, or through a server's REST API."""
+    made: Paddock = request.getfixturevalue("local_paddock" if request.param == "here" else "served_paddock")
+    return made
 
 
 @pytest.fixture(scope="module", params=(*PYTHON, *JAVASCRIPT))

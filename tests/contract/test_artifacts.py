@@ -7,7 +7,7 @@ import pytest
 from paddock.model.artifacts import ARTIFACT_BYTES, Artifact
 from paddock.model.events import Done, Output
 from paddock.model.result import Verdict
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 BIG = {"memory_bytes": 512 * 1024 * 1024, "output_bytes": 1024 * 1024}
 

@@ -10,9 +10,8 @@ import pytest
 from paddock.config import Config, ToolsConfig
 from paddock.model.result import Call, Verdict
 from paddock.model.tools import Tool
-from paddock.run import Paddock
 from paddock.tools.policy import Rule, refusal
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 POLICY = ({"match": "refund", "action": "deny"}, {"match": "order", "action": "ask"})
 KIND = {"python": "RuntimeError", "javascript": "ToolError"}
@@ -33,9 +32,7 @@ def forged() -> dict[str, Any]:
 @pytest.fixture
 def governed(rig: Rig) -> Rig:
     """The same engine under a policy."""
-    other = Paddock(Config(tools=ToolsConfig(policy=POLICY)), tools=[refund, order])
-    other._engines = rig.paddock._engines
-    return Rig(rig.engine, other)
+    return rig.configured(Config(tools=ToolsConfig(policy=POLICY)), refund, order)
 
 
 @pytest.mark.parametrize(("tool", "code"), [("refund", "POLICY_DENIED"), ("order", "APPROVAL_REQUIRED")])

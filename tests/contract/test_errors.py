@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paddock.model.result import RunError, Verdict
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 
 async def error_of(rig: Rig, code: str | Script, *tools: Any, **options: Any) -> RunError:

@@ -10,7 +10,7 @@ import pytest
 
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 QUICK = {"wall_seconds": 0.2, "memory_bytes": 64 * 1024 * 1024}
 """For guests of whom nothing is expected before they are stopped."""

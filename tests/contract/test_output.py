@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from paddock.model.events import Done, Output, Progress, ToolCall, ToolResult
+from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.result import Verdict
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 FAILS = Script("1 / 0", "null.nothing")
 
@@ -21,6 +22,10 @@ def prints(*texts: str) -> Script:
 
 def both(*scripts: Script) -> Script:
     return Script("\n".join(each.python for each in scripts), "\n".join(each.javascript for each in scripts))
+
+
+def without_time(event: Event) -> Event:
+    return replace(event, milliseconds=0) if isinstance(event, ToolResult) else event
 
 
 async def test_both_streams_are_kept_apart_and_in_order(rig: Rig) -> None:
@@ -60,13 +65,13 @@ async def test_output_is_seen_before_the_run_is_over(rig: Rig) -> None:
     seen: list[object] = []
     code = both(prints("first"), Script("await wait()", "await wait()"), prints("second"))
     async for event in rig.stream(code, wait):
-        if not isinstance(event, ToolResult):
-            seen.append(event if not isinstance(event, Done) else event.result.stdout)
+        seen.append(event.result.stdout if isinstance(event, Done) else without_time(event))
         if event == Output("stdout", "first\n"):
             may_end.set()  # the call is answered only once its output has been seen
     assert seen == [
         Output("stdout", "first\n"),
         ToolCall(1, "wait", "{}", is_function=True),
+        ToolResult(1, "wait", "ok", 0),
         Output("stdout", "second\n"),
         "first\nsecond\n",
     ]
@@ -79,9 +84,16 @@ async def test_output_comes_before_the_call_that_follows_it(rig: Rig) -> None:
         "for i in range(20):\n    print(i)\n    await tool()",
         "for (let i = 0; i < 20; i++) {\n  console.log(i)\n  await tool()\n}",
     )
-    events = [event async for event in rig.stream(code, tool) if not isinstance(event, ToolResult)]
-    expected = [(Output("stdout", f"{i}\n"), ToolCall(i + 1, "tool", "{}", is_function=True)) for i in range(20)]
-    assert events[:-1] == [event for pair in expected for event in pair]
+    events = [without_time(event) async for event in rig.stream(code, tool)]
+    assert events[:-1] == [
+        event
+        for i in range(20)
+        for event in (
+            Output("stdout", f"{i}\n"),
+            ToolCall(i + 1, "tool", "{}", is_function=True),
+            ToolResult(i + 1, "tool", "ok", 0),
+        )
+    ]
 
 
 async def test_progress_is_seen_and_is_no_tool_call(rig: Rig) -> None:

@@ -12,7 +12,7 @@ from paddock.model.envelope import envelope
 from paddock.model.events import ToolCall
 from paddock.model.result import Verdict
 from paddock.run import Paddock
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 
 async def add(a: int, b: int = 1) -> int:

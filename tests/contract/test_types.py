@@ -8,7 +8,7 @@ import pytest
 
 from paddock.errors import RequestError
 from paddock.model.result import Verdict
-from tests.contract.conftest import Rig
+from tests.contract.rigs import Rig
 
 
 def orders(**filters: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from paddock.errors import BadInput
 from paddock.model.files import File
 from paddock.model.result import Verdict
 from paddock.run import Paddock
-from tests.contract.conftest import Rig, Script
+from tests.contract.rigs import Rig, Script
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_every_name_that_the_package_exports_is_documented() -> None:
 def test_every_method_and_parameter_of_the_front_door_is_documented() -> None:
     methods = [name for name in vars(paddock.Paddock) if not name.startswith("_")]
     documented = [code(row[0]).partition("(")[0] for row in pages.rows(DOCS / "library.md", "`Paddock`")]
-    parameters = [name for name in inspect.signature(paddock.Paddock.__init__).parameters if name != "self"]
+    _, *parameters = inspect.signature(paddock.Paddock.__init__).parameters  # without self
     assert sorted(documented) == sorted([*parameters, *methods])
 
 

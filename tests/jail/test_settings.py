@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from paddock.cli.doctor import EngineReport, _show
+from paddock.cli.doctor import _show
 from paddock.cli.render import Screen
 from paddock.jail.limits import BEST_EFFORT, REQUIRED
 from paddock.jail.walls import landlock
@@ -222,15 +222,14 @@ class Doctor:
             self._paddock(0, "env", "build", "default")
             self.built.add(self._home)
         document = json.loads(self._paddock(status, "doctor", "--json"))
-        self._engines = [EngineReport(**each) for each in document["engines"]]
-        self._lint = document["lint"]
+        self._document = document
         self.report = next(each for each in document["engines"] if each["name"] == "cpython")
 
     @property
     def text(self) -> str:
         """The text for the report that was read as JSON."""
         with tempfile.TemporaryFile("w+") as words:
-            _show(Screen(words), self._engines, self._lint)
+            _show(Screen(words), self._document)
             words.seek(0)
             return of_full_python(words.read())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+from jsonschema_rs import validator_for
 
 from tests.rest.conftest import Rest
 
@@ -27,7 +28,26 @@ async def test_the_document_describes_every_operation_with_its_errors(rest: Rest
             assert operation.get("description") or operation["summary"]
 
 
-async def test_the_server_does_what_its_document_says(rest: Rest) -> None:
+async def test_every_operation_has_valid_examples(rest: Rest) -> None:
+    async with httpx.AsyncClient() as http:
+        document = (await http.get(f"{rest.url}/openapi.json")).json()
+    missing, wrong = [], []
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
+            for name, body in bodies.items():
+                for kind, content in body.get("content", {}).items():
+                    where = (method, path, name, kind)
+                    if "example" not in content:
+                        missing.append(where)
+                    elif "json" in kind:
+                        schema = {**content["schema"], "components": document["components"]}
+                        wrong += [(*where, str(each)) for each in validator_for(schema).iter_errors(content["example"])]
+    assert [each for each in missing if each[3] != "multipart/form-data"] == []
+    assert wrong == []
+
+
+async def test_the_server_does_what_its_document_says(rest: Rest, tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
@@ -39,7 +59,7 @@ async def test_the_server_does_what_its_document_says(rest: Rest) -> None:
     ]
     options = ["--max-examples", "10", "--request-timeout", "60", "--seed", "1"]
     process = await asyncio.create_subprocess_exec(
-        *command, *options, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *command, *options, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, cwd=tmp_path
     )
     said, _ = await process.communicate()
     assert process.returncode == 0, said.decode()[-4000:]

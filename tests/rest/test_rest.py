@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from paddock import Config
+from paddock.cli.demo import shop
+from paddock.definitions.definition import SHIPPED
 from tests.rest.conftest import Rest, serve_rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -75,7 +80,9 @@ async def test_a_definition_is_validated_saved_tried_and_deleted(rest: Rest) -> 
     bad = await rest.http.put("/definitions/totals", json={**spec, "code": "sum("})
     assert (bad.status_code, bad.json()["error"]) == (422, "BadDefinition")
     assert (await rest.http.get("/definitions/totals")).json()["spec"]["code"] == "sum(numbers)"
-    assert [each["name"] for each in (await rest.http.get("/definitions")).json()] == ["totals"]
+    listed = {each["name"]: each["version"] for each in (await rest.http.get("/definitions")).json()}
+    assert listed == {**dict.fromkeys(SHIPPED), "totals": 1}
+    assert (await rest.http.get("/definitions/execute")).json()["spec"]["face"] == "execute"
     assert (await rest.http.delete("/definitions/totals")).status_code == 204
     assert (await rest.http.get("/definitions/totals")).status_code == 404
 
@@ -98,6 +105,34 @@ async def test_tools_are_listed_searched_described_and_called(rest: Rest) -> Non
     assert (failed["failed"], failed["value"]["error_code"]) == (True, "INPUT_VALIDATION_FAILED")
 
 
+async def test_tools_have_ids_which_stubs_are_found_by(rest: Rest) -> None:
+    tool = (await rest.http.get("/tools")).json()[0]
+    assert tool["policy"] == {"action": "allow", "rule": None}
+    assert "async def price(" in (await rest.http.get("/tools/stubs", params={"id": tool["id"], "whole": False})).text
+    unknown = await rest.http.get("/tools/stubs", params={"id": "000000"})
+    assert (unknown.status_code, unknown.json()["error"]) == (422, "UnknownTool")
+
+
+async def test_the_versions_of_a_definition_are_listed_even_after_it_was_removed(rest: Rest) -> None:
+    for code in ("1", "2"):
+        await rest.http.put("/definitions/numbers", json={"description": "A number.", "code": code})
+    await rest.http.delete("/definitions/numbers")
+    versions = (await rest.http.get("/definitions/numbers/versions")).json()
+    assert [(each["version"], each["spec"]["code"], each["is_current"]) for each in versions] == [
+        (2, "2", False),
+        (1, "1", False),
+    ]
+
+
+async def test_the_doctor_tries_every_engine_and_shows_no_folder_of_the_host(rest: Rest) -> None:
+    found = (await rest.http.get("/doctor")).json()
+    assert {each["name"]: each["available"] for each in found["engines"]} == dict.fromkeys(
+        ("monty", "cpython", "quickjs", "node"), True
+    )
+    assert sys.prefix not in str(found)
+    assert (await rest.http.get("/doctor")).json() == found  # not measured again
+
+
 async def test_the_server_tells_what_it_can_do(rest: Rest) -> None:
     engines = (await rest.http.get("/engines")).json()
     assert {each["name"]: each["available"] for each in engines} == dict.fromkeys(
@@ -108,7 +143,20 @@ async def test_the_server_tells_what_it_can_do(rest: Rest) -> None:
     assert (await rest.http.get("/health")).json()["ready"] is True
 
 
-async def test_the_context_is_kept_for_the_principal(tmp_path: Any) -> None:
+async def test_the_context_is_kept_for_the_principal_until_it_is_deleted() -> None:
+    config = replace(
+        Config(),
+        upstreams={"shop": shop()},
+        context={"region": {"servers": ["shop"], "meta": "region", "values": ["eu", "us"]}},
+    )
+    async with serve_rest(config) as rest:
+        kept = (await rest.http.put("/context", json={"values": {"region": "eu"}})).json()
+        assert kept == (await rest.http.get("/context")).json() == {"values": {"region": "eu"}, "connections": {}}
+        assert (await rest.http.delete("/context")).status_code == 204
+        assert (await rest.http.get("/context")).json()["values"] == {}
+
+
+async def test_a_context_that_the_configuration_does_not_have_is_refused() -> None:
     async with serve_rest() as rest:
         assert (await rest.http.get("/context")).json() == {"values": {}, "connections": {}}
         wrong = await rest.http.put("/context", json={"values": {"region": "eu"}})

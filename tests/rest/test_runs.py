@@ -49,7 +49,8 @@ async def test_the_events_of_a_run_are_streamed_in_order(rest: Rest) -> None:
     names = [name for name, _ in events]
     assert names == ["started", "output", "tool_call", "tool_result", "progress", "artifact", "done"]
     values = dict(events)
-    assert values["tool_call"] == {"id": 1, "tool": "price", "arguments": {"item": "lamp"}}
+    call = {"id": 1, "tool": "price", "arguments_json": '{"item": "lamp"}', "is_function": True}
+    assert values["tool_call"] == call
     assert (values["tool_result"]["status"], values["progress"]["message"]) == ("ok", "half")
     assert (values["done"]["output"], values["done"]["run_id"]) == (7, values["started"]["run_id"])
 
@@ -127,6 +128,71 @@ async def test_a_client_that_disconnects_cancels_its_run(rest: Rest) -> None:
     assert newest.verdict == "cancelled"
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/runs", {"code": "await held({})"}),
+        ("/definitions/run_code/try", {"arguments": {"code": "await held({})"}}),
+        ("/tools/held/call", {"arguments": {}}),
+    ],
+)
+async def test_a_client_that_disconnects_while_it_waits_ends_what_it_asked_for(path: str, body: dict[str, Any]) -> None:
+    called, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def held() -> None:
+        called.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    async with serve_rest(tools=[held]) as rest:
+        waiting = asyncio.create_task(rest.http.post(path, json=body))
+        await called.wait()
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        await cancelled.wait()
+        await asyncio.gather(*(run.has_ended.wait() for run in rest.services.runs.values()))
+        runs = await rest.services.store.runs.list(EVERYONE)
+        assert [each.verdict for each in runs] == ([] if "tools" in path else ["cancelled"])
+
+
+async def test_a_form_has_the_request_and_files(rest: Rest) -> None:
+    code = "[[f['file_name'], f['file_type'], open(f['path'], 'rb').read().decode()] for f in files]"
+    files: list[Any] = [
+        ("request", (None, json.dumps({"code": code, "engine": "cpython"}), "application/json")),
+        ("file", ("a.csv", b"1,2", "text/csv")),
+        ("other", ("b", "ä".encode(), "application/octet-stream")),
+    ]
+    result = (await rest.http.post("/runs", files=files)).json()
+    assert result["output"] == [["a.csv", "text/csv", "1,2"], ["b", "", "ä"]]
+    as_file = [("request", ("request.json", json.dumps({"code": "1"}), "application/json"))]
+    assert (await rest.http.post("/runs", files=as_file)).json()["output"] == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "status", "detail"),
+    [
+        ([("file", ("a", b"1"))], 422, "one part 'request'"),
+        ([("request", (None, "{}"))], 422, "code: Field required"),
+        ([("request", (None, "{"))], 400, "not JSON"),
+        ([("request", (None, '{"code": "1"}')), ("x", (None, "1"))], 422, "must be a file"),
+        ([("request", (None, '{"code": "1"}'))] * 2, 422, "one part 'request'"),
+    ],
+)
+async def test_a_wrong_form_is_a_problem(rest: Rest, parts: list[Any], status: int, detail: str) -> None:
+    response = await rest.http.post("/runs", files=parts)
+    assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+    assert detail in response.json()["detail"]
+
+
+async def test_a_quiet_stream_has_the_beginning_and_the_end_only(rest: Rest) -> None:
+    headers = {"Accept": "text/event-stream"}
+    response = await rest.http.post("/runs", params={"quiet": True}, json={"code": "print(1)"}, headers=headers)
+    names = [line for line in response.text.splitlines() if line.startswith("event:")]
+    assert names == ["event: started", "event: done"]
+
+
 async def test_a_repeated_key_starts_nothing_new(rest: Rest) -> None:
     headers, body = {"Idempotency-Key": "order 7"}, {"code": "import random\nrandom.random()"}
     first, second = [(await rest.http.post("/runs", json=body, headers=headers)).json() for _ in range(2)]
@@ -143,6 +209,20 @@ async def test_runs_are_listed_in_pages_with_filters(rest: Rest) -> None:
     assert after["runs"][0]["run_id"] == made[0]
     raised = (await rest.http.get("/runs", params={"verdict": "raised"})).json()["runs"]
     assert {each["verdict"] for each in raised} == {"raised"}
+    first = await rest.services.store.runs.get(EVERYONE, made[0])
+    script = (await rest.run("1", language="javascript"))["run_id"]
+    assert first is not None
+    cases: list[tuple[dict[str, Any], list[str]]] = [
+        ({"language": "javascript", "started_after": first.started_at}, [script]),
+        ({"engine": "quickjs", "started_after": first.started_at}, [script]),
+        ({"engine": "monty", "started_after": first.started_at}, []),
+        ({"started_after": first.started_at}, [script, made[2], made[1]]),
+        ({"started_before": 0}, []),
+        ({"session": "s_none"}, []),
+    ]
+    for filters, wanted in cases:
+        listed = (await rest.http.get("/runs", params=filters)).json()["runs"]
+        assert [each["run_id"] for each in listed] == wanted
 
 
 async def test_a_script_is_checked_and_linted_without_running(rest: Rest) -> None:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2 as httpx
 import pytest
 import pytest_asyncio
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ToolListChangedNotification
 
+from paddock import Config
+from paddock.config import ServerConfig
 from paddock.model.request import LOCAL
 from paddock.server.code_tools import SavedNames
 from paddock.server.http import make_app
@@ -199,3 +204,26 @@ async def test_an_unknown_definition_is_refused_with_a_suggestion(tmp_path: Path
     ended = await asyncio.to_thread(lambda: paddock("mcp", "--definitions", "run_cod", PADDOCK_STORE__PATH=store))
     said = "Error: --definitions: there is no definition 'run_cod'; did you mean 'run_code'?\n"
     assert (ended.status, ended.err) == (2, said)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_each_principal_is_offered_its_own_definitions_and_no_others(era: str) -> None:
+    config = replace(Config(), server=ServerConfig(require_token=True))
+    async with (
+        open_services(config) as services,
+        at_a_port(make_app(make_server(services, saved="all"), services)) as url,
+    ):
+        tokens = {name: (await services.store.tokens.add(name))[1] for name in ("ann", "bob")}
+        await services.store.definitions.save("ann", "double", DOUBLE)
+        await services.store.definitions.save("bob", "double", {**DOUBLE, "code": "n * 20"})
+        await services.store.definitions.save("bob", "triple", TRIPLE)
+        found, outputs = {}, {}
+        for name, token in tokens.items():
+            async with (
+                httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+                Client(streamable_http_client(url, http_client=http), mode=era) as client,
+            ):
+                found[name] = await names(client) & {"double", "triple"}
+                outputs[name] = await output(client, "double")
+                assert (await client.call_tool("triple", {})).is_error is (name == "ann")
+        assert (found, outputs) == ({"ann": {"double"}, "bob": {"double", "triple"}}, {"ann": 4, "bob": 40})

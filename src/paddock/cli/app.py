@@ -9,6 +9,8 @@ import typer
 
 from paddock import __version__
 from paddock.cli import definitions, demo, doctor, env, lint, run, runs, serve, tokens, tools
+from paddock.cli.options import SERVER, TokenOption, UrlOption, refuse_empty
+from paddock.errors import RequestError
 
 app = typer.Typer(
     name="paddock",
@@ -21,6 +23,8 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+REMOTE = ("run", "lint", "doctor", "tools", "runs", "definitions")
+"""The commands that can use a server: `paddock --url URL COMMAND`."""
 app.command("run")(run.run)
 app.command("lint")(lint.lint)
 app.command("doctor")(doctor.doctor)
@@ -44,11 +48,18 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_version)
     ] = False,
+    url: UrlOption = None,
+    token: TokenOption = None,
 ) -> None:
     """Declare the options that come before the name of a command."""
+    refuse_empty({"--url": [url], "--token": [token]})
+    if (url or token) and context.invoked_subcommand not in REMOTE:
+        raise RequestError(f"`paddock {context.invoked_subcommand}` works on this machine only: leave out --url")
+    SERVER.url, SERVER.token = url, token
 
 
 def command() -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -10,8 +12,11 @@ from paddock.cli.options import (
     ConfigOption,
     JsonOption,
     McpConfigOption,
+    TokenOption,
+    UrlOption,
     command_group,
     load_config,
+    open_remote,
     read_bytes,
     refuse_empty,
     unknown,
@@ -19,7 +24,7 @@ from paddock.cli.options import (
 from paddock.cli.render import WIDTH, Screen, build_progress, local_time, stderr, stdout, to_json
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
-from paddock.errors import BadDefinition, RequestError, StoreError
+from paddock.errors import BadDefinition, NotFound, RequestError, StoreError
 from paddock.model.limits import format_limit
 from paddock.model.request import LOCAL
 
@@ -28,7 +33,10 @@ if TYPE_CHECKING:
 
     from paddock.config import Config
     from paddock.definitions.definition import Definition
+    from paddock.remote import RemotePaddock
     from paddock.store.definitions import StoredDefinition
+
+    Definitions = list[StoredDefinition]
 
 app = command_group("Code tools that the server offers: list, show, apply, remove.")
 FILE_BYTES = 1024 * 1024
@@ -37,12 +45,14 @@ _FACTS = ("title", "face", "language", "engine", "mode", "tools", "includes_file
 
 
 @app.command("list")
-def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
-    """List every definition, shipped with Paddock or saved."""
+def list_(
+    config: ConfigOption = None, url: UrlOption = None, token: TokenOption = None, as_json: JsonOption = False
+) -> int:
+    """List every definition: those that come with Paddock, and those that were saved."""
     from paddock.definitions.definition import SHIPPED, shipped
 
     out, shipped_definitions = stdout(), [shipped(name) for name in SHIPPED]
-    saved = _saved(load_config(config))
+    saved = _store(config, url, token).list()
     if as_json:
         out.document(to_json([*map(_values, shipped_definitions), *map(_values, saved)]))
         return 0
@@ -68,18 +78,20 @@ def show(
         int | None, typer.Option(metavar="N", min=1, help="Show this version. Default: the current one.")
     ] = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Show one definition: its description, code, inputs and versions."""
     from paddock.definitions.definition import SHIPPED, shipped
 
-    settings, out = load_config(config), stdout()
+    store, out = _store(config, url, token), stdout()
     stored: StoredDefinition | None = None
     versions: list[StoredDefinition] = []
     if name not in SHIPPED:
-        versions = query_store(settings, lambda store: store.definitions.history(LOCAL, name)) or []
+        versions = store.history(name)
         if not versions:
-            raise _unknown(name, settings)
+            raise _unknown(name, store)
         stored = next((each for each in versions if each.version == (version or each.version)), None)
         if stored is None:
             known = ", ".join(str(each.version) for each in versions)
@@ -99,6 +111,8 @@ def apply(
     file: Annotated[str, typer.Argument(metavar="FILE", show_default=False, help="A TOML file, or - for stdin.")],
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Check a definition and save it as the current version of its name. An invalid one changes nothing.
@@ -108,7 +122,7 @@ def apply(
     """
     refuse_empty({"--mcp-config": [mcp_config]})
     values = _read_toml(file)
-    saved, warnings = Interrupts().run(_apply(load_config(config), mcp_config, values))
+    saved, warnings = _store(config, url, token, mcp_config).save(values)
     for warning in warnings:
         stderr().line(f"Warning: {warning}", "yellow")
     if as_json:
@@ -119,31 +133,107 @@ def apply(
 
 
 @app.command()
-def remove(name: NameArgument, config: ConfigOption = None) -> int:
+def remove(name: NameArgument, config: ConfigOption = None, url: UrlOption = None, token: TokenOption = None) -> int:
     """Stop offering a definition. Its versions are kept, and the numbering continues if it is saved again."""
     from paddock.definitions.definition import SHIPPED
 
     if name in SHIPPED:
         raise RequestError(f"{name!r} comes with Paddock; leave it out of --definitions instead")
-    settings = load_config(config)
-    if not query_store(settings, lambda store: store.definitions.remove(LOCAL, name)):
-        raise _unknown(name, settings)
+    store = _store(config, url, token)
+    if not store.remove(name):
+        raise _unknown(name, store)
     stdout().line(f"{name} is removed.")
     return 0
 
 
-async def _apply(
-    config: Config, mcp_config: str | None, values: Mapping[str, Any]
-) -> tuple[StoredDefinition, tuple[str, ...]]:
-    from paddock.definitions.validation import validate
-    from paddock.run import Paddock
-    from paddock.store.database import Store
+class _LocalStore:
+    """The definitions in the store of this machine."""
 
-    async with Paddock(config, mcp_config=mcp_config) as paddock, Store.from_config(config) as store:
-        others = [each.name for each in await store.definitions.list(LOCAL)]
-        with build_progress():  # checking the code may build the default environment
-            checked = await validate(values, paddock, config, others)
-        return await store.definitions.save(LOCAL, checked.definition.name, values), checked.warnings
+    def __init__(self, config: Config, mcp_config: str | None) -> None:
+        self._config, self._mcp_config = config, mcp_config
+
+    def list(self) -> Definitions:
+        return query_store(self._config, lambda store: store.definitions.list(LOCAL)) or []
+
+    def history(self, name: str) -> Definitions:
+        return query_store(self._config, lambda store: store.definitions.history(LOCAL, name)) or []
+
+    def remove(self, name: str) -> bool:
+        return bool(query_store(self._config, lambda store: store.definitions.remove(LOCAL, name)))
+
+    def save(self, values: Mapping[str, Any]) -> tuple[StoredDefinition, tuple[str, ...]]:
+        return Interrupts().run(self._save(values))
+
+    async def _save(self, values: Mapping[str, Any]) -> tuple[StoredDefinition, tuple[str, ...]]:
+        from paddock.definitions.validation import validate
+        from paddock.run import Paddock
+        from paddock.store.database import Store
+
+        config = self._config
+        async with Paddock(config, mcp_config=self._mcp_config) as paddock, Store.from_config(config) as store:
+            others = [each.name for each in await store.definitions.list(LOCAL)]
+            with build_progress():  # checking the code may build the default environment
+                checked = await validate(values, paddock, config, others)
+            return await store.definitions.save(LOCAL, checked.definition.name, values), checked.warnings
+
+
+class _RemoteStore:
+    """The definitions of this caller on a server."""
+
+    def __init__(self, server: RemotePaddock) -> None:
+        self._server = server
+
+    def list(self) -> Definitions:
+        return [_stored(each) for each in self._request("GET", "") if each["version"] is not None]
+
+    def history(self, name: str) -> Definitions:
+        try:
+            return [_stored(each) for each in self._request("GET", f"/{quote(name, safe='')}/versions")]
+        except NotFound:
+            return []
+
+    def remove(self, name: str) -> bool:
+        try:
+            self._request("DELETE", f"/{quote(name, safe='')}")
+        except NotFound:
+            return False
+        return True
+
+    def save(self, values: Mapping[str, Any]) -> tuple[StoredDefinition, tuple[str, ...]]:
+        name = values.get("name")
+        if not isinstance(name, str):
+            self._request("POST", "/validate", values)  # which says what is wrong
+        saved = self._request("PUT", f"/{quote(str(name), safe='')}", values)
+        return _stored(saved), tuple(saved["warnings"])
+
+    def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        async def send() -> Any:
+            async with self._server:
+                return await self._server.request(method, f"/definitions{path}", body=body)
+
+        return Interrupts().run(send())
+
+
+def _store(
+    config: str | None, url: str | None, token: str | None, mcp_config: str | None = None
+) -> _LocalStore | _RemoteStore:
+    server = open_remote(url, token, config=config, mcp_config=mcp_config)
+    return _LocalStore(load_config(config), mcp_config) if server is None else _RemoteStore(server)
+
+
+def _stored(values: Mapping[str, Any]) -> StoredDefinition:
+    """Return a definition that a server has sent."""
+    from paddock.store.definitions import StoredDefinition
+
+    spec_json = json.dumps(values["spec"], sort_keys=True)
+    return StoredDefinition(
+        values["name"],
+        values["version"],
+        values.get("is_current", True),
+        values["created_at"],
+        values.get("removed_at"),
+        spec_json,
+    )
 
 
 def _read_toml(file: str) -> dict[str, Any]:
@@ -162,14 +252,10 @@ def _definition(stored: StoredDefinition) -> Definition:
     return parse_saved(stored.spec)
 
 
-def _saved(config: Config) -> list[StoredDefinition]:
-    return query_store(config, lambda store: store.definitions.list(LOCAL)) or []
-
-
-def _unknown(name: str, config: Config) -> Exception:
+def _unknown(name: str, store: _LocalStore | _RemoteStore) -> Exception:
     from paddock.definitions.definition import SHIPPED
 
-    return unknown("definition", name, [*SHIPPED, *(each.name for each in _saved(config))])
+    return unknown("definition", name, [*SHIPPED, *(each.name for each in store.list())])
 
 
 def _source(stored: StoredDefinition | None) -> str:

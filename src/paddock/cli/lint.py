@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddock.cli.options import CodeOption, FileArgument, JsonOption, read_code, refuse_empty
+from paddock.cli.options import (
+    CodeOption,
+    FileArgument,
+    JsonOption,
+    TokenOption,
+    UrlOption,
+    open_remote,
+    read_code,
+    refuse_empty,
+)
 from paddock.cli.render import stdout, to_json
-from paddock.cli.signals import raise_interrupted
+from paddock.cli.signals import Interrupts, raise_interrupted
+
+if TYPE_CHECKING:
+    from paddock.linter import Finding
+    from paddock.remote import RemotePaddock
 
 
 def lint(
@@ -18,6 +31,8 @@ def lint(
         list[str] | None,
         typer.Option(metavar="NAME", help="A variable or tool that is defined for the script. Repeatable."),
     ] = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Find likely mistakes in a Python script, without running it.
@@ -29,8 +44,11 @@ def lint(
 
     refuse_empty({"FILE": [file], "--name": name or []})
     out, source = stdout(), read_code(file, code, CODE_BYTES)
-    with raise_interrupted():
-        findings = find(source, names=name or ())
+    if (server := open_remote(url, token)) is not None:
+        findings = Interrupts().run(_lint_remotely(server, source, name or []))
+    else:
+        with raise_interrupted():
+            findings = find(source, names=name or ())
     if as_json:
         out.document(to_json([finding.to_dict() for finding in findings]))
     elif not findings:
@@ -39,3 +57,11 @@ def lint(
         for each in findings:
             out.spans((f"{each.line}:{each.column}", "cyan"), (f" {each.code} ", "red"), (each.message, ""))
     return 1 if findings else 0
+
+
+async def _lint_remotely(server: RemotePaddock, code: str, names: list[str]) -> list[Finding]:
+    from paddock.linter import Finding
+
+    async with server:
+        found = await server.request("POST", "/lint", body={"code": code, "names": names})
+    return [Finding(each["code"], each["message"], **each["location"]) for each in found]

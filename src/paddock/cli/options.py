@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paddock.config import TOKEN_VARIABLE, URL_VARIABLE
 from paddock.errors import BadFile, BadInput, CodeTooLarge, RequestError
 from paddock.model.files import File
 from paddock.model.limits import format_bytes
 
 if TYPE_CHECKING:
     from paddock.config import Config
+    from paddock.remote import RemotePaddock
+    from paddock.run import Paddock
 
 FILE_BYTES = 256 * 1024 * 1024
 SUFFIXES = {
@@ -41,6 +46,17 @@ McpConfigOption = Annotated[
         "--mcp-config", metavar="FILE", help="An MCP client's mcp.json: scripts may call the tools of its servers."
     ),
 ]
+UrlOption = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Do this on the server at this address (`paddock serve`). Default: $PADDOCK_URL."),
+]
+TokenOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN",
+        help="The token for --url. PADDOCK_TOKEN is safer: other users can see the arguments of a process.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -55,6 +71,53 @@ def load_config(file: str | None = None) -> Config:
 
     refuse_empty({"--config": [file]})
     return Config.load(file)
+
+
+@dataclass
+class Server:
+    """The server that `paddock --url URL COMMAND` names before the name of a command."""
+
+    url: str | None = None
+    token: str | None = None
+
+
+SERVER = Server()
+
+
+def open_remote(url: str | None, token: str | None, **local: object) -> RemotePaddock | None:
+    """Return the server that a command shall use: of its flag --url, else of $PADDOCK_URL. None: this machine.
+
+    `local` are the values of flags that cannot be used with a server.
+    """
+    refuse_empty({"--url": [url], "--token": [token]})
+    url = url or SERVER.url or os.environ.get(URL_VARIABLE) or None
+    token = token or SERVER.token
+    if url is None:
+        if token is not None:
+            raise RequestError("--token is for a server: give its address with --url as well")
+        return None
+    for name, value in local.items():
+        if value:
+            raise RequestError(f"--{name.replace('_', '-')} cannot be used with --url: the server has its own")
+    from paddock.remote import RemotePaddock
+
+    return RemotePaddock(url=url, token=token or os.environ.get(TOKEN_VARIABLE) or None)
+
+
+def load_settings(remote: RemotePaddock | None, file: str | None) -> Config:
+    """Return the configuration of a command; for a server, which has its own, one that allows everything."""
+    if remote is None:
+        return load_config(file)
+    from paddock.remote import ANY_CONFIG
+
+    return ANY_CONFIG
+
+
+def open_paddock(remote: RemotePaddock | None, config: Config, mcp_config: str | None) -> Paddock:
+    """Return the Paddock of a command: the server that the command uses, else one in this process."""
+    from paddock.run import Paddock
+
+    return Paddock(config, mcp_config=mcp_config) if remote is None else remote
 
 
 def refuse_empty(flags: Mapping[str, Iterable[str | None]]) -> None:

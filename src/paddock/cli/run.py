@@ -15,8 +15,12 @@ from paddock.cli.options import (
     FileArgument,
     JsonOption,
     McpConfigOption,
+    TokenOption,
+    UrlOption,
     language_of,
-    load_config,
+    load_settings,
+    open_paddock,
+    open_remote,
     read_code,
     read_file,
     read_inputs,
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from paddock.model.events import Event
     from paddock.model.request import RunOptions
     from paddock.model.result import RunResult
+    from paddock.run import Paddock
 
 
 def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
@@ -83,6 +88,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     mcp_config: McpConfigOption = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Save the script's artifacts in this folder.")] = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Run a script in the sandbox.
@@ -99,7 +106,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     """
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--mcp-config": [mcp_config], "--out": [out]})
-    settings, argv = load_config(config), arguments or []
+    remote = open_remote(url, token, mcp_config=mcp_config, trace_denied=trace_denied, config=config)
+    settings, argv = load_settings(remote, config), arguments or []
     if script and code is not None and file is not None:
         argv, file = [file, *argv], None  # like `python -c CODE ARG`
     if argv and not script:
@@ -120,7 +128,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     folder = None if out is None else make_folder(out)
     screen, err, interrupts = stdout(), stderr(), Interrupts()
     show = None if as_json else partial(_show_event, screen, err, interrupts)
-    result, contents = interrupts.run(_run(settings, mcp_config, source, options, show))
+    result, contents = interrupts.run(_run(open_paddock(remote, settings, mcp_config), source, options, show))
     saved = None if folder is None else save(folder, contents)
     if as_json:
         text = result.to_json()
@@ -133,8 +141,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
 
 
 async def _run(
-    config: Config,
-    mcp_config: str | None,
+    opened: Paddock,
     code: str,
     options: RunOptions,
     show: Callable[[Event], None] | None,
@@ -146,11 +153,10 @@ async def _run(
     from contextlib import aclosing
 
     from paddock.model.events import Done
-    from paddock.run import Paddock
 
     with build_progress() as end_progress:
         async with (
-            Paddock(config, mcp_config=mcp_config) as paddock,
+            opened as paddock,
             aclosing(paddock.stream(code, **options)) as events,
         ):
             async for event in events:

@@ -7,17 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, command_group, load_config, unknown
+from paddock.cli.options import (
+    ConfigOption,
+    JsonOption,
+    TokenOption,
+    UrlOption,
+    command_group,
+    load_config,
+    open_remote,
+    unknown,
+)
 from paddock.cli.render import WIDTH, Screen, local_time, short_json, stdout, to_json
 from paddock.cli.signals import Interrupts
-from paddock.errors import RequestError
+from paddock.errors import NotFound, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from paddock.config import Config
+    from paddock.remote import RemotePaddock
     from paddock.store.database import Store
-    from paddock.store.runs import RunSummary, StoredRun
+    from paddock.store.runs import RunFilters, RunSummary, StoredRun
 
 T = TypeVar("T")
 app = command_group("Runs that servers have stored: list, show.")
@@ -26,7 +36,7 @@ _COLOURS = {"ok": "green", "running": "yellow"}
 
 
 @app.command("list")
-def list_(
+def list_(  # noqa: PLR0913, PLR0917  one parameter for each flag
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Show at most this many.")] = 20,
     before: Annotated[
         str | None, typer.Option(metavar="ID", help="Only runs older than this one, for the next page.")
@@ -37,6 +47,8 @@ def list_(
     definition: Annotated[str | None, typer.Option(metavar="NAME", help="Only runs of this definition.")] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only runs of this session.")] = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """List the stored runs of servers, newest first."""
@@ -46,12 +58,16 @@ def list_(
     if verdict is not None and verdict not in (known := [*map(str, Verdict), RUNNING]):
         raise unknown("verdict", verdict, known)
 
-    async def find_runs(store: Store) -> list[RunSummary]:
-        return await store.runs.list(
-            EVERYONE, limit=limit, before=before, verdict=verdict, definition=definition, session=session
-        )
+    filters: RunFilters = {"verdict": verdict, "definition": definition, "session": session}
 
-    runs, out = query_store(load_config(config), find_runs), stdout()
+    async def find_runs(store: Store) -> list[RunSummary]:
+        return await store.runs.list(EVERYONE, limit=limit, before=before, **filters)
+
+    out, remote = stdout(), open_remote(url, token, config=config)
+    if remote is not None:
+        runs: list[RunSummary] | None = Interrupts().run(_list_remotely(remote, limit, before, filters))
+    else:
+        runs = query_store(load_config(config), find_runs)
     if as_json:
         out.document(to_json([run.to_dict() for run in runs or ()]))
         return 0
@@ -67,22 +83,24 @@ def list_(
 def show(
     run_id: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="The run's id.")],
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Show one stored run of a server: its code, result and tool calls."""
-    from paddock.model.spelling import nearest
     from paddock.store.runs import EVERYONE
 
     async def find_run(store: Store) -> StoredRun:
         run = await store.runs.get(EVERYONE, run_id)
         if run is not None:
             return run
-        known = [run.id for run in await store.runs.list(EVERYONE, limit=1000)]
-        near = next((name for name in known if name.startswith(run_id)), None) or nearest(run_id, known)
-        hint = f"did you mean {near!r}?" if near else "`paddock runs list` shows the stored runs"
-        raise RequestError(f"there is no run {run_id!r}; {hint}")
+        raise _unknown(run_id, [run.id for run in await store.runs.list(EVERYONE, limit=1000)])
 
-    run = query_store(load_config(config), find_run)
+    remote = open_remote(url, token, config=config)
+    if remote is not None:
+        run: StoredRun | None = Interrupts().run(_get_remotely(remote, run_id))
+    else:
+        run = query_store(load_config(config), find_run)
     if run is None:
         raise RequestError(f"there is no run {run_id!r}: no server has stored any yet")
     if as_json:
@@ -90,6 +108,56 @@ def show(
     else:
         _show_run(stdout(), run)
     return 0
+
+
+async def _list_remotely(
+    server: RemotePaddock, limit: int, before: str | None, filters: RunFilters
+) -> list[RunSummary]:
+    from paddock.store.runs import RunSummary
+
+    given = {name: value for name, value in {"before": before, **filters}.items() if value is not None}
+    async with server:
+        found = await server.request("GET", "/runs", params={"limit": limit, **given})
+    return [RunSummary(**_columns(each), beginning=each["beginning"]) for each in found["runs"]]
+
+
+async def _get_remotely(server: RemotePaddock, run_id: str) -> StoredRun:
+    from urllib.parse import quote
+
+    from paddock.store.runs import StoredRun
+
+    async with server:
+        try:
+            run = await server.request("GET", f"/runs/{quote(run_id, safe='')}")
+        except NotFound:
+            found = await server.request("GET", "/runs", params={"limit": 1000})
+            raise _unknown(run_id, [each["run_id"] for each in found["runs"]]) from None
+    result = run["result"]
+    return StoredRun(
+        **_columns(run),
+        beginning=run["code"],
+        code=run["code"],
+        live_stdout=run.get("stdout") or "",
+        live_stderr=run.get("stderr") or "",
+        cancel_requested=False,
+        calls=tuple(run.get("calls") or (result or {}).get("calls", ())),
+        result=result,
+    )
+
+
+def _columns(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what lists show of a run, by the names of `RunSummary`."""
+    names = ("principal", "session", "definition", "language", "engine", "started_at", "ended_at")
+    verdict = None if run["verdict"] == "running" else run["verdict"]
+    return {"id": run["run_id"], "verdict": verdict, **{name: run[name] for name in names}}
+
+
+def _unknown(run_id: str, known: list[str]) -> RequestError:
+    from paddock.model.spelling import nearest
+
+    near = next((name for name in known if name.startswith(run_id)), None) or nearest(run_id, known)
+    hint = f"did you mean {near!r}?" if near else "`paddock runs list` shows the stored runs"
+    return RequestError(f"there is no run {run_id!r}; {hint}")
 
 
 def query_store(config: Config, query: Callable[[Store], Awaitable[T]]) -> T | None:

@@ -134,7 +134,7 @@ async def _check_saved(services: Services, names: SavedNames) -> None:
 
     if not names or names == "all":
         return
-    saved = await services.definition_versions()
+    saved = {name for _, name in await services.all_definition_versions()}
     for name in names:
         if name not in saved:
             await services.aclose()

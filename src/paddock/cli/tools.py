@@ -15,8 +15,12 @@ from paddock.cli.options import (
     ConfigOption,
     JsonOption,
     McpConfigOption,
+    TokenOption,
+    UrlOption,
     command_group,
-    load_config,
+    load_settings,
+    open_paddock,
+    open_remote,
     read_inputs,
     refuse_empty,
 )
@@ -31,7 +35,6 @@ if TYPE_CHECKING:
     from paddock.model.events import Answer
     from paddock.model.tools import Tool
     from paddock.run import Paddock
-    from paddock.tools.policy import Rule
     from paddock.tools.upstream import Health
 
     Servers = Mapping[str, Health]
@@ -69,10 +72,12 @@ def list_(
     server: ServerOption = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """List every server with its state and tools. Exit status 1 if a server cannot be reached."""
-    session = _Session(config, mcp_config, server=server or [])
+    session = _Session(config, mcp_config, url, token, server=server or [])
     tools, servers = session.list_tools(server or ())
     documents = []
     for name, health in servers.items():
@@ -88,11 +93,13 @@ def list_(
             _show_server(stdout(), name, health, offered, session.config.tools.connect_seconds)
     if as_json:
         stdout().document(to_json(documents))
+    elif not servers:
+        stdout().line("The server has no MCP servers.")
     return 0 if all(health.state == "ready" for health in servers.values()) else 1
 
 
 @app.command()
-def search(
+def search(  # noqa: PLR0913, PLR0917  one parameter for each flag
     words: Annotated[
         list[str] | None, typer.Argument(metavar="WORD", show_default=False, help="What the tool should do.")
     ] = None,
@@ -105,6 +112,8 @@ def search(
     ] = "brief",
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Find tools by what they do, the best match first.
@@ -115,7 +124,7 @@ def search(
     from paddock.tools import describe
     from paddock.tools.catalogue import Catalogue
 
-    session = _Session(config, mcp_config, server=server or [], word=words or [], tag=tag or [])
+    session = _Session(config, mcp_config, url, token, server=server or [], word=words or [], tag=tag or [])
     all_tools, servers = session.list_tools(server or ())
     matches = Catalogue(all_tools).search(" ".join(words or ()), tags=tag or (), limit=limit)
     session.warn_of_missing(servers)
@@ -135,21 +144,20 @@ def show(
     tool: ToolArgument,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Show one tool, and whether scripts may call it."""
-    from paddock.tools.policy import parse
-
-    session = _Session(config, mcp_config, tool=[tool])
+    session = _Session(config, mcp_config, url, token, tool=[tool])
     all_tools, servers = session.list_tools(names=[tool])
     (match,) = _require_tools([tool], all_tools, servers)
-    rule = parse(session.config.tools.policy).decide(match)
+    decision = session.decide(match)
     if as_json:
-        decision = {"action": "allow", "rule": None} if rule is None else {"action": rule.action, "rule": str(rule)}
         values = {**_values(match, all_tools, "full"), "policy": decision}
         stdout().document(to_json(values))
     else:
-        _show_tool(stdout(), match, all_tools, rule)
+        _show_tool(stdout(), match, all_tools, decision)
     return 0
 
 
@@ -165,11 +173,13 @@ def stubs(
     output: Annotated[str | None, typer.Option(metavar="FILE", help="Write to this file. Default: stdout.")] = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
 ) -> int:
     """Write typed declarations of tools."""
     from paddock.tools.stubs import module
 
-    session = _Session(config, mcp_config, tool=tools or [], output=[output])
+    session = _Session(config, mcp_config, url, token, tool=tools or [], output=[output])
     all_tools, servers = session.list_tools(names=tools or ())
     text = module(_require_tools(tools, all_tools, servers) if tools else all_tools, language)
     session.warn_of_missing(servers)
@@ -196,6 +206,8 @@ def call(
     ] = None,
     mcp_config: McpConfigOption = None,
     config: ConfigOption = None,
+    url: UrlOption = None,
+    token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Call one tool as a script would.
@@ -206,7 +218,7 @@ def call(
     \b
     paddock tools call shop.orders --input status='"open"' --mcp-config mcp.json
     """
-    session = _Session(config, mcp_config, tool=[tool], inputs=[inputs])
+    session = _Session(config, mcp_config, url, token, tool=[tool], inputs=[inputs])
     arguments = read_inputs(input_ or [], inputs)
 
     async def call_it(paddock: Paddock, show: Callable[[str], None]) -> Answer:
@@ -230,10 +242,18 @@ app.command()(logins.logout)
 class _Session:
     """The settings of one command, and the `Paddock` that does its work."""
 
-    def __init__(self, config: str | None, mcp_config: str | None, **given: Iterable[str | None]) -> None:
+    def __init__(
+        self,
+        config: str | None,
+        mcp_config: str | None,
+        url: str | None,
+        token: str | None,
+        **given: Iterable[str | None],
+    ) -> None:
         flags = {name.upper() if name in ("tool", "word") else f"--{name}": values for name, values in given.items()}
         refuse_empty({**flags, "--mcp-config": [mcp_config]})
-        self.config = load_config(config)
+        self.remote = open_remote(url, token, mcp_config=mcp_config, config=config)
+        self.config = load_settings(self.remote, config)
         self._mcp_config = mcp_config
 
     def run(self, work: Work[T]) -> T:
@@ -241,10 +261,8 @@ class _Session:
         return Interrupts().run(self._run(work))
 
     async def _run(self, work: Work[T]) -> T:
-        from paddock.run import Paddock
-
-        async with Paddock(self.config, mcp_config=self._mcp_config) as paddock:
-            if not paddock.upstreams():
+        async with open_paddock(self.remote, self.config, self._mcp_config) as paddock:
+            if self.remote is None and not paddock.upstreams():
                 file = self._mcp_config
                 raise ConfigError(
                     f"{f'{file} has no servers' if file else 'no MCP servers are configured'}; "
@@ -259,12 +277,29 @@ class _Session:
         from paddock.tools.catalogue import servers_of
 
         async def find(paddock: Paddock, show: Callable[[str], None]) -> tuple[tuple[Tool, ...], Servers]:
-            wanted = list(dict.fromkeys([*servers, *servers_of(names, paddock.upstreams())]))
-            show(f"connecting to {', '.join(wanted or paddock.upstreams())}")
+            known = paddock.upstreams()
+            wanted = list(dict.fromkeys([*servers, *servers_of(names, known)])) or list(known)
+            show(f"connecting to {', '.join(wanted)}")
             tools = await paddock.tools(servers=wanted)
-            return tools, {name: paddock.upstreams()[name] for name in wanted or paddock.upstreams()}
+            known = paddock.upstreams()
+            return tools, {name: known[name] for name in wanted}
 
         return self.run(find)
+
+    def decide(self, tool: Tool) -> Mapping[str, Any]:
+        """Return whether scripts may call the tool, and the rule that says so."""
+        from paddock.tools.policy import parse
+
+        if (remote := self.remote) is not None:
+            of_server = {"server": tool.server} if tool.server else {}
+
+            async def find(paddock: Paddock, show: Callable[[str], None]) -> Any:
+                return await remote.request("GET", "/tools", params={"limit": 10_000, **of_server})
+
+            policies: dict[str, Mapping[str, Any]] = {each["name"]: each["policy"] for each in self.run(find)}
+            return policies[tool.full_name]
+        rule = parse(self.config.tools.policy).decide(tool)
+        return {"action": "allow", "rule": None} if rule is None else {"action": rule.action, "rule": str(rule)}
 
     def warn_of_missing(self, servers: Servers) -> None:
         """Warn on stderr of each server whose tools are missing."""
@@ -349,7 +384,7 @@ def _values(tool: Tool, all_tools: Sequence[Tool], detail: str) -> dict[str, Any
     return values
 
 
-def _show_tool(out: Screen, tool: Tool, all_tools: Sequence[Tool], rule: Rule | None) -> None:
+def _show_tool(out: Screen, tool: Tool, all_tools: Sequence[Tool], decision: Mapping[str, Any]) -> None:
     """Show a tool. Its description is in the docstring of its stub."""
     effects = [words[not value] for name, words in _HINTS.items() if (value := getattr(tool.hints, name)) is not None]
     title = one_line(tool.title)
@@ -357,7 +392,7 @@ def _show_tool(out: Screen, tool: Tool, all_tools: Sequence[Tool], rule: Rule | 
     out.line(f"  effects  {', '.join(effects) or 'not declared'}")
     if tool.tags:
         out.line(f"  tags     {one_line(', '.join(tool.tags))}")
-    action = "allow" if rule is None else rule.action
+    action, rule = decision["action"], decision["rule"]
     meaning, colour = _ACTIONS[action]
     reason = "no rule matches" if rule is None else f"by the rule {rule}"
     out.spans(("  policy   ", ""), (action, colour), (f": {meaning} ({reason})", ""))

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 WATCH_SECONDS = 1.0
 """How often the store is checked for definitions that another process saved."""
+MAX_PRINCIPALS = 1000
+"""How many principals' saved tools are kept ready. Those of others are made again when they are listed."""
 log = logging.getLogger(__name__)
 SavedNames = Collection[str] | Literal["all"]
 
@@ -113,64 +116,73 @@ class _CodeTool:
         return to_result(self.face.render_findings(findings))
 
 
+@dataclass(slots=True)
+class _Offered:
+    """The saved definitions of one principal, each with its tool, and their versions."""
+
+    versions: dict[str, int] = field(default_factory=dict)
+    tools: list[tuple[Definition, ServerTool]] = field(default_factory=list)
+
+
 class SavedTools:
-    """The tools of saved definitions: all of them, or those with the given names."""
+    """The tools of saved definitions: all of them, or those with the given names. Each principal has its own."""
 
     def __init__(self, services: Services, names: SavedNames) -> None:
         self._services, self._names = services, names
-        self._tools: list[tuple[Definition, ServerTool]] = []
-        self._versions: dict[str, int] = {}
+        self._offered: OrderedDict[str, _Offered] = OrderedDict()  # least recently used first
 
-    async def current(self) -> list[tuple[Definition, ServerTool]]:
-        """Return the definitions as they are in the store now, each with its tool."""
-        if self._names:
-            await self._refresh()
-        return self._tools
+    async def current(self, principal: str = LOCAL) -> list[tuple[Definition, ServerTool]]:
+        """Return the definitions of a principal as they are in the store now, each with its tool."""
+        if not self._names:
+            return []
+        offered = self._offered.setdefault(principal, _Offered())
+        self._offered.move_to_end(principal)
+        if len(self._offered) > MAX_PRINCIPALS:
+            self._offered.popitem(last=False)
+        await self._refresh(principal, offered)
+        return offered.tools
 
     async def watch(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Call `changed` whenever a definition that is offered changes in the store. A failing store is retried.
 
         Runs until it is cancelled, or returns at once if no saved definition is offered.
         """
-        known_versions: dict[str, int] | None = None
+        known_versions: dict[tuple[str, str], int] | None = None
         is_failing = False
         while self._names:
             try:
-                versions = await self._current_versions()
+                versions = await self._services.all_definition_versions()
             except StoreError as problem:
                 if not is_failing:
                     self._services.log_fault("saved definitions cannot be watched now", problem)
                 is_failing = True
             else:
                 is_failing = False
+                versions = {key: version for key, version in versions.items() if self._is_offered(key[1])}
                 if known_versions is not None and versions != known_versions:
                     await changed()
                 known_versions = versions
             await asyncio.sleep(WATCH_SECONDS)
 
-    async def _current_versions(self) -> dict[str, int]:
-        versions = await self._services.definition_versions()
-        return {name: version for name, version in versions.items() if self._is_offered(name)}
-
-    async def _refresh(self) -> None:
+    async def _refresh(self, principal: str, offered: _Offered) -> None:
         try:
-            if await self._current_versions() == self._versions:
+            versions = await self._services.definition_versions(principal)
+            if {name: each for name, each in versions.items() if self._is_offered(name)} == offered.versions:
                 return
-            stored = [
-                each for each in await self._services.store.definitions.list(LOCAL) if self._is_offered(each.name)
-            ]
+            stored = await self._services.store.definitions.list(principal)
         except StoreError as problem:
             self._services.log_fault("saved definitions could not be read", problem)
             return
-        self._versions = {each.name: each.version for each in stored}
-        self._tools = []
+        stored = [each for each in stored if self._is_offered(each.name)]
+        offered.versions, tools = {each.name: each.version for each in stored}, []
         for each in stored:
             try:
                 definition = parse_saved(each.spec)
             except (BadDefinition, StoreError) as problem:
                 log.warning("the definition %r is not offered: %s", each.name, problem)
                 continue
-            self._tools.append((definition, make_code_tool(self._services, definition)))
+            tools.append((definition, make_code_tool(self._services, definition)))
+        offered.tools = tools
 
     def _is_offered(self, name: str) -> bool:
         return self._names == "all" or name in self._names

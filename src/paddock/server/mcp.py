@@ -185,9 +185,9 @@ class _Handlers:
             watch.cancel()
             await asyncio.wait([watch])
 
-    async def _current(self) -> tuple[list[Definition], dict[str, ServerTool]]:
-        """The definitions and tools that are offered now."""
-        saved = await self._saved.current()
+    async def _current(self, context: Context) -> tuple[list[Definition], dict[str, ServerTool]]:
+        """The definitions and tools that are offered to this caller now."""
+        saved = await self._saved.current(_principal(context))
         definitions = [*self._definitions, *(definition for definition, _ in saved)]
         extra = [*(tool for _, tool in saved), *self._companions(definitions)]
         return definitions, {
@@ -210,7 +210,7 @@ class _Handlers:
         return tools
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        _, tools = await self._current()
+        _, tools = await self._current(context)
         context.lifespan_context.add(context)
         self._services.start_maintenance()
         return ListToolsResult(tools=[each.listing for each in tools.values()])
@@ -220,7 +220,7 @@ class _Handlers:
         http = received(context.request)
         tool = self._tools.get(params.name)
         if tool is None:
-            _, tools = await self._current()
+            _, tools = await self._current(context)
             tool = tools.get(params.name)
             if tool is None:
                 return envelope_result(_unknown_tool(params.name, tools))
@@ -252,7 +252,7 @@ class _Handlers:
         cursor = None if params is None else params.cursor
         with _protocol_errors(self._services):
             artifacts, next_cursor = await artifact_tools.list_resources(self._services, self._caller(context), cursor)
-        definitions, _ = await self._current()
+        definitions, _ = await self._current(context)
         context.lifespan_context.add(context)
         stubs = prompts.list_stubs(definitions) if cursor is None else []
         return ListResourcesResult(resources=[*stubs, *artifacts], next_cursor=next_cursor)
@@ -264,7 +264,7 @@ class _Handlers:
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
-        definitions, _ = await self._current()
+        definitions, _ = await self._current(context)
         with _protocol_errors(self._services):
             stubs = await prompts.read_stubs(self._services, definitions, uri)
             found = stubs or await artifact_tools.read_resource(self._services, self._caller(context), uri)
@@ -273,12 +273,12 @@ class _Handlers:
         return ReadResourceResult(contents=[found])
 
     async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
-        definitions, _ = await self._current()
+        definitions, _ = await self._current(context)
         context.lifespan_context.add(context)
         return ListPromptsResult(prompts=prompts.list_prompts(definitions))
 
     async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        definitions, _ = await self._current()
+        definitions, _ = await self._current(context)
         if params.name not in [each.name for each in prompts.list_prompts(definitions)]:
             raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
         with _protocol_errors(self._services):
@@ -291,7 +291,7 @@ class _Handlers:
         name = _session_name(context)
         http = received(context.request)
         token = "" if context.request is None else ", ".join(context.request.headers.getlist("authorization"))
-        principal = LOCAL if http is None else http.identity.principal
+        principal = _principal(context)
         session = None if name is None else self._services.sessions.get(name, principal, token)
         if http is None:
             return Caller(principal, session, report)
@@ -347,6 +347,11 @@ async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[
         if not task.done():
             task.cancel()
             await asyncio.wait([task])
+
+
+def _principal(context: Context) -> str:
+    http = received(context.request)
+    return LOCAL if http is None else http.identity.principal
 
 
 def _session_name(context: Context) -> str | None:

@@ -19,7 +19,7 @@ from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
-from paddock.store.definitions import peek_versions
+from paddock.store.definitions import peek_all_versions, peek_versions
 
 if TYPE_CHECKING:
     from paddock.server.runs import Run
@@ -148,10 +148,15 @@ class Services:
         except StoreError as problem:
             self.log_fault("a session could not be stored", problem)
 
-    async def definition_versions(self) -> dict[str, int]:
-        """Return the current version of each saved definition, by name. Does not create a store."""
-        versions = await asyncio.to_thread(peek_versions, self.store.path, LOCAL)
-        return await self.store.definitions.versions(LOCAL) if versions is None else versions
+    async def definition_versions(self, principal: str = LOCAL) -> dict[str, int]:
+        """Return the current version of each definition that the principal saved, by name. Does not create a store."""
+        versions = await asyncio.to_thread(peek_versions, self.store.path, principal)
+        return await self.store.definitions.versions(principal) if versions is None else versions
+
+    async def all_definition_versions(self) -> dict[tuple[str, str], int]:
+        """Return the same of every principal, by principal and name."""
+        versions = await asyncio.to_thread(peek_all_versions, self.store.path)
+        return await self.store.definitions.all_versions() if versions is None else versions
 
     async def store_artifact(
         self, caller: Caller, name: str, mime_type: str, data: bytes, run_id: str | None = None

@@ -67,20 +67,42 @@ class StoredDefinitions:
         """Return the number of the current version of each definition, by name."""
         return {each.name: each.version for each in await self.list(principal)}
 
+    async def all_versions(self) -> dict[tuple[str, str], int]:
+        """Return `versions` of every principal, by principal and name."""
+        return await self._store.read(_all_versions)
+
 
 def peek_versions(path: Path, principal: str) -> dict[str, int] | None:
-    """Return `versions` within a millisecond and without opening the store; None if that is not possible.
+    """Return `versions` within a millisecond and without opening the store; None if that is not possible."""
+    rows = _peek(path, "SELECT name, version FROM definitions WHERE principal = ? AND is_current", principal)
+    return None if rows is None else dict(rows)
+
+
+def peek_all_versions(path: Path) -> dict[tuple[str, str], int] | None:
+    """Return `all_versions` without opening the store; None if that is not possible.
 
     A server polls this every second, and opening the store takes half a second and 20 MB.
     """
+    rows = _peek(path, "SELECT principal, name, version FROM definitions WHERE is_current")
+    return None if rows is None else {(principal, name): version for principal, name, version in rows}
+
+
+def _peek(path: Path, query: str, *values: str) -> list[Any] | None:
     if not path.exists():
-        return {}
-    query = "SELECT name, version FROM definitions WHERE principal = ? AND is_current"
+        return []
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.1)) as connection:
-            return dict(connection.execute(query, [principal]).fetchall())
+            return connection.execute(query, values).fetchall()
     except sqlite3.Error:  # the file is busy, or has another version
         return None
+
+
+def _all_versions(connection: sqlalchemy.Connection) -> dict[tuple[str, str], int]:
+    from paddock.store.tables import definitions, sa
+
+    query = sa.select(definitions.c.principal, definitions.c.name, definitions.c.version)
+    rows = connection.execute(query.where(definitions.c.is_current))
+    return {(row.principal, row.name): row.version for row in rows}
 
 
 def _select(

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, true, update
 
 from paddock.errors import RequestError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
 from paddock.store.journal import calls_of, parse_stored, stored_text
-from paddock.store.runs import EVERYONE, RUNNING, Everyone, NewRun, RunSummary, StoredRun, Summaries
+from paddock.store.runs import EVERYONE, RUNNING, Everyone, NewRun, RunFilters, RunSummary, StoredRun, Summaries
 from paddock.store.tables import calls, runs
 
 if TYPE_CHECKING:
@@ -130,15 +130,17 @@ class RunRecords:
         return StoredRun(*values)
 
     def list(
-        self, principal: str | Everyone, limit: int, before: str | None, filters: Mapping[str, str | None]
+        self,
+        principal: str | Everyone,
+        limit: int,
+        before: str | None,
+        filters: RunFilters,
     ) -> Summaries:
         """Return runs that are older than the run `before`, newest first. `filters` are for columns."""
         query = _select(principal).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
         for name, value in filters.items():
-            if (name, value) == ("verdict", RUNNING):
-                query = query.where(_IS_RUNNING)
-            elif value is not None:
-                query = query.where(runs.c[name] == value)
+            if value is not None:
+                query = query.where(_condition(name, value))
         if before is not None:
             last = self.connection.execute(_select(principal).where(runs.c.id == before)).one_or_none()
             if last is None:
@@ -146,6 +148,15 @@ class RunRecords:
             is_same_time = (runs.c.started_at == last.started_at) & (runs.c.id < before)
             query = query.where((runs.c.started_at < last.started_at) | is_same_time)
         return [RunSummary(*row) for row in self.connection.execute(query)]
+
+
+def _condition(name: str, value: object) -> ColumnElement[bool]:
+    """Return the condition of one of the filters."""
+    if (name, value) == ("verdict", RUNNING):
+        return _IS_RUNNING
+    if name == "started_after":
+        return runs.c.started_at > value
+    return runs.c.started_at < value if name == "started_before" else runs.c[name] == value
 
 
 def _select(principal: str | Everyone, *more: str) -> Select[Any]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
 from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.result import RunResult
@@ -111,6 +111,18 @@ class StoredRun(RunSummary):
         return {**values, "result": self.result}
 
 
+class RunFilters(TypedDict, total=False):
+    """Which runs to list. None means any."""
+
+    verdict: str | None
+    definition: str | None
+    session: str | None
+    engine: str | None
+    language: str | None
+    started_after: float | None
+    started_before: float | None
+
+
 @dataclass(slots=True)
 class _Running:
     """A run of this process that is in progress, with the end of its output."""
@@ -192,12 +204,9 @@ class StoredRuns:
         *,
         limit: int = 50,
         before: str | None = None,
-        verdict: str | None = None,
-        definition: str | None = None,
-        session: str | None = None,
+        **filters: Unpack[RunFilters],
     ) -> Summaries:
         """List runs, newest first. `before` is the last id of the previous page; `verdict` may be "running"."""
-        filters = {"verdict": verdict, "definition": definition, "session": session}
         limit = max(0, min(limit, LIST_LIMIT))
         return await self._read(lambda records: records.list(principal, limit, before, filters))
 

@@ -6,13 +6,14 @@ Every operation works on the caller's own things. Those of another principal do 
 from __future__ import annotations
 
 import asyncio
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 
 from paddock import __version__
-from paddock.server.rest import artifacts, definitions, host, problems, runs, tools
+from paddock.server.rest import artifacts, definitions, examples, host, problems, runs, tools
 from paddock.server.rest.models import Problem
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def make_rest(services: Services) -> FastAPI:
     for module in (runs, artifacts, definitions, tools, host):
         app.include_router(module.make_router(services), prefix=PREFIX)
     problems.install(app, services)
-    _describe_errors(app)
+    _complete_document(app)
 
     async def show_document(request: Request) -> JSONResponse:
         return JSONResponse(await asyncio.to_thread(app.openapi))  # making it takes a third of a second, once
@@ -39,8 +40,8 @@ def make_rest(services: Services) -> FastAPI:
     return app
 
 
-def _describe_errors(app: FastAPI) -> None:
-    """Let the document describe errors as they are: FastAPI would announce its own shape of validation errors."""
+def _complete_document(app: FastAPI) -> None:
+    """Add examples to the document, and errors as they are: FastAPI would announce its own validation errors."""
     make_openapi = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -55,6 +56,7 @@ def _describe_errors(app: FastAPI) -> None:
             for path in document["paths"].values():
                 for operation in path.values():
                     operation["responses"] |= _problems(operation["responses"])
+            examples.add(document)
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]
@@ -62,7 +64,7 @@ def _describe_errors(app: FastAPI) -> None:
 
 def _problems(responses: dict[str, Any]) -> dict[str, Any]:
     return {
-        status: {**problems.SCHEMA, "description": described["description"]}
+        status: {**deepcopy(problems.SCHEMA), "description": described["description"]}
         for status, described in responses.items()
         if int(status) >= 400
     }

@@ -67,9 +67,13 @@ def make_router(services: Services) -> APIRouter:
         type: Annotated[str, Query(max_length=200, description="A pattern such as `image/*`.")] = "",  # noqa: A002
         limit: Annotated[int, Query(ge=1, le=1000)] = 50,
         cursor: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
+        ref: Annotated[str | None, Query(description="Only the artifact that a script reads by this.")] = None,
     ) -> dict[str, Any]:
-        """List your artifacts, newest first."""
+        """List your artifacts, newest first. With `ref`, an id, URL or file name, find the one that it means."""
         scope = await scope_of(request)
+        if ref is not None:
+            found = await scope.find(ref)
+            return {"artifacts": [] if found is None else [_values(found)], "next": None}
         page = await scope.list(filename=filename, mime_type=type, limit=limit, cursor=cursor)
         return {"artifacts": [_values(each) for each in page.artifacts], "next": page.cursor}
 

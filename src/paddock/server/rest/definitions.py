@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
@@ -20,11 +21,13 @@ from paddock.server.rest.models import (
     DefinitionModel,
     SavedDefinitionModel,
     ValidatedModel,
+    VersionModel,
 )
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
     from paddock.server.sessions import Caller
+    from paddock.store.definitions import StoredDefinition
 
 MAX_DEFINITIONS = 200
 """How many definitions a principal may have. Lists show all of them."""
@@ -42,31 +45,34 @@ def make_router(services: Services) -> APIRouter:
         return checked.warnings
 
     async def find(principal: str, name: str) -> dict[str, Any]:
+        if name in SHIPPED:
+            return _shipped(name)
         saved = {each.name: each for each in await services.store.definitions.list(principal)}
         if name not in saved:
             raise NotFound(f"there is no definition {name[:100]!r}")
-        return {
-            "name": name,
-            "version": saved[name].version,
-            "created_at": saved[name].created_at,
-            "spec": saved[name].spec,
-        }
+        return _saved(saved[name])
 
     @router.get("/definitions", response_model=list[DefinitionModel], responses=problems.responses())
     async def list_definitions(request: Request) -> list[dict[str, Any]]:
-        """List the definitions that you have saved."""
+        """List the definitions that come with Paddock, and those that you have saved."""
         caller = await get_caller(services, request)
         saved = await services.store.definitions.list(caller.principal)
-        return [
-            {"name": each.name, "version": each.version, "created_at": each.created_at, "spec": each.spec}
-            for each in saved
-        ]
+        return [*map(_shipped, SHIPPED), *map(_saved, saved)]
 
     @router.get("/definitions/{name}", response_model=DefinitionModel, responses=problems.responses(404))
     async def get(request: Request, name: str) -> dict[str, Any]:
-        """Get a definition that you have saved."""
+        """Get a definition, saved or shipped."""
         caller = await get_caller(services, request)
         return await find(caller.principal, name)
+
+    @router.get("/definitions/{name}/versions", response_model=list[VersionModel], responses=problems.responses(404))
+    async def versions(request: Request, name: str) -> list[dict[str, Any]]:
+        """List every version of a definition that you have saved, newest first, even if it was removed."""
+        caller = await get_caller(services, request)
+        found = await services.store.definitions.history(caller.principal, name)
+        if not found:
+            raise NotFound(f"there is no definition {name[:100]!r}")
+        return [{**_saved(each), "is_current": each.is_current, "removed_at": each.removed_at} for each in found]
 
     @router.put("/definitions/{name}", response_model=SavedDefinitionModel, responses=problems.responses(400, 422))
     async def save(request: Request, name: str, body: DefinitionBody) -> dict[str, Any]:
@@ -74,8 +80,8 @@ def make_router(services: Services) -> APIRouter:
         caller = await get_caller(services, request)
         values = _values(body, name)
         warnings = await check(caller, values)
-        await services.store.definitions.save(caller.principal, name, values)
-        return {**await find(caller.principal, name), "warnings": warnings}
+        stored = await services.store.definitions.save(caller.principal, name, values)
+        return {**_saved(stored), "warnings": warnings}
 
     @router.delete("/definitions/{name}", status_code=204, responses=problems.responses(404))
     async def delete(request: Request, name: str) -> None:
@@ -102,6 +108,14 @@ def make_router(services: Services) -> APIRouter:
         return Response(text, media_type="application/json")
 
     return router
+
+
+def _saved(stored: StoredDefinition) -> dict[str, Any]:
+    return {"name": stored.name, "version": stored.version, "created_at": stored.created_at, "spec": stored.spec}
+
+
+def _shipped(name: str) -> dict[str, Any]:
+    return {"name": name, "version": None, "created_at": None, "spec": asdict(shipped(name))}
 
 
 def _values(body: DefinitionBody, name: str | None) -> dict[str, Any]:

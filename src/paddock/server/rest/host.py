@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 
 from paddock import __version__
+from paddock.doctor import diagnose
 from paddock.jail.environments import configured, ready
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.server.readiness import Readiness
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
-from paddock.server.rest.models import ContextBody, EngineModel, EnvironmentModel, HealthModel
+from paddock.server.rest.models import ContextBody, DoctorModel, EngineModel, EnvironmentModel, HealthModel
 from paddock.server.session_tools import check_connections, check_fields
 
 if TYPE_CHECKING:
+    from paddock.config import Config
     from paddock.server.services import Services
     from paddock.server.sessions import Caller
 
 
+DIAGNOSIS_SECONDS = 60.0
+
+
 def make_router(services: Services) -> APIRouter:
     router = APIRouter(tags=["server"])
-    readiness = Readiness(services)
+    readiness, diagnosis = Readiness(services), _Diagnosis(services.config)
 
     @router.get("/context", response_model=ContextBody, responses=problems.responses())
     async def get_context(request: Request) -> dict[str, Any]:
@@ -42,6 +50,14 @@ def make_router(services: Services) -> APIRouter:
         context.connections.update(connections)
         await services.record_session(caller)
         return _context(caller)
+
+    @router.delete("/context", status_code=204, responses=problems.responses())
+    async def clear_context(request: Request) -> None:
+        """Remove the values that the server adds to your tool calls."""
+        caller = await get_caller(services, request)
+        caller.context.values.clear()
+        caller.context.connections.clear()
+        await services.record_session(caller)
 
     @router.get("/engines", response_model=list[EngineModel], responses=problems.responses())
     async def engines(request: Request) -> list[dict[str, Any]]:
@@ -84,7 +100,30 @@ def make_router(services: Services) -> APIRouter:
             "running": queue.running,
         }
 
+    @router.get("/doctor", response_model=DoctorModel, responses=problems.responses())
+    async def doctor(request: Request) -> dict[str, Any]:
+        """Find out what works on the server's machine by starting every engine. The answer is kept for a minute."""
+        text = json.dumps(await diagnosis.get())
+        found: dict[str, Any] = json.loads(services.without_host_paths(text))
+        return found
+
     return router
+
+
+class _Diagnosis:
+    """What `paddock doctor` finds. However many callers ask, the engines are tried once a minute at most."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = asyncio.Lock()
+        self._found: dict[str, Any] | None = None
+        self._found_at = 0.0
+
+    async def get(self) -> dict[str, Any]:
+        async with self._lock:
+            if self._found is None or time.monotonic() - self._found_at > DIAGNOSIS_SECONDS:
+                self._found, self._found_at = await diagnose(self._config), time.monotonic()
+            return self._found
 
 
 def _context(caller: Caller) -> dict[str, Any]:

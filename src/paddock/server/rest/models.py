@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES
 
 Text = Annotated[str, Field(max_length=10_000)]
-MAX_FILES = 100
+MAX_FILES = 1000
 MAX_NAMES = 1000
 """How many names a list may have. pydantic describes each that is wrong, which took 20 s for a million."""
 
@@ -51,10 +52,18 @@ def _one_of(*values: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
+def _text(value: object) -> str:
+    """Accept lone surrogates too, which Pydantic refuses: the result says that such code cannot be run."""
+    if not isinstance(value, str):
+        raise PydanticCustomError("string_type", "Input should be a valid string")
+    return value
+
+
 _Language = Annotated[str, _one_of(*LANGUAGES, *ALIASES)]
 _Engine = Annotated[str, _one_of(*ENGINES)]
 _Mode = Annotated[str, _one_of(*MODES)]
 _Globals = Annotated[str, _one_of(*GLOBALS)]
+_Code = Annotated[Any, PlainValidator(_text), WithJsonSchema({"type": "string"})]
 _Limits = Annotated[dict[str, Any], WithJsonSchema(LimitsBody.model_json_schema())]
 
 
@@ -63,8 +72,9 @@ _BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 
 
 class _NewFile(Body):
-    file_name: str = Field(min_length=1, max_length=255, examples=["orders.csv"])
-    file_type: str = Field("", max_length=200, description="csv, json, … or a MIME type; default: by file_name.")
+    file_name: str = Field(examples=["orders.csv"])
+    file_type: str = Field("", description="For the script: csv, json, … or a MIME type.")
+    element_id: str = Field("", description="For the script: your own name for the file.")
 
 
 class TextFile(_NewFile):
@@ -88,7 +98,7 @@ class ArtifactFile(Body):
 class RunBody(Body):
     """A script to run."""
 
-    code: str = Field(examples=["sum(prices)"])
+    code: _Code = Field(examples=["sum(prices)"])
     language: _Language = "python"
     engine: _Engine | None = Field(None, description="Default: the configured engine.")
     inputs: dict[str, Any] | None = Field(
@@ -160,20 +170,11 @@ VERDICTS = (
     *("ok", "raised", "rejected", "timeout", "out_of_memory", "output_limit"),
     *("crashed", "denied", "cancelled", "lost"),
 )
-_EXAMPLE: dict[str, Any] = {
-    "run_id": "r_5QmQ0GkJ2yW0w1bC",
-    "verdict": "ok",
-    "output": 6,
-    "language": "python",
-    "engine": "cpython",
-    "usage": {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 1048576, "output_bytes": 1},
-}
 
 
 class ResultModel(BaseModel):
     """How a run ended, the same as in the library and with `--json`."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
     run_id: str
     verdict: Literal[VERDICTS]  # type: ignore[valid-type]
     output: Any = Field(None, description="The script's value.")
@@ -220,6 +221,10 @@ class RunSummaryModel(BaseModel):
     ended_at: float | None
 
 
+class ListedRunModel(RunSummaryModel):
+    beginning: str = Field(description="The first characters of the code.")
+
+
 class StoredRunModel(RunSummaryModel):
     """A run with everything that is stored. Before it ends it has output, calls and progress so far, and no result."""
 
@@ -232,8 +237,20 @@ class StoredRunModel(RunSummaryModel):
     progress: dict[str, Any] | None = None
 
 
+class FiltersQuery(BaseModel):
+    """Which runs to list."""
+
+    verdict: str | None = Field(None, max_length=20, description="A verdict, or `running`.")
+    definition: str | None = Field(None, max_length=100)
+    session: str | None = Field(None, max_length=100)
+    engine: str | None = Field(None, max_length=20)
+    language: str | None = Field(None, max_length=20)
+    started_after: float | None = Field(None, description="Seconds since 1970.")
+    started_before: float | None = Field(None, description="Seconds since 1970.")
+
+
 class RunListModel(BaseModel):
-    runs: list[RunSummaryModel]
+    runs: list[ListedRunModel]
     next: str | None = Field(description="Pass it as `before` to get the next page.")
 
 
@@ -242,6 +259,7 @@ class LintBody(Body):
 
     code: str = Field(examples=["import os\nprint(1)"])
     mode: _Mode = Field("expression", description="`script`: a program, in which `return` is an error.")
+    names: list[str] = Field([], description="Variables and tools that are defined for the script.")
 
 
 class LocationModel(BaseModel):
@@ -289,12 +307,19 @@ class DefinitionBody(Body):
 
 
 class DefinitionModel(BaseModel):
-    """A saved definition. `spec` is what was saved."""
+    """A definition. `spec` is what was saved. One that comes with Paddock has no version."""
 
-    name: str
-    version: int
-    created_at: float
+    name: str = Field(examples=["totals"])
+    version: int | None
+    created_at: float | None = Field(description="Seconds since 1970.")
     spec: dict[str, Any]
+
+
+class VersionModel(DefinitionModel):
+    """One version of a definition."""
+
+    is_current: bool
+    removed_at: float | None
 
 
 class ValidatedModel(BaseModel):
@@ -331,10 +356,18 @@ class HintsModel(BaseModel):
     open_world: bool | None = None
 
 
+class PolicyModel(BaseModel):
+    """Whether scripts may call a tool: allow, ask or deny, and the rule that says so."""
+
+    action: Literal["allow", "ask", "deny"]
+    rule: str | None
+
+
 class ToolModel(BaseModel):
     """A tool that scripts can call. Its texts come from its server: do not trust them."""
 
     name: str = Field(examples=["shop.orders"])
+    id: str = Field(description="Six characters derived from the name.", examples=["3f9a1c"])
     server: str
     title: str
     description: str
@@ -342,6 +375,7 @@ class ToolModel(BaseModel):
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None
     hints: HintsModel
+    policy: PolicyModel
 
 
 class ToolAnswerModel(BaseModel):
@@ -399,5 +433,10 @@ class HealthModel(BaseModel):
 class DoctorModel(BaseModel):
     """What works on this machine, by trying it: as `paddock doctor --json`."""
 
-    model_config = ConfigDict(extra="allow")
+    version: str
+    python: str
+    platform: str
+    kernel: str
     engines: list[dict[str, Any]]
+    lint: dict[str, Any]
+    missing: list[str] = Field(description="What this platform cannot do, regardless of what is installed.")

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from paddock.definitions.faces import FaceRequest
-from paddock.errors import BadFile, NotFound, PaddockError
+from paddock.errors import NotFound, PaddockError
 from paddock.linter import alint
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
-from paddock.model.files import File
+from paddock.server.artifacts import add_files
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller, slot
 from paddock.server.rest.models import (
-    ArtifactFile,
-    BinaryFile,
     CheckModel,
+    FiltersQuery,
     FindingModel,
     LintBody,
     PendingModel,
@@ -33,17 +30,14 @@ from paddock.server.rest.models import (
     RunBody,
     RunListModel,
     StoredRunModel,
-    TextFile,
 )
+from paddock.server.rest.run_requests import OPENAPI, make_request, read_request
 from paddock.server.runs import Run, cancel_run, create_run
-from paddock.store.runs import RUNNING, StoredRun
-from paddock.tools.broker import ARGUMENT_BYTES, parse_arguments
-from paddock.tools.size import run_by_size
+from paddock.store.runs import RUNNING, RunFilters, StoredRun
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from paddock.model.request import RunOptions
     from paddock.server.services import Services
     from paddock.server.sessions import Caller
 
@@ -59,6 +53,15 @@ KeyHeader = Annotated[
     str | None,
     Header(alias="Idempotency-Key", max_length=255, description="A repeated request with this key starts nothing new."),
 ]
+AskedRun = Annotated[FaceRequest, Depends(read_request)]
+_NAMES: Mapping[type[Any], str] = {
+    Output: "output",
+    ToolCall: "tool_call",
+    ToolResult: "tool_result",
+    Progress: "progress",
+    Artifact: "artifact",
+}
+"""What a stream calls each event. The data are its fields."""
 
 
 def make_router(services: Services) -> APIRouter:
@@ -70,26 +73,32 @@ def make_router(services: Services) -> APIRouter:
         responses={
             200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}, "description": "How the run ended."},
             202: {"model": PendingModel, "description": "The run was detached, and waits or runs."},
-            **problems.responses(400, 409, 422),
+            **problems.responses(400, 422),
         },
+        openapi_extra=OPENAPI,
     )
-    async def create(request: Request, body: RunBody, idempotency_key: KeyHeader = None) -> Response:
+    async def create(
+        request: Request,
+        asked: AskedRun,
+        idempotency_key: KeyHeader = None,
+        quiet: Annotated[bool, Query(description="Stream `started` and `done` only.")] = False,
+    ) -> Response:
         """Run a script and wait for its result, or with `detach` return at once.
 
-        With `Accept: text/event-stream`, the run's events are streamed: `started`, `output`, `tool_call`,
-        `tool_result`, `progress`, `artifact`, and last `done` with the result. A client that reads too slowly misses
-        some: `dropped` says how many. A client that disconnects cancels its run, unless it is detached.
+        Files may be parts of a form, beside its part `request`. With `Accept: text/event-stream`, the run's events are
+        streamed: `started`, `output`, `tool_call`, `tool_result`, `progress`, `artifact`, and last `done` with the
+        result. A client that reads too slowly misses some: `dropped` says how many. A client that disconnects cancels
+        its run, unless it is detached.
         """
         caller = await get_caller(services, request)
-        asked = await asyncio.to_thread(_face_request, body, idempotency_key)
         events: Events | None = None
-        if EVENT_STREAM in request.headers.get("accept", "") and not body.detach:
+        if EVENT_STREAM in request.headers.get("accept", "") and not asked.detach:
             events = Events()
-            caller = replace(caller, watch=events.add)
+            caller = caller if quiet else replace(caller, watch=events.add)
         run = await create_run(services, caller, None, asked)
         if isinstance(run, StoredRun):
             return await _repeated(services, run)
-        if body.detach:
+        if asked.detach:
             run.detach()
             return JSONResponse(run.state(), 202, {"Location": f"/v1/runs/{run.id}"})
         if events is not None:
@@ -102,16 +111,15 @@ def make_router(services: Services) -> APIRouter:
         request: Request,
         limit: Annotated[int, Query(ge=1, le=1000)] = 50,
         before: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
-        verdict: Annotated[str | None, Query(max_length=20, description="A verdict, or `running`.")] = None,
-        definition: Annotated[str | None, Query(max_length=100)] = None,
+        *,
+        filters: Annotated[FiltersQuery, Query()],
     ) -> dict[str, Any]:
         """List your runs, newest first."""
         caller = await get_caller(services, request)
-        found = await services.store.runs.list(
-            caller.principal, limit=limit, before=before, verdict=verdict, definition=definition
-        )
+        chosen: RunFilters = filters.model_dump()  # type: ignore[assignment]
+        found = await services.store.runs.list(caller.principal, limit=limit, before=before, **chosen)
         return {
-            "runs": [each.to_dict() for each in found],
+            "runs": [{**each.to_dict(), "beginning": each.beginning} for each in found],
             "next": found[-1].id if len(found) == limit else None,
         }
 
@@ -140,43 +148,26 @@ def make_router(services: Services) -> APIRouter:
         return await _show(services, caller, run_id)
 
     @router.post("/check", response_model=CheckModel, responses=problems.responses(400, 422))
-    async def check(request: Request, body: RunBody) -> dict[str, Any]:
+    async def check(
+        request: Request,
+        body: RunBody,
+        compile: Annotated[bool, Query(description="Set it to false to check only the request.")] = True,  # noqa: A002
+    ) -> dict[str, Any]:
         """Compile a script without running it, and check its types with `type_check`."""
         caller = await get_caller(services, request)
-        asked = await asyncio.to_thread(_face_request, body, None)
+        asked = await add_files(services, caller, await asyncio.to_thread(make_request, body))
+        method = services.paddock.check if compile else services.paddock.validate
         async with slot(services, caller):
-            error = await services.paddock.check(asked.code, **asked.options)
+            error = await method(asked.code, **asked.options)
         return {"error": None if error is None else asdict(error)}
 
     @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
     async def lint(request: Request, body: LintBody) -> list[dict[str, Any]]:
         """Check Python code with Ruff. The code is not run."""
         async with slot(services, await get_caller(services, request)):
-            return [each.to_dict() for each in await alint(body.code, mode=body.mode)]
+            return [each.to_dict() for each in await alint(body.code, names=body.names, mode=body.mode)]
 
     return router
-
-
-def _face_request(body: RunBody, key: str | None) -> FaceRequest:
-    names = ("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals")
-    options: RunOptions = {name: getattr(body, name) for name in names if name in body.model_fields_set}  # type: ignore[assignment]
-    if body.limits is not None:
-        options["limits"] = body.limits
-    options["files"] = [_file(each) for each in body.files if not isinstance(each, ArtifactFile)]
-    artifacts = tuple(each.artifact for each in body.files if isinstance(each, ArtifactFile))
-    return FaceRequest(body.code, options, detach=body.detach, idempotency_key=key, artifacts=artifacts)
-
-
-def _file(body: TextFile | BinaryFile) -> File:
-    if isinstance(body, BinaryFile):
-        try:
-            return File(body.file_name, base64.b64decode(body.base64, validate=True), body.file_type)
-        except (binascii.Error, ValueError):
-            raise BadFile(f"the content of {body.file_name!r} is not base64") from None
-    try:
-        return File(body.file_name, body.content.encode(), body.file_type)
-    except UnicodeEncodeError:
-        raise BadFile(f"the content of {body.file_name!r} is not valid Unicode: send it as base64") from None
 
 
 async def _repeated(services: Services, run: StoredRun) -> Response:
@@ -293,30 +284,12 @@ class _RunStream(StreamingResponse):
             if event is None:
                 break
             if not isinstance(event, Done):
-                yield _event(*await _described(event))
+                yield _event(_NAMES[type(event)], asdict(event))
         try:
             name, data = "done", await asyncio.to_thread((await asyncio.shield(self._task)).to_json)
         except PaddockError as fault:
             name, data = "error", problems.describe(self._services, fault).model_dump_json()
         yield f"event: {name}\ndata: {data}\n\n"
-
-
-async def _described(event: Event) -> tuple[str, Mapping[str, Any]]:
-    match event:
-        case Output():
-            return "output", asdict(event)
-        case ToolCall():
-            text = event.arguments_json  # as the guest sent it: maybe not JSON
-            arguments = {} if len(text) > ARGUMENT_BYTES else await run_by_size(text, parse_arguments, text)
-            shown = arguments if isinstance(arguments, dict) else {}
-            return "tool_call", {"id": event.id, "tool": event.tool, "arguments": shown}
-        case ToolResult():
-            return "tool_result", asdict(event)
-        case Progress():
-            return "progress", asdict(event)
-        case Artifact():
-            return "artifact", asdict(event)
-    raise AssertionError(event)
 
 
 def _event(name: str, values: Mapping[str, Any]) -> str:

@@ -8,42 +8,61 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from paddock.errors import UnknownTool
 from paddock.model.request import RunContext
 from paddock.server.http import received
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller, slot
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
+from paddock.tools.policy import parse
 
 if TYPE_CHECKING:
     from paddock.model.tools import Tool
     from paddock.server.services import Services
+    from paddock.tools.policy import Rule
+
+MAX_TOOLS = 10_000
 
 
 def make_router(services: Services) -> APIRouter:
     router = APIRouter(tags=["tools"])
+    rules = parse(services.config.tools.policy)
+
+    async def named(ids: list[str]) -> list[str]:
+        known = {each.id: each.full_name for each in await services.paddock.tools()}
+        for each in ids:
+            if each not in known:
+                raise UnknownTool(f"there is no tool with the id {each!r}")
+        return [known[each] for each in ids]
 
     @router.get("/tools", response_model=list[ToolModel], responses=problems.responses(422))
     async def list_tools(
         request: Request,
-        query: Annotated[str, Query(max_length=1000, description="Words to search for; default: all tools.")] = "",
+        query: Annotated[str | None, Query(max_length=1000, description="Words to search for.")] = None,
         server: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006  never changed
         tag: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        limit: Annotated[int, Query(ge=1, le=MAX_TOOLS)] = 100,
     ) -> list[dict[str, Any]]:
-        """List or search the tools that scripts can call, best first."""
-        found = await services.paddock.search_tools(query, servers=server, tags=tag, limit=limit)
-        return [_values(each) for each in found]
+        """List the tools that scripts can call. With `query` or `tag`, search them: the best match is first."""
+        if query is None and not tag:
+            found = (await services.paddock.tools(servers=server))[:limit]
+        else:
+            found = await services.paddock.search_tools(query or "", servers=server, tags=tag, limit=limit)
+        return [_values(each, rules.decide(each)) for each in found]
 
     @router.get("/tools/stubs", response_class=PlainTextResponse, responses=problems.responses(422))
     async def stubs(
         request: Request,
-        name: Annotated[list[str] | None, Query(max_length=100)] = None,
+        name: Annotated[list[str] | None, Query(max_length=100, description="A tool. Default: all tools.")] = None,
+        id: Annotated[list[str] | None, Query(max_length=100, description="A tool's id.")] = None,  # noqa: A002
         language: Literal["python", "typescript"] = "python",
+        whole: Annotated[bool, Query(description="Whether to declare what every script has, too.")] = True,
     ) -> str:
         """Get typed declarations of the tools, as a `.pyi` or `.d.ts` file."""
-        return await services.paddock.tool_stubs(name, language=language)
+        names = None if name is None and id is None else [*(name or ()), *(await named(id) if id else ())]
+        return await services.paddock.tool_stubs(names, language=language, whole=whole)
 
-    @router.post("/tools/{name}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 422))
+    @router.post("/tools/{name:path}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 404, 422))
     async def call(request: Request, name: str, body: ArgumentsBody) -> Response:
         """Call a tool as a script would. A failed call has `failed: true` and an error envelope as its value."""
         caller = await get_caller(services, request)
@@ -71,9 +90,10 @@ def make_router(services: Services) -> APIRouter:
     return router
 
 
-def _values(tool: Tool) -> dict[str, Any]:
+def _values(tool: Tool, rule: Rule | None) -> dict[str, Any]:
     return {
         "name": tool.full_name,
+        "id": tool.id,
         "server": tool.server,
         "title": tool.title,
         "description": tool.description,
@@ -81,4 +101,5 @@ def _values(tool: Tool) -> dict[str, Any]:
         "input_schema": dict(tool.input_schema),
         "output_schema": None if tool.output_schema is None else dict(tool.output_schema),
         "hints": asdict(tool.hints),
+        "policy": {"action": "allow", "rule": None} if rule is None else {"action": rule.action, "rule": str(rule)},
     }

@@ -1,0 +1,182 @@
+"""An example for every operation of the OpenAPI document: what is sent, and what comes back. A test checks each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_TIME = 1763380800.0
+_USAGE = {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 1048576, "output_bytes": 0}
+RESULT: dict[str, Any] = {
+    "run_id": "r_5QmQ0GkJ2yW0w1bC",
+    "verdict": "ok",
+    "output": 6,
+    "stdout": "",
+    "stderr": "",
+    "truncated": [],
+    "logs": [],
+    "outputs": [],
+    "error": None,
+    "warnings": [],
+    "exit_code": None,
+    "signal": None,
+    "language": "python",
+    "engine": "cpython",
+    "engine_reason": None,
+    "calls": [],
+    "artifacts": [],
+    "network": [],
+    "available_functions": [],
+    "definition": None,
+    "session": "rest-25bf8e1a2393f1108d37029b",
+    "usage": _USAGE,
+}
+_CODE = "sum(prices)"
+_RUN = {"code": _CODE, "inputs": {"prices": [1, 2, 3]}}
+_SUMMARY = {
+    "run_id": RESULT["run_id"],
+    "verdict": "ok",
+    "principal": "local",
+    "session": RESULT["session"],
+    "definition": None,
+    "language": "python",
+    "engine": "cpython",
+    "started_at": _TIME,
+    "ended_at": _TIME + 0.01,
+}
+_STORED = {**_SUMMARY, "code": _CODE, "result": RESULT}
+_ARTIFACT = {
+    "id": "a_0123456789abcdef",
+    "filename": "report.csv",
+    "mime_type": "text/csv",
+    "size": 8,
+    "url": "paddock://artifacts/a_0123456789abcdef",
+}
+_STORED_ARTIFACT = {**_ARTIFACT, "run_id": None, "created_at": _TIME, "expires_at": _TIME + 2592000}
+_SPEC = {"description": "Add up prices.", "code": "sum(prices)", "inputs": {"prices": []}}
+_DEFINITION = {"name": "totals", "version": 1, "created_at": _TIME, "spec": {"name": "totals", **_SPEC}}
+_TOOL = {
+    "name": "shop.orders",
+    "id": "b0bd75",
+    "server": "shop",
+    "title": "Orders",
+    "description": "List the orders of one status.",
+    "tags": ["sales"],
+    "input_schema": {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]},
+    "output_schema": None,
+    "hints": {"read_only": True, "destructive": None, "idempotent": None, "open_world": None},
+    "policy": {"action": "allow", "rule": None},
+}
+_CONTEXT = {"values": {"region": "eu"}, "connections": {}}
+_ENGINE = {
+    "name": "cpython",
+    "available": True,
+    "detail": "ready in 310 ms, then 1.90 ms per run",
+    "start_milliseconds": 310.2,
+    "run_milliseconds": 1.9,
+    "profile": "namespaces",
+}
+PROBLEM = {
+    "type": "about:blank",
+    "title": "Unprocessable Content",
+    "status": 422,
+    "detail": "there is no limit 'wall'; did you mean 'wall_seconds'?",
+    "error": "BadLimit",
+    "envelope": None,
+}
+
+REQUESTS: Mapping[str, Any] = {
+    "POST /v1/runs": _RUN,
+    "POST /v1/check": {"code": "x = ("},
+    "POST /v1/lint": {"code": "import os\nprint(1)"},
+    "PUT /v1/definitions/{name}": _SPEC,
+    "POST /v1/definitions/validate": {"name": "totals", **_SPEC},
+    "POST /v1/definitions/{name}/try": {"arguments": {"code": "1 + 1"}},
+    "POST /v1/tools/{name}/call": {"arguments": {"status": "open"}},
+    "PUT /v1/context": _CONTEXT,
+}
+"""The JSON body of each operation that has one."""
+
+RESPONSES: Mapping[str, Any] = {
+    "POST /v1/runs": RESULT,
+    "GET /v1/runs": {"runs": [{**_SUMMARY, "beginning": _CODE}], "next": None},
+    "GET /v1/runs/{run_id}": _STORED,
+    "POST /v1/runs/{run_id}/cancel": _STORED,
+    "POST /v1/check": {
+        "error": {
+            "type": "SyntaxError",
+            "message": "'(' was never closed",
+            "line": 1,
+            "column": 5,
+            "traceback": "",
+            "envelope": None,
+            "hints": [],
+        }
+    },
+    "POST /v1/lint": [{"code": "F401", "message": "`os` imported but unused", "location": {"line": 1, "column": 8}}],
+    "POST /v1/artifacts": _ARTIFACT,
+    "GET /v1/artifacts": {"artifacts": [_STORED_ARTIFACT], "next": None},
+    "GET /v1/artifacts/{artifact_id}": _STORED_ARTIFACT,
+    "GET /v1/definitions": [_DEFINITION],
+    "GET /v1/definitions/{name}": _DEFINITION,
+    "GET /v1/definitions/{name}/versions": [{**_DEFINITION, "is_current": True, "removed_at": None}],
+    "PUT /v1/definitions/{name}": {**_DEFINITION, "warnings": []},
+    "POST /v1/definitions/validate": {"warnings": []},
+    "POST /v1/definitions/{name}/try": {
+        "content": [{"type": "text", "text": '{"output": 2}'}],
+        "structuredContent": {"output": 2},
+        "isError": False,
+    },
+    "GET /v1/tools": [_TOOL],
+    "POST /v1/tools/{name}/call": {"value": {"orders": [7, 9]}, "failed": False},
+    "GET /v1/servers": [{"name": "shop", "state": "ready", "since": _TIME, "error": "", "tools": 3}],
+    "GET /v1/context": _CONTEXT,
+    "PUT /v1/context": _CONTEXT,
+    "GET /v1/engines": [{"name": "cpython", "language": "python", "available": True, "problem": None}],
+    "GET /v1/environments": [{"name": "default", "packages": ["pandas"], "preload": ["pandas"], "built": True}],
+    "GET /v1/health": {"ready": True, "version": "0.4.0", "problems": [], "queued": 0, "running": 1},
+    "GET /v1/doctor": {
+        "version": "0.4.0",
+        "python": "3.11.7 (python3)",
+        "platform": "Linux x86_64",
+        "kernel": "6.8.0",
+        "engines": [_ENGINE],
+        "lint": {"available": True, "detail": "ruff at ruff"},
+        "missing": [],
+    },
+}
+"""The JSON of each operation's answer, if that is JSON."""
+
+TEXTS: Mapping[str, str] = {
+    "GET /v1/tools/stubs": "async def orders(arguments: OrdersArguments) -> dict[str, Any]: ...\n",
+    "GET /v1/artifacts/{artifact_id}/content": "a,b\n1,2\n",
+}
+"""The same for other kinds of text."""
+EVENTS = (
+    'event: started\ndata: {"run_id": "r_5QmQ0GkJ2yW0w1bC", "verdict": "running"}\n\n'
+    'event: output\ndata: {"stream": "stdout", "text": "hello\\n"}\n\n'
+)
+"""The beginning of a stream."""
+
+
+def add(document: dict[str, Any]) -> None:
+    """Add the examples to an OpenAPI document."""
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            name = f"{method.upper()} {path}"
+            if name in REQUESTS:
+                operation["requestBody"]["content"]["application/json"]["example"] = REQUESTS[name]
+            for status, response in operation["responses"].items():
+                for kind, content in response.get("content", {}).items():
+                    if (example := _example(name, status, kind)) is not None:
+                        content["example"] = example
+
+
+def _example(name: str, status: str, kind: str) -> Any:
+    if int(status) >= 400:
+        return {**PROBLEM, "status": int(status)}
+    if kind == "text/event-stream":
+        return EVENTS
+    if status == "202":
+        return {"run_id": RESULT["run_id"], "verdict": "queued", "position": 1}
+    return RESPONSES.get(name) if kind == "application/json" else TEXTS.get(name)

@@ -1,0 +1,217 @@
+"""`Paddock(url=…)` does what a local Paddock does, and raises the same errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from paddock import File, Limits, Paddock, PaddockError, RequestError, Unreachable
+from paddock.errors import Overloaded
+from paddock.model.events import Output
+from paddock.store.runs import EVERYONE
+from tests.rest.conftest import REQUIRED, Rest, price, serve_rest
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def remote(rest: Rest) -> AsyncIterator[Paddock]:
+    async with Paddock(url=rest.url) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def local() -> AsyncIterator[Paddock]:
+    async with Paddock(tools=[price]) as made:
+        yield made
+
+
+WRONG: list[dict[str, Any]] = [
+    {"code": 5},
+    {"code": b"1"},
+    {"code": "#" * 2_000_000},
+    {"language": "ruby"},
+    {"language": None},
+    {"engine": "v8"},
+    {"engine": "quickjs"},
+    {"language": "typescript", "engine": "quickjs"},
+    {"inputs": {"a b": 1}},
+    {"inputs": [1]},
+    {"inputs": {"a": {1}}},
+    {"inputs": {"a": float("nan")}},
+    {"inputs": {"a": "\ud800"}},
+    {"inputs": {"price": 1}},
+    {"inputs": {"files": 1}, "files": [File("a", b"")]},
+    {"files": File("a", b"")},
+    {"files": [("a", b"")]},
+    {"files": [File("\ud800", b"")]},
+    {"files": [File("a", "text")]},  # type: ignore[arg-type]
+    {"tools": "price"},
+    {"tools": ["nothing"]},
+    {"limits": {"wall": 1}},
+    {"limits": {"wall_seconds": -1}},
+    {"limits": {"wall_seconds": "1"}},
+    {"limits": {"wall_seconds": 901}},
+    {"limits": [1]},
+    {"type_check": "yes"},
+    {"mode": "program"},
+    {"argv": ["a"]},
+    {"mode": "script", "argv": "a"},
+    {"refused_modules": "os"},
+    {"refused_modules": ["a b"]},
+    {"globals": "closed"},
+    {"nothing": 1},
+]
+
+
+@pytest.mark.parametrize("options", WRONG, ids=lambda options: ascii(options)[:60])
+@pytest.mark.parametrize("method", ["run", "validate", "check"])
+async def test_a_wrong_request_raises_the_same_error(
+    remote: Paddock, local: Paddock, method: str, options: dict[str, Any]
+) -> None:
+    raised = []
+    for paddock in (local, remote):
+        with pytest.raises(PaddockError) as caught:
+            await getattr(paddock, method)(**{"code": "1", **options})
+        raised.append((type(caught.value), str(caught.value)))
+    assert raised[0] == raised[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "options"),
+    [
+        ("sum(prices)", {"inputs": {"prices": [1, 2]}, "limits": Limits(wall_seconds=5)}),
+        ("'\\ud800'", {}),
+        ("\ud800", {}),
+        ("raise ValueError('\\ud800')", {}),
+        ("print('\\x0b\\x0c\\x1c\\x85\\u2028\\r\\n')", {}),
+        ("x = []\nfor i in range(500):\n    x = [x]\nx", {}),
+        ("'ä' * 400_000", {"limits": {"output_bytes": 10_000_000}}),
+        ("[open(f['path']).read() + f['element_id'] for f in files]", {"files": [File("", b"a", "", "id 1")] * 3}),
+        ("await price({'item': 'lamp'})", {"tools": ["price"], "type_check": True}),
+        ("await price({'item': [[[1]]]})", {}),
+        ("x = 1 / 0", {}),
+        ("x = (", {}),
+        ("process.version.length > 1", {"language": "node"}),
+        ("let x: number = 1; x", {"language": "ts"}),
+        ("import sys\nprint(sys.argv[1:])\nsys.exit(3)", {"mode": "script", "argv": ["ä"]}),
+        ("import json", {"refused_modules": ["json"]}),
+    ],
+)
+async def test_a_run_has_the_same_result_and_events(
+    remote: Paddock, local: Paddock, code: str, options: dict[str, Any]
+) -> None:
+    results, events = [], []
+    for paddock in (local, remote):
+        async with aclosing(paddock.stream(code, **options)) as stream:
+            *seen, done = [event async for event in stream]
+        result = (await paddock.run(code, **options)).to_dict()
+        for each in (result, done.result.to_dict()):  # type: ignore[union-attr]
+            for call in each["calls"]:
+                del call["milliseconds"]
+            results.append({name: value for name, value in each.items() if name not in ("run_id", "session", "usage")})
+        events.append([(type(each).__name__, getattr(each, "text", None), getattr(each, "id", None)) for each in seen])
+    assert results == [results[0]] * 4
+    assert events[0] == events[1]
+
+
+async def test_a_check_has_the_same_error(remote: Paddock, local: Paddock) -> None:
+    for code, options in (("1", {}), ("x = (", {}), ("n + 'a'", {"inputs": {"n": 1}, "type_check": True})):
+        found = [await each.check(code, **options) for each in (local, remote)]  # type: ignore[arg-type]
+        assert found[0] == found[1]
+
+
+async def test_tools_are_the_same(remote: Paddock, local: Paddock) -> None:
+    for method, arguments in (
+        ("tools", ()),
+        ("search_tools", ("the price of an item",)),
+        ("tool_stubs", ()),
+        ("tool_stubs", (["price"],)),
+        ("call_tool", ("price", {"item": "desk"})),
+    ):
+        found = [await getattr(each, method)(*arguments) for each in (local, remote)]
+        assert found[0] == found[1]
+    failed = [(await each.call_tool("a/b c", {})).value for each in (local, remote)]
+    assert failed[0]["summary"] == failed[1]["summary"]
+    partial = [await each.tool_stubs(["price"], whole=False) for each in (local, remote)]
+    assert partial[0] == partial[1]
+    for each in (local, remote):
+        with pytest.raises(PaddockError, match="unknown tool 'nothing'"):
+            await each.tool_stubs(["nothing"])
+        with pytest.raises(PaddockError, match="must be a mapping"):
+            await each.call_tool("price", [1])  # type: ignore[arg-type]
+        assert await each.engine_problem("cpython") is None
+    assert dict(await asyncio.to_thread(remote.upstreams)) == local.upstreams() == {}
+
+
+async def test_an_artifact_is_read_by_id_url_and_name_even_an_odd_one(remote: Paddock, local: Paddock) -> None:
+    for paddock in (local, remote):
+        for name in ("report.csv", "a_report", "a*b?/../ä.txt"):
+            made = (await paddock.run("await create_artifact(name, name)", inputs={"name": name})).artifacts[0]
+            read = [await paddock.read_artifact(ref) for ref in (made.id, made.url, name)]
+            assert read == [name.encode()] * 3
+        with pytest.raises(RequestError, match="there is no artifact 'none'"):
+            await paddock.read_artifact("none")
+
+
+async def test_run_sync_works_outside_of_an_event_loop(rest: Rest) -> None:
+    def work() -> list[object]:
+        with Paddock(url=rest.url) as paddock:
+            return [paddock.run_sync("n * 2", inputs={"n": n}).output for n in range(3)]
+
+    assert await asyncio.to_thread(work) == [0, 2, 4]
+
+
+async def test_a_cancelled_run_has_ended_when_the_cancellation_returns(rest: Rest, remote: Paddock) -> None:
+    code, started = "import time\nprint('begun', flush=True)\ntime.sleep(60)", asyncio.Event()
+    async with aclosing(remote.stream(code)) as events:
+        async for event in events:
+            if event == Output("stdout", "begun\n"):
+                break
+    assert rest.services.runs == {}
+    task = asyncio.create_task(remote.follow(code, lambda event: started.set()))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert rest.services.runs == {}
+    assert [each.verdict for each in await rest.services.store.runs.list(EVERYONE, limit=2)] == ["cancelled"] * 2
+
+
+async def test_errors_of_the_server_and_the_way_to_it_are_errors_of_the_library(rest: Rest) -> None:
+    async with Paddock(url="http://127.0.0.1:1") as nobody:
+        with pytest.raises(Unreachable, match="is `paddock serve` running there"):
+            await nobody.run("1")
+    async with Paddock(url=f"{rest.url}/nothing") as elsewhere:
+        with pytest.raises(RequestError):
+            await elsewhere.run("1")
+    async with serve_rest(REQUIRED) as guarded:
+        token = (await guarded.services.store.tokens.add("ann"))[1]
+        async with Paddock(url=guarded.url, token=token) as ann:
+            assert (await ann.run("1 + 1")).output == 2
+        for wrong in (None, "pdk_wrong"):
+            async with Paddock(url=guarded.url, token=wrong) as stranger:
+                with pytest.raises(RequestError, match="Unauthorized"):
+                    await stranger.run("1")
+        await guarded.services.end_runs()
+        async with Paddock(url=guarded.url, token=token) as late:
+            with pytest.raises(Overloaded) as refused:
+                await late.run("1")
+        assert refused.value.retry_after_seconds > 0
+
+
+async def test_what_belongs_to_the_server_cannot_be_given_or_asked_for(remote: Paddock) -> None:
+    with pytest.raises(RequestError, match="tools cannot be used with url"):
+        Paddock(url="http://localhost", tools=[price])
+    with pytest.raises(RequestError, match="pass url as well"):
+        Paddock(token="pdk_x")  # noqa: S106  not a real one
+    with pytest.raises(RequestError, match="injection cannot be used with url"):
+        assert remote.injection
+    for method in (remote.redact, remote.redact_json):
+        with pytest.raises(RequestError, match="cannot be used with url"):
+            method("x")
