@@ -108,7 +108,10 @@ class RemotePaddock(Paddock):
         arguments: Mapping[str, Any] | None = None,
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
+        context: RunContext | None = None,
     ) -> Answer:
+        if context is not None:
+            raise RequestError("context cannot be used with url: the server has its own")
         body = {"arguments": dict(arguments or {})}
         answer = json.loads(await self._send("POST", f"/tools/{quote(name, safe='')}/call", body=body))
         return Answer(json.dumps(answer["value"]), answer["failed"])
@@ -132,6 +135,9 @@ class RemotePaddock(Paddock):
             each["name"]: Health(**{name: value for name, value in each.items() if name in known})
             for each in response.json()
         }
+
+    def waiting_guests(self) -> Mapping[tuple[str, str], int]:
+        return {}
 
     async def read_artifact(self, ref: str) -> bytes:
         artifact_id = ref.removeprefix(URL).rpartition("/")[2]

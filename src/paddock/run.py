@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
-    from paddock.model.tools import Tool
+    from paddock.model.tools import CallWatch, Tool
     from paddock.sync import Background
     from paddock.tools.context import Injection
     from paddock.tools.upstream import Health
@@ -236,7 +236,8 @@ class Paddock:
             plan = replace(plan, tools=tuple(scope.links))
         seconds = plan.limits.wall_seconds + engine.grace_seconds
         artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, publish)
-        broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, publish, seconds)
+        call_watch = None if context is None else context.call_watch
+        broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, publish, seconds, call_watch)
         async with engine.open(plan) as execution:
             record.start()
             calls = CallTasks(execution, broker, artifacts, publish)
@@ -289,6 +290,7 @@ class Paddock:
         artifacts: RunArtifacts,
         progress: Callable[[Progress], None],
         run_seconds: float = math.inf,
+        call_watch: CallWatch | None = None,
     ) -> Broker:
         return Broker(
             self._toolbox,
@@ -300,6 +302,7 @@ class Paddock:
             create_artifact=artifacts.create,
             run_seconds=run_seconds,
             progress=progress,
+            watch=call_watch,
         )
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
@@ -321,12 +324,19 @@ class Paddock:
         arguments: Mapping[str, Any] | None = None,
         *,
         progress: Callable[[Progress], None] = lambda progress: None,
+        context: RunContext | None = None,
     ) -> Answer:
-        """Call one tool as a script would. A failure is an answer too: its value is an error envelope."""
+        """Call one tool as a script would. A failure is an answer too: its value is an error envelope.
+
+        `context` is what a server adds to the call.
+        """
         self._check_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
-        broker = self._broker(scope, 1, new_run_id(), RunArtifacts(self._artifacts), progress)
+        context = context or RunContext(new_run_id())
+        scope.context = context.context or scope.context
+        artifacts = RunArtifacts(context.artifacts or self._artifacts)
+        broker = self._broker(scope, 1, context.run_id, artifacts, progress, call_watch=context.call_watch)
         answer = await broker.answer(call)
         await broker.conclude(call.id)
         return answer
@@ -344,6 +354,10 @@ class Paddock:
     async def engine_problem(self, engine: str) -> str | None:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
         return await self._engines.why_unavailable(engine)
+
+    def waiting_guests(self) -> Mapping[tuple[str, str], int]:
+        """How many guests wait for a script, by environment and template. Starts no engine."""
+        return self._engines.waiting_guests()
 
     def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""

@@ -47,6 +47,14 @@ class Tool:
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
 
 
+class CallWatch(Protocol):
+    """Hears of the tool calls of one caller. Its methods neither block nor raise."""
+
+    def ended(self, tool: Tool | None, outcome: str, seconds: float) -> None:
+        """A call has ended. `outcome` is `ok`, `cancelled`, or the kind of its error envelope. None: no such tool."""
+        ...
+
+
 class RunTool(Protocol):
     """An extra tool that the caller provides for one run."""
 

@@ -1,4 +1,4 @@
-"""The HTTP server: MCP at `/mcp`, and health checks at `/healthz` and `/readyz`.
+"""The HTTP server: MCP at `/mcp`, health checks at `/healthz` and `/readyz`, and measurements at `/metrics`.
 
 Every request passes through `_Guard`. It checks `Host` and `Origin`, so that a web page cannot reach the server by DNS
 rebinding, and identifies the sender (`authentication`).
@@ -20,7 +20,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from paddock.errors import Overloaded
@@ -71,6 +71,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     """Return the ASGI application. Its lifespan starts and ends the clients' sessions."""
     from mcp.server.transport_security import TransportSecuritySettings
 
+    from paddock.server.metrics import Metrics
     from paddock.server.rest import make_rest
 
     readiness = Readiness(services)
@@ -79,11 +80,20 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         problems = await readiness.problems()
         return PlainTextResponse("".join(f"{each}\n" for each in problems or ["ok"]), 503 if problems else 200)
 
+    async def show_metrics(request: Request) -> Response:
+        known = received(request)
+        if known is None or known.identity.role != "operator":
+            return _Refused(403, "Forbidden: /metrics is for operators; use a token of that role").response("/metrics")
+        body, content_type = metrics.page(request.headers.get("accept", ""))
+        return Response(body, headers={"content-type": content_type})
+
+    metrics = services.metrics = services.metrics or Metrics(services)
     settings = services.config.server
     authenticator = authenticator or Authenticator(services.config, services.store)
     routes = [
         Route(_HEALTH, _health, methods=["GET"]),
         Route("/readyz", check_ready, methods=["GET"]),
+        Route("/metrics", show_metrics, methods=["GET"]),
         *_metadata_routes(services.config),
     ]
     # The SDK's check is disabled: it accepts every host that starts with a local name and a colon, and refuses hosts

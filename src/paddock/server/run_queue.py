@@ -32,7 +32,13 @@ class Slot:
         self._queue = queue
         self.run_id, self.caller = run_id, caller
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # done when the run may start
+        self._created_at = time.monotonic()
         self.started_at: float | None = None
+
+    @property
+    def waited_seconds(self) -> float:
+        """How long the run has waited for its turn."""
+        return (self.started_at or time.monotonic()) - self._created_at
 
     def leave(self) -> None:
         """Give the slot back, if it is still held."""

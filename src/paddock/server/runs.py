@@ -26,6 +26,7 @@ from paddock.model.result import RunError, RunResult, Verdict
 from paddock.record import new_run_id, unfinished_result
 from paddock.server import session_tools
 from paddock.server.artifacts import add_files, failure, read_artifact
+from paddock.server.call_watch import PrincipalCalls
 from paddock.server.services import CANCELLED, WATCH_SECONDS
 from paddock.server.sessions import Caller, ignore_progress
 from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
@@ -275,6 +276,8 @@ class Run:
         result = None
         try:
             async with self._stop, self._slot:
+                if services.metrics is not None:
+                    services.metrics.run_waited(self._slot.waited_seconds)
                 request = await add_files(services, self._caller, request)
                 result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
             await reporter.flush()
@@ -293,6 +296,8 @@ class Run:
             reporter.close()
             try:
                 ended = result or unfinished(Verdict.LOST, HOST_FAILED)
+                if services.metrics is not None:
+                    services.metrics.run_ended(ended)
                 await services.store.runs.finish(self.id, ended, reporter.progress())
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
@@ -310,6 +315,7 @@ class Run:
             session_tools.script_tools(services, companions, values, caller.session),
             values,
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
+            call_watch=PrincipalCalls(services, caller.principal, self.id),
         )
 
 

@@ -22,6 +22,7 @@ from paddock.store.database import Store
 from paddock.store.definitions import peek_versions
 
 if TYPE_CHECKING:
+    from paddock.server.metrics import Metrics
     from paddock.server.runs import Run
 
 CANCELLED = "cancel_run ended the run"
@@ -61,6 +62,8 @@ class Services:
         """Whether scripts have any tool to call."""
         self.sessions = Sessions()
         self.queue = RunQueue(self.config.server)
+        self.metrics: Metrics | None = None
+        """Measurements, if the server shows them: over HTTP."""
         self.runs: dict[str, Run] = {}
         """Runs in progress, by id."""
         self._is_closing = False

@@ -19,7 +19,7 @@ from paddock.model.events import Answer, Progress, ToolCall
 from paddock.model.journal import Intent, Outcome
 from paddock.model.json_depth import is_deeper
 from paddock.model.result import Call
-from paddock.model.tools import RunTool, Tool
+from paddock.model.tools import CallWatch, RunTool, Tool
 from paddock.tools.functions import to_answer
 from paddock.tools.policy import Rules, refusal
 from paddock.tools.size import run_by_size
@@ -36,6 +36,7 @@ TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 WARNINGS = 20
 """How many different warnings about misspelt fields the result of a run contains."""
+_KIND = '{"error_kind": "'
 _DENIED = '"error_kind": "policy_denied"'
 
 
@@ -71,11 +72,12 @@ class Broker:
         run_seconds: float = math.inf,
         rules: Rules | None = None,
         progress: Callable[[Progress], None] = lambda progress: None,
+        watch: CallWatch | None = None,
     ) -> None:
         self._toolbox, self._scope = toolbox, scope
         self._call_limit = call_limit
         self._run_id, self._journal = run_id, journal
-        self._create_artifact, self._progress = create_artifact, progress
+        self._create_artifact, self._progress, self._watch = create_artifact, progress, watch
         self._rules = rules or Rules()
         self._run_seconds = run_seconds  # time limit of the run, and so of its calls
         self._bytes_left = ARGUMENT_BYTES
@@ -100,13 +102,19 @@ class Broker:
             tool: Tool | None = session_tool.tool
         else:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
-        if isinstance(arguments, str):
-            record = _Record(call, tool, session_tool, {})
-            answer = await self._refuse(record, _unusable_arguments(record.name, arguments))
-        else:
-            record = _Record(call, tool, session_tool, arguments)
-            answer = await self._answer(record)
-        milliseconds = round((time.perf_counter() - started) * 1000, 3)
+        answer: Answer | None = None
+        try:
+            if isinstance(arguments, str):
+                record = _Record(call, tool, session_tool, {})
+                answer = await self._refuse(record, _unusable_arguments(record.name, arguments))
+            else:
+                record = _Record(call, tool, session_tool, arguments)
+                answer = await self._answer(record)
+        finally:
+            seconds = time.perf_counter() - started
+            if self._watch is not None:
+                self._watch.ended(tool, _outcome(answer), seconds)
+        milliseconds = round(seconds * 1000, 3)
         status = "error" if answer.failed else "ok"
         warnings = tuple(record.warnings)
         self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
@@ -336,6 +344,16 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{text[:20]} is not a finite number")
     return value
+
+
+def _outcome(answer: Answer | None) -> str:
+    """How a call ended, in one word. No answer: the call was cancelled."""
+    if answer is None:
+        return "cancelled"
+    if not answer.failed:
+        return "ok"
+    kind = answer.json.removeprefix(_KIND).partition('"')[0]
+    return kind if kind in envelope.KINDS else "internal_error"
 
 
 def _failure(failure: dict[str, Any]) -> Answer:

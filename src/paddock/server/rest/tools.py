@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse
 
+from paddock.model.request import RunContext
+from paddock.record import new_run_id
+from paddock.server.call_watch import PrincipalCalls
 from paddock.server.rest import problems
+from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
 
 if TYPE_CHECKING:
@@ -43,7 +47,14 @@ def make_router(services: Services) -> APIRouter:
     @router.post("/tools/{name}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 422))
     async def call(request: Request, name: str, body: ArgumentsBody) -> dict[str, Any]:
         """Call a tool as a script would. A failed call has `failed: true` and an error envelope as its value."""
-        answer = await services.paddock.call_tool(name, body.arguments)
+        caller, call_id = await get_caller(services, request), new_run_id()
+        context = RunContext(
+            call_id,
+            services.artifacts.of(caller.owner),
+            context=caller.context,
+            call_watch=PrincipalCalls(services, caller.principal, call_id),
+        )
+        answer = await services.paddock.call_tool(name, body.arguments, context=context)
         return {"value": answer.value, "failed": answer.failed}
 
     @router.get("/servers", response_model=list[UpstreamModel], responses=problems.responses())
