@@ -120,6 +120,7 @@ class ServerConfig:
     max_waiting: int = 256
     wait_seconds: float = 60.0
     answer_bytes: int = 16 * 1024
+    log_format: str = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ def serve(
 def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:
     from dataclasses import replace
 
+    from paddock.server import logs
     from paddock.server.services import Services
 
     refuse_empty({"--mcp-config": [mcp_config]})
@@ -112,6 +113,7 @@ def _services(config: str | None, mcp_config: str | None, token: str | None = No
         settings = replace(settings, server=replace(settings.server, token=token))
     if re.search(r"[^!-~]", settings.server.token):
         raise ConfigError("the token may contain only printable ASCII characters, and no spaces")
+    logs.configure(settings.server.log_format)
     return Services(settings, mcp_config=mcp_config)
 
 
@@ -171,6 +173,7 @@ async def _serve_http(
 
     import uvicorn
     from sse_starlette.sse import AppStatus
+    from uvicorn.config import LOGGING_CONFIG
 
     from paddock.server.authentication import Authenticator
     from paddock.server.connections import (
@@ -215,6 +218,7 @@ async def _serve_http(
             proxy_headers=False,  # anybody who connects could claim another address in them
             backlog=ACCEPTED_AT_ONCE,
             log_level="warning",
+            log_config=None if services.config.server.log_format == "json" else LOGGING_CONFIG,
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,
         )
     )

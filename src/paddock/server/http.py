@@ -26,6 +26,7 @@ from starlette.routing import Route
 from paddock.errors import Overloaded
 from paddock.model import envelope
 from paddock.model.request import LOCAL
+from paddock.server import logs
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
 from paddock.server.request_memory import SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
@@ -211,6 +212,7 @@ class _Guard:
         try:
             self._check(headers)
             identity = await self._identify(scope, headers)
+            logs.principal.set(identity.principal)
             # Not a connection or an unverified token: anybody can have many of those.
             caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
             memory = HeldMemory(self._memory, caller)

@@ -24,7 +24,7 @@ from paddock.model.events import Event, Output, Progress
 from paddock.model.request import Request, RunContext
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.record import new_run_id, unfinished_result
-from paddock.server import session_tools
+from paddock.server import logs, session_tools
 from paddock.server.artifacts import add_files, failure, read_artifact
 from paddock.server.call_watch import PrincipalCalls
 from paddock.server.services import CANCELLED, WATCH_SECONDS
@@ -262,10 +262,13 @@ class Run:
         """
         self._services.runs[self.id] = self
         self._services.watch_cancellations()
+        tokens = logs.principal.set(self._caller.principal), logs.run_id.set(self.id)
         try:
             with self._caller.memory:
                 return await self._execute()
         finally:
+            logs.principal.reset(tokens[0])
+            logs.run_id.reset(tokens[1])
             del self._services.runs[self.id]
             self.has_ended.set()
 
@@ -296,12 +299,18 @@ class Run:
             reporter.close()
             try:
                 ended = result or unfinished(Verdict.LOST, HOST_FAILED)
-                if services.metrics is not None:
-                    services.metrics.run_ended(ended)
+                self._note_end(ended)
                 await services.store.runs.finish(self.id, ended, reporter.progress())
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
         return result
+
+    def _note_end(self, result: RunResult) -> None:
+        if self._services.metrics is not None:
+            self._services.metrics.run_ended(result)
+        seconds = result.usage.wall_seconds
+        values = {"engine": result.engine, "verdict": str(result.verdict), "seconds": seconds}
+        log.info("run %s: %s after %.3f s", self.id, result.verdict, seconds, extra=values)
 
     def _context(self) -> RunContext:
         services, caller, definition = self._services, self._caller, self._definition
