@@ -49,6 +49,8 @@ _POSITIVE = (
 )
 _POSITIVE_OR_ZERO = (
     *("store.run_days", "store.run_count", "store.run_bytes", "store.session_days", "store.definition_versions"),
+    *("server.principal_runs", "server.principal_waiting"),
+    *("server.principal_runs_per_minute", "server.principal_calls_per_minute"),
     *("artifacts.artifact_bytes", "artifacts.principal_bytes", "artifacts.principal_count", "artifacts.days"),
 )
 _WEB = ("http", "https")

@@ -23,7 +23,7 @@ PaddockError
     ├── EnvironmentFailed an environment could not be built or used; the message has the installer's last lines
     ├── StoreError        the database cannot be opened, read or written; the message says why
     ├── Unreachable       the server of `Paddock(url=…)` cannot be reached
-    └── Overloaded        too many runs are already waiting; the error says when to try again
+    └── Overloaded        too many runs are waiting, or too many requests came; the error says when to try again
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Unreachable(HostError):
 
 
 class Overloaded(HostError):
-    """Too many runs are already waiting. Nothing was started."""
+    """Too many runs are already waiting, or the caller makes too many requests. Nothing was started."""
 
     http_status = 429
 

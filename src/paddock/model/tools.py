@@ -48,7 +48,11 @@ class Tool:
 
 
 class CallWatch(Protocol):
-    """Hears of the tool calls of one caller. Its methods neither block nor raise."""
+    """Limits and hears of the tool calls of one caller. Its methods neither block nor raise."""
+
+    def take(self) -> float:
+        """Count a call and return 0, or return the seconds to wait if the caller has made too many."""
+        ...
 
     def ended(self, tool: Tool | None, outcome: str, seconds: float) -> None:
         """A call has ended. `outcome` is `ok`, `cancelled`, or the kind of its error envelope. None: no such tool."""

@@ -54,12 +54,14 @@ async def create_run(
 ) -> Run | StoredRun:
     """Queue a run and store it. Returns the earlier run with the same idempotency key, if there is one.
 
-    Raises Overloaded if the queue is full. A detached request is checked here: nobody would see the error later.
+    Raises Overloaded if the queue is full, or if the caller has started too many runs in the last minute. A detached
+    request is checked here: nobody would see the error later.
     """
     services.check_open()
     run_id = new_run_id()
     slot = services.queue.slot(run_id, caller.key)
     try:
+        services.allowances.check_run(caller.key)
         connections = session_tools.check_connections(services, request.connections)
         digest = ""
         if request.detach or request.idempotency_key is not None:
@@ -324,7 +326,7 @@ class Run:
             session_tools.script_tools(services, companions, values, caller.session),
             values,
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
-            call_watch=PrincipalCalls(services, caller.principal, self.id),
+            call_watch=PrincipalCalls(services, caller, self.id),
         )
 
 

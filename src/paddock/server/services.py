@@ -15,6 +15,7 @@ from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
 from paddock.run import Paddock
+from paddock.server.allowances import Allowances
 from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
@@ -62,6 +63,7 @@ class Services:
         """Whether scripts have any tool to call."""
         self.sessions = Sessions()
         self.queue = RunQueue(self.config.server)
+        self.allowances = Allowances(self.config.server)
         self.metrics: Metrics | None = None
         """Measurements, if the server shows them: over HTTP."""
         self.runs: dict[str, Run] = {}

@@ -34,6 +34,7 @@ ARGUMENT_BYTES = 4 * 1024 * 1024
 ARGUMENT_DEPTH = 100
 TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
+TOO_MANY = "You have made as many tool calls as this server allows in a minute."
 WARNINGS = 20
 """How many different warnings about misspelt fields the result of a run contains."""
 _KIND = '{"error_kind": "'
@@ -159,7 +160,9 @@ class Broker:
         if tool is None:
             failure = await self._scope.not_found(record.name, is_function=record.call.is_function)
             return await self._refuse(record, failure)
-        if record.session_tool is None:  # neither the policy nor repairs apply to session tools
+        if record.session_tool is None:  # neither limits, policy nor repairs apply to session tools
+            if self._watch is not None and (seconds := self._watch.take()):
+                return await self._refuse(record, envelope.rate_limited(record.name, TOO_MANY, seconds))
             policy = self._rules.policy
             rule = None if policy is None else policy.decide(tool)
             if rule is not None and rule.action != "allow":

@@ -48,11 +48,12 @@ def make_router(services: Services) -> APIRouter:
     async def call(request: Request, name: str, body: ArgumentsBody) -> dict[str, Any]:
         """Call a tool as a script would. A failed call has `failed: true` and an error envelope as its value."""
         caller, call_id = await get_caller(services, request), new_run_id()
+        services.allowances.check_call(caller.key)
         context = RunContext(
             call_id,
             services.artifacts.of(caller.owner),
             context=caller.context,
-            call_watch=PrincipalCalls(services, caller.principal, call_id),
+            call_watch=PrincipalCalls(services, caller, call_id, is_counted=True),
         )
         answer = await services.paddock.call_tool(name, body.arguments, context=context)
         return {"value": answer.value, "failed": answer.failed}
