@@ -108,7 +108,9 @@ def apply(
     """
     refuse_empty({"--mcp-config": [mcp_config]})
     values = _read_toml(file)
-    saved, warnings = Interrupts().run(_apply(load_config(config), mcp_config, values))
+    settings = load_config(config)
+    saved, warnings = Interrupts().run(_apply(settings, mcp_config, values))
+    _audit(settings, "definition.saved", saved.name, version=saved.version)
     for warning in warnings:
         stderr().line(f"Warning: {warning}", "yellow")
     if as_json:
@@ -128,6 +130,7 @@ def remove(name: NameArgument, config: ConfigOption = None) -> int:
     settings = load_config(config)
     if not query_store(settings, lambda store: store.definitions.remove(LOCAL, name)):
         raise _unknown(name, settings)
+    _audit(settings, "definition.removed", name)
     stdout().line(f"{name} is removed.")
     return 0
 
@@ -144,6 +147,12 @@ async def _apply(
         with build_progress():  # checking the code may build the default environment
             checked = await validate(values, paddock, config, others)
         return await store.definitions.save(LOCAL, checked.definition.name, values), checked.warnings
+
+
+def _audit(config: Config, event: str, name: str, **values: Any) -> None:
+    from paddock.server.audit import Audit
+
+    Audit(config).administered(event, principal=LOCAL, name=name, **values)
 
 
 def _read_toml(file: str) -> dict[str, Any]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from paddock.config import Config, ServerConfig
+    from paddock.server.audit import Audit
     from paddock.server.services import Services
 
 BODY_BYTES = 32 * 1024 * 1024
@@ -112,7 +113,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     manager = server.session_manager
     manager.asgi_app = manager.asgi_app.app  # type: ignore[assignment]
     _share_sessions(manager)
-    app.add_middleware(_Guard, settings=settings, authenticator=authenticator)
+    app.add_middleware(_Guard, settings=settings, authenticator=authenticator, audit=services.audit)
     if settings.origins:
         # This middleware is outside of the guard, because a browser's preflight request has no token.
         app.add_middleware(
@@ -198,8 +199,8 @@ class _Guard:
     events later. This server stores no events, so it ends the call.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServerConfig, authenticator: Authenticator) -> None:
-        self._app, self._settings, self._authenticator = app, settings, authenticator
+    def __init__(self, app: ASGIApp, settings: ServerConfig, authenticator: Authenticator, audit: Audit) -> None:
+        self._app, self._settings, self._authenticator, self._audit = app, settings, authenticator, audit
         self._host = urlsplit(settings.url).hostname
         self._origins = re.compile(_origins_pattern(settings.origins))
         self._memory = RequestMemory(settings.request_bytes)
@@ -214,7 +215,7 @@ class _Guard:
             identity = await self._identify(scope, headers)
             logs.principal.set(identity.principal)
             # Not a connection or an unverified token: anybody can have many of those.
-            caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
+            caller = identity.principal if identity.is_verified else _address(scope)
             memory = HeldMemory(self._memory, caller)
             with memory:
                 # What needs no token needs no body either, so nobody without a token takes memory from others.
@@ -274,12 +275,15 @@ class _Guard:
         """Return who sends the request. Raises _Refused. The SDK serves a session only to whoever started it."""
         if scope["path"] == _HEALTH or scope["path"].startswith(_METADATA):
             return ANYBODY
+        address = _address(scope)
         try:
             identity = await self._authenticator.identify(headers.getlist("authorization"))
         except Unauthorized as problem:
+            self._audit.refused(problem, address)
             title = {401: "Unauthorized", 403: "Forbidden"}.get(problem.status, "Unavailable")
             raise _Refused(problem.status, f"{title}: {problem}", www_authenticate=self._challenge(problem)) from None
         if identity.is_verified:
+            self._audit.authenticated(identity, address)
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=identity.principal, scopes=[]))
         return identity
 
@@ -340,6 +344,11 @@ class _Guard:
             data = envelope.rate_limited("request", str(problem), problem.retry_after_seconds, hints=hints)
             return _Refused(429, str(problem), data, retry_after=str(math.ceil(problem.retry_after_seconds)))
         return None
+
+
+def _address(scope: Scope) -> str:
+    """The client's address; LOCAL on a Unix socket."""
+    return str((scope.get("client") or [LOCAL])[0])
 
 
 def _too_large() -> _Refused:

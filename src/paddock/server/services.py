@@ -16,6 +16,7 @@ from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
 from paddock.run import Paddock
 from paddock.server.allowances import Allowances
+from paddock.server.audit import Audit
 from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
@@ -64,6 +65,7 @@ class Services:
         self.sessions = Sessions()
         self.queue = RunQueue(self.config.server)
         self.allowances = Allowances(self.config.server)
+        self.audit = Audit(self.config)
         self.metrics: Metrics | None = None
         """Measurements, if the server shows them: over HTTP."""
         self.runs: dict[str, Run] = {}

@@ -166,6 +166,8 @@ class Broker:
             policy = self._rules.policy
             rule = None if policy is None else policy.decide(tool)
             if rule is not None and rule.action != "allow":
+                if self._watch is not None:
+                    self._watch.refused(tool, rule.action, str(rule))
                 return await self._refuse(record, refusal(rule, tool))
             if self._rules.repairs:
                 await self._repair(record, tool, only_text=False)
