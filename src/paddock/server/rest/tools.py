@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse
 
 from paddock.model.request import RunContext
-from paddock.record import new_run_id
 from paddock.server.call_watch import PrincipalCalls
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
+from paddock.store.principals import new_call_id
 
 if TYPE_CHECKING:
     from paddock.model.tools import Tool
@@ -47,7 +47,8 @@ def make_router(services: Services) -> APIRouter:
     @router.post("/tools/{name}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 422))
     async def call(request: Request, name: str, body: ArgumentsBody) -> dict[str, Any]:
         """Call a tool as a script would. A failed call has `failed: true` and an error envelope as its value."""
-        caller, call_id = await get_caller(services, request), new_run_id()
+        caller = await get_caller(services, request)
+        call_id = new_call_id(caller.principal)
         services.allowances.check_call(caller.key)
         context = RunContext(
             call_id,
