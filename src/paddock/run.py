@@ -38,6 +38,7 @@ from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
 from paddock.tools.toolbox import Scope, make_toolbox
+from paddock.tracing import describe_run, span
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,7 +184,6 @@ class Paddock:
     async def _run(
         self, request: Request, watch: Callable[[Event], None] | None, context: RunContext | None = None
     ) -> RunResult:
-        scope, plan, engine = await self._plan(request, context)
         has_published = False
 
         def publish(event: Event) -> None:
@@ -192,11 +192,15 @@ class Paddock:
                 has_published = True
                 watch(event)
 
-        for _ in range(ATTEMPTS):
-            record = await self._execute(plan, scope, engine, publish, context)
-            if record.verdict is not Verdict.LOST or has_published or record.has_side_effects:
-                break
-        result = record.result()
+        with span("run") as recorded:
+            scope, plan, engine = await self._plan(request, context)
+            for _ in range(ATTEMPTS):
+                with span(f"engine {plan.engine}"):
+                    record = await self._execute(plan, scope, engine, publish, context)
+                if record.verdict is not Verdict.LOST or has_published or record.has_side_effects:
+                    break
+            result = record.result()
+            describe_run(recorded, result)
         publish(Done(result))
         return result
 

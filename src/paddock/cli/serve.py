@@ -51,8 +51,11 @@ def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = Non
     """
     import asyncio
 
+    from paddock.server import tracing
+
     descriptors.raise_limit()
     asyncio.run(_serve_stdio(_services(config, mcp_config), *_split(definitions)))
+    tracing.shutdown()
     return 0
 
 
@@ -83,6 +86,7 @@ def serve(
     """Serve MCP over HTTP at /mcp. Without tokens, only this machine can reach it: see `paddock tokens`."""
     import asyncio
 
+    from paddock.server import tracing
     from paddock.server.authentication import check_host, is_loopback
 
     refuse_empty({"--socket": [socket], "--token": [token]})
@@ -98,13 +102,14 @@ def serve(
     finally:
         if socket is not None:
             Path(socket).unlink(missing_ok=True)
+        tracing.shutdown()
     return 0
 
 
 def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:
     from dataclasses import replace
 
-    from paddock.server import logs
+    from paddock.server import logs, tracing
     from paddock.server.services import Services
 
     refuse_empty({"--mcp-config": [mcp_config]})
@@ -114,6 +119,7 @@ def _services(config: str | None, mcp_config: str | None, token: str | None = No
     if re.search(r"[^!-~]", settings.server.token):
         raise ConfigError("the token may contain only printable ASCII characters, and no spaces")
     logs.configure(settings.server.log_format)
+    tracing.configure()
     return Services(settings, mcp_config=mcp_config)
 
 
@@ -144,6 +150,7 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
     import asyncio
     import os
 
+    from paddock.server import tracing
     from paddock.server.mcp import make_server
     from paddock.server.stdio import serve_stdio
 
@@ -162,6 +169,7 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     await services.aclose()
     if not serving.done():
+        tracing.shutdown()
         os._exit(128 + received.result())  # a thread waits for the client's next line, and nothing can wake it
     await serving
 

@@ -24,6 +24,7 @@ from paddock.tools.functions import to_answer
 from paddock.tools.policy import Rules, refusal
 from paddock.tools.size import run_by_size
 from paddock.tools.toolbox import Scope, Toolbox
+from paddock.tracing import describe_call, span
 
 if TYPE_CHECKING:
     from paddock.model.journal import Journal, Status
@@ -104,17 +105,19 @@ class Broker:
         else:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
         answer: Answer | None = None
-        try:
-            if isinstance(arguments, str):
-                record = _Record(call, tool, session_tool, {})
-                answer = await self._refuse(record, _unusable_arguments(record.name, arguments))
-            else:
-                record = _Record(call, tool, session_tool, arguments)
-                answer = await self._answer(record)
-        finally:
-            seconds = time.perf_counter() - started
-            if self._watch is not None:
-                self._watch.ended(tool, _outcome(answer), seconds)
+        with span(*_span_of(tool)) as recorded:
+            try:
+                if isinstance(arguments, str):
+                    record = _Record(call, tool, session_tool, {})
+                    answer = await self._refuse(record, _unusable_arguments(record.name, arguments))
+                else:
+                    record = _Record(call, tool, session_tool, arguments)
+                    answer = await self._answer(record)
+            finally:
+                seconds = time.perf_counter() - started
+                describe_call(recorded, _outcome(answer))
+                if self._watch is not None:
+                    self._watch.ended(tool, _outcome(answer), seconds)
         milliseconds = round(seconds * 1000, 3)
         status = "error" if answer.failed else "ok"
         warnings = tuple(record.warnings)
@@ -349,6 +352,13 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{text[:20]} is not a finite number")
     return value
+
+
+def _span_of(tool: Tool | None) -> tuple[str, dict[str, str]]:
+    """The name and attributes of a call's span. A name that a script made up is in neither."""
+    if tool is None:
+        return "execute_tool", {}
+    return f"execute_tool {tool.full_name}", {"gen_ai.tool.name": tool.full_name, "paddock.upstream": tool.server}
 
 
 def _outcome(answer: Answer | None) -> str:
