@@ -37,12 +37,13 @@ from paddock.record import RunRecord, new_run_id
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
-from paddock.tools.toolbox import Scope, make_toolbox
+from paddock.tools.toolbox import Scope, make_rules, make_toolbox
 from paddock.tracing import describe_run, span
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from paddock.config import ToolsConfig
     from paddock.engines.base import Engine
     from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
@@ -358,6 +359,10 @@ class Paddock:
     async def engine_problem(self, engine: str) -> str | None:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
         return await self._engines.why_unavailable(engine)
+
+    def change_rules(self, settings: ToolsConfig) -> None:
+        """Apply another policy, `repair` and `call_seconds` to the calls of runs that begin from now on."""
+        self._rules = make_rules(settings)
 
     def waiting_guests(self) -> Mapping[tuple[str, str], int]:
         """How many guests wait for a script, by environment and template. Starts no engine."""

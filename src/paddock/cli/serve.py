@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +17,13 @@ from paddock.cli.options import ConfigOption, McpConfigOption, load_config, refu
 from paddock.cli.render import stderr, stdout
 from paddock.cli.runs import query_store
 from paddock.cli.signals import SIGNALS
-from paddock.errors import ConfigError, HostError, RequestError
+from paddock.errors import ConfigError, HostError, PaddockError, RequestError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from paddock.config import Config
     from paddock.definitions.definition import Definition
     from paddock.server.code_tools import SavedNames
     from paddock.server.services import Services
@@ -98,7 +102,8 @@ def serve(
     listener = listen_unix(socket) if socket is not None else listen(host, port)
     try:
         with listener:
-            asyncio.run(_serve_http(services, *_split(definitions), listener, is_local=is_local))
+            reread = partial(_settings, config, token)
+            asyncio.run(_serve_http(services, *_split(definitions), listener, reread, is_local=is_local))
     finally:
         if socket is not None:
             Path(socket).unlink(missing_ok=True)
@@ -106,18 +111,23 @@ def serve(
     return 0
 
 
-def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:
+def _settings(config: str | None, token: str | None) -> Config:
     from dataclasses import replace
 
-    from paddock.server import logs, tracing
-    from paddock.server.services import Services
-
-    refuse_empty({"--mcp-config": [mcp_config]})
     settings = load_config(config)
     if token is not None:
         settings = replace(settings, server=replace(settings.server, token=token))
     if re.search(r"[^!-~]", settings.server.token):
         raise ConfigError("the token may contain only printable ASCII characters, and no spaces")
+    return settings
+
+
+def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:
+    from paddock.server import logs, tracing
+    from paddock.server.services import Services
+
+    refuse_empty({"--mcp-config": [mcp_config]})
+    settings = _settings(config, token)
     logs.configure(settings.server.log_format)
     tracing.configure()
     return Services(settings, mcp_config=mcp_config)
@@ -148,7 +158,6 @@ async def _check_saved(services: Services, names: SavedNames) -> None:
 
 async def _serve_stdio(services: Services, shipped: list[Definition], saved: SavedNames) -> None:
     import asyncio
-    import os
 
     from paddock.server import tracing
     from paddock.server.mcp import make_server
@@ -175,7 +184,13 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
 
 
 async def _serve_http(
-    services: Services, shipped: list[Definition], saved: SavedNames, listener: socket.socket, *, is_local: bool
+    services: Services,
+    shipped: list[Definition],
+    saved: SavedNames,
+    listener: socket.socket,
+    reread: Callable[[], Config],
+    *,
+    is_local: bool,
 ) -> None:
     import asyncio
 
@@ -232,6 +247,8 @@ async def _serve_http(
     )
     for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
+    if not os.isatty(0):  # closing a terminal sends SIGHUP too, and must end the server
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, services, reread)
     async with services:
         services.start_maintenance()  # now, so that a broken store is logged before the first call
         stdout().line(f"Paddock serves MCP at {_address(listener)}. Ctrl-C stops it.")
@@ -239,6 +256,20 @@ async def _serve_http(
             stderr().line("Requests are not encrypted: put a TLS proxy in front of it, and set server.url.")
         await web.serve(sockets=[listener])
     await authenticator.close()
+
+
+def _reload(services: Services, reread: Callable[[], Config]) -> None:
+    """Read the configuration again and apply what can change. A bad one changes nothing."""
+    from paddock.server.reload import reload
+
+    try:
+        changed, needs_restart = reload(services, reread())
+    except PaddockError as problem:
+        stderr().line(f"The configuration was not reloaded: {problem}")
+        return
+    stderr().line(f"The configuration was reloaded; changed: {', '.join(changed) or 'nothing'}.")
+    if needs_restart:
+        stderr().line(f"Restart the server to change: {', '.join(needs_restart)}.")
 
 
 def _address(listener: socket.socket) -> str:
@@ -269,7 +300,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 def listen_unix(path: str) -> socket.socket:
     """Return a socket at `path` that only this user can connect to. Replaces a socket that nobody listens on."""
-    import os
     import socket
 
     listener = socket.socket(socket.AF_UNIX)

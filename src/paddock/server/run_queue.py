@@ -96,6 +96,11 @@ class RunQueue:
         self._fill()
         return slot
 
+    def change(self, settings: ServerConfig) -> None:
+        """Use other settings from now on. Runs in progress go on, even if there are too many of them now."""
+        self.settings = settings
+        self._fill()
+
     @property
     def waiting(self) -> int:
         return len(self._waiting)
