@@ -43,6 +43,9 @@ class ScriptedEngine:
         finally:
             self.running -= 1
 
+    def waiting_guests(self) -> dict[tuple[str, str], int]:
+        return {}
+
     async def close(self) -> None:
         self.closed = True
 

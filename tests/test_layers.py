@@ -19,6 +19,7 @@ SOURCE = Path(paddock.__file__).parent
 LAYERS = (
     {"errors", "descriptors"},
     {"model"},
+    {"tracing"},
     {"config", "config_checks"},
     {"planning", "jail", "store"},
     {"tools", "engines"},

@@ -121,7 +121,12 @@ class ServerConfig:
     max_runs: int = field(default_factory=lambda: GuestsConfig().max_guests)
     max_waiting: int = 256
     wait_seconds: float = 60.0
+    principal_runs: int = 0
+    principal_waiting: int = 0
+    principal_runs_per_minute: int = 0
+    principal_calls_per_minute: int = 0
     answer_bytes: int = 16 * 1024
+    log_format: str = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _Kind = TypeVar("_Kind")
 MAX_WORKERS = 1000
 PROFILES = ("auto", "namespaces", "chroot", "confined")
+LOG_FORMATS = ("text", "json")
 GUEST_ENGINES = ("cpython", "quickjs", "node")
 CEILING = Limits(
     wall_seconds=7 * 86_400.0,
@@ -33,7 +34,11 @@ CEILING = Limits(
 """The highest caps that a configuration may set: the interpreters or the host do not support more."""
 
 
-_CHOICES: Mapping[str, Sequence[str]] = {"engine": ENGINES, "jail.profile": PROFILES}
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "engine": ENGINES,
+    "jail.profile": PROFILES,
+    "server.log_format": LOG_FORMATS,
+}
 _MINIMUMS = {"jail.uid_base": 1000, "jail.tmp_bytes": 4096, "jail.tmp_inodes": 16, "server.answer_bytes": 1000}
 _POSITIVE = (
     *("jail.template_runs", "jail.template_seconds"),
@@ -44,6 +49,8 @@ _POSITIVE = (
 )
 _POSITIVE_OR_ZERO = (
     *("store.run_days", "store.run_count", "store.run_bytes", "store.session_days", "store.definition_versions"),
+    *("server.principal_runs", "server.principal_waiting"),
+    *("server.principal_runs_per_minute", "server.principal_calls_per_minute"),
     *("artifacts.artifact_bytes", "artifacts.principal_bytes", "artifacts.principal_count", "artifacts.days"),
 )
 _WEB = ("http", "https")

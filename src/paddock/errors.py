@@ -23,7 +23,7 @@ PaddockError
     ├── EnvironmentFailed an environment cannot be built, used or removed; the message says why
     ├── StoreError        the database or an artifact's bytes cannot be read or written; the message says why
     ├── Unreachable       the server of `Paddock(url=…)` cannot be reached
-    └── Overloaded        too many runs are already waiting; the error says when to try again
+    └── Overloaded        too many runs are waiting, or too many requests came; the error says when to try again
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Unreachable(HostError):
 
 
 class Overloaded(HostError):
-    """Too many runs are already waiting. Nothing was started."""
+    """Too many runs are already waiting, or the caller makes too many requests. Nothing was started."""
 
     http_status = 429
 

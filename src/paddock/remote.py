@@ -192,6 +192,9 @@ class RemotePaddock(Paddock):
     def redact_json(self, text: str) -> str:
         raise RequestError("redact_json cannot be used with url: the secrets are the server's")
 
+    def waiting_guests(self) -> Mapping[tuple[str, str], int]:
+        return {}
+
     async def read_artifact(self, ref: str) -> bytes:
         found = (await self.request("GET", "/artifacts", params={"ref": ref}))["artifacts"]
         if not found:

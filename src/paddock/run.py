@@ -37,16 +37,18 @@ from paddock.record import RunRecord, new_run_id
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
-from paddock.tools.toolbox import Scope, make_toolbox
+from paddock.tools.toolbox import Scope, make_rules, make_toolbox
+from paddock.tracing import describe_run, span
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from paddock.config import ToolsConfig
     from paddock.engines.base import Engine
     from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
-    from paddock.model.tools import Tool
+    from paddock.model.tools import CallWatch, Tool
     from paddock.sync import Background
     from paddock.tools.context import Injection
     from paddock.tools.upstream import Health
@@ -185,7 +187,6 @@ class Paddock:
     async def _run(
         self, request: Request, watch: Callable[[Event], None] | None, context: RunContext | None = None
     ) -> RunResult:
-        scope, plan, engine = await self._plan(request, context)
         has_published = False
 
         def publish(event: Event) -> None:
@@ -194,11 +195,15 @@ class Paddock:
                 has_published = True
                 watch(event)
 
-        for _ in range(ATTEMPTS):
-            record = await self._execute(plan, scope, engine, publish, context)
-            if record.verdict is not Verdict.LOST or has_published or record.has_side_effects:
-                break
-        result = record.result()
+        with span("run") as recorded:
+            scope, plan, engine = await self._plan(request, context)
+            for _ in range(ATTEMPTS):
+                with span(f"engine {plan.engine}"):
+                    record = await self._execute(plan, scope, engine, publish, context)
+                if record.verdict is not Verdict.LOST or has_published or record.has_side_effects:
+                    break
+            result = record.result()
+            describe_run(recorded, result)
         publish(Done(result))
         return result
 
@@ -238,7 +243,8 @@ class Paddock:
             plan = replace(plan, tools=tuple(scope.links))
         seconds = plan.limits.wall_seconds + engine.grace_seconds
         artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, publish)
-        broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, publish, seconds)
+        call_watch = None if context is None else context.call_watch
+        broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, publish, seconds, call_watch)
         async with engine.open(plan) as execution:
             record.start()
             calls = CallTasks(execution, broker, artifacts, publish)
@@ -291,6 +297,7 @@ class Paddock:
         artifacts: RunArtifacts,
         progress: Callable[[Progress], None],
         run_seconds: float = math.inf,
+        call_watch: CallWatch | None = None,
     ) -> Broker:
         return Broker(
             self._toolbox,
@@ -302,6 +309,7 @@ class Paddock:
             create_artifact=artifacts.create,
             run_seconds=run_seconds,
             progress=progress,
+            watch=call_watch,
         )
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
@@ -332,11 +340,10 @@ class Paddock:
         self._check_loop()
         call = make_tool_call(name, arguments)
         scope = await self._toolbox.scope_of(name)
-        artifacts, run_id = self._artifacts, new_run_id()
-        if context is not None:
-            artifacts, run_id = context.artifacts or artifacts, context.run_id
-            scope.context, scope.principal = context.context or scope.context, context.principal
-        broker = self._broker(scope, 1, run_id, RunArtifacts(artifacts), progress)
+        context = context or RunContext(new_run_id())
+        scope.context, scope.principal = context.context or scope.context, context.principal
+        artifacts = RunArtifacts(context.artifacts or self._artifacts)
+        broker = self._broker(scope, 1, context.run_id, artifacts, progress, call_watch=context.call_watch)
         answer = await broker.answer(call)
         await broker.conclude(call.id)
         return answer
@@ -354,6 +361,14 @@ class Paddock:
     async def engine_problem(self, engine: str) -> str | None:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
         return await self._engines.why_unavailable(engine)
+
+    def change_rules(self, settings: ToolsConfig) -> None:
+        """Apply another policy, `repair` and `call_seconds` to the calls of runs that begin from now on."""
+        self._rules = make_rules(settings)
+
+    def waiting_guests(self) -> Mapping[tuple[str, str], int]:
+        """How many guests wait for a script, by environment and template. Starts no engine."""
+        return self._engines.waiting_guests()
 
     def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""

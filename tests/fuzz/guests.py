@@ -73,4 +73,7 @@ class SayingEngine:
         else:
             yield JailedExecution(guest, plan)
 
+    def waiting_guests(self) -> dict[tuple[str, str], int]:
+        return {}
+
     async def close(self) -> None: ...

@@ -50,9 +50,9 @@ def forked(*arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
 
 
 @contextmanager
-def begun(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+def begun(command: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen(command, text=True, **pipes, **options) as process:  # type: ignore[call-overload]
         try:
             yield process
         finally:

@@ -107,3 +107,43 @@ async def test_a_slot_can_be_left_twice() -> None:
     first.leave()
     first.leave()
     assert (queue.position("b0"), queue.position("c0")) == (None, 1)
+
+
+@pytest.mark.parametrize("max_runs", [1, 2, 4])
+async def test_a_thousand_waiting_runs_of_one_caller_delay_another_callers_first_run_by_one_run_at_most(
+    max_runs: int,
+) -> None:
+    runs = Runs(max_runs=max_runs, max_waiting=2000)
+    slots = [runs.queue.slot(f"a{n}", "a") for n in range(1000 + max_runs)]
+    first = runs.queue.slot("b0", "b")
+    if not first.turn.done():
+        slots[0].leave()  # one run of the greedy caller ends
+    assert first.turn.done()
+
+
+async def test_a_new_caller_is_next_although_each_of_the_others_has_one_run_and_many_waiting() -> None:
+    runs = Runs(max_runs=2, max_waiting=100)
+    await runs.begin("a0", "b0", *(f"{caller}{n}" for n in range(1, 9) for caller in "ab"), "c0")
+    await runs.end("a0")
+    assert runs.started == ["a0", "b0", "c0"]
+
+
+async def test_callers_take_turns_so_those_who_send_one_run_at_a_time_do_not_starve_the_one_with_many() -> None:
+    runs = Runs(max_runs=1, max_waiting=100)
+    await runs.begin("x0", "a0", "a1", "a2", "b0", "c0")
+    await runs.end("x0", "a0", "b0")
+    await runs.begin("b1")
+    await runs.end("c0", "a1")
+    await runs.begin("c1")
+    await runs.end("b1", "c1")
+    assert runs.started == ["x0", "a0", "b0", "c0", "a1", "b1", "c1", "a2"]
+
+
+async def test_one_caller_has_at_most_its_own_limits_of_runs_in_progress_and_waiting() -> None:
+    runs = Runs(max_runs=8, max_waiting=20, principal_runs=2, principal_waiting=3)
+    await runs.begin(*(f"a{n}" for n in range(6)))
+    assert runs.started == ["a0", "a1"]
+    with pytest.raises(Overloaded, match="too many of your runs are waiting already"):
+        await runs.tasks["a5"]
+    await runs.begin("b0", "b1", "b2")
+    assert runs.started[2:] == ["b0", "b1"]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paddock import __version__
-from paddock.cli import definitions, demo, doctor, env, lint, run, runs, serve, tokens, tools
+from paddock.cli import definitions, demo, doctor, env, lint, principals, run, runs, serve, tokens, tools
 from paddock.cli.options import SERVER, TokenOption, UrlOption, refuse_empty
 from paddock.errors import RequestError
 
@@ -35,6 +35,7 @@ app.add_typer(env.app, name="env")
 app.add_typer(tools.app, name="tools")
 app.add_typer(runs.app, name="runs")
 app.add_typer(tokens.app, name="tokens")
+app.add_typer(principals.app, name="principals")
 app.add_typer(definitions.app, name="definitions")
 
 

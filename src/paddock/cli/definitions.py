@@ -159,7 +159,10 @@ class _LocalStore:
         return query_store(self._config, lambda store: store.definitions.history(LOCAL, name)) or []
 
     def remove(self, name: str) -> bool:
-        return bool(query_store(self._config, lambda store: store.definitions.remove(LOCAL, name)))
+        is_removed = bool(query_store(self._config, lambda store: store.definitions.remove(LOCAL, name)))
+        if is_removed:
+            _audit(self._config, "definition.removed", name)
+        return is_removed
 
     def save(self, values: Mapping[str, Any]) -> tuple[StoredDefinition, tuple[str, ...]]:
         return Interrupts().run(self._save(values))
@@ -174,7 +177,9 @@ class _LocalStore:
             others = [each.name for each in await store.definitions.list(LOCAL)]
             with build_progress():  # checking the code may build the default environment
                 checked = await validate(values, paddock, config, others)
-            return await store.definitions.save(LOCAL, checked.definition.name, values), checked.warnings
+            saved = await store.definitions.save(LOCAL, checked.definition.name, values)
+        _audit(config, "definition.saved", saved.name, version=saved.version)
+        return saved, checked.warnings
 
 
 class _RemoteStore:
@@ -234,6 +239,12 @@ def _stored(values: Mapping[str, Any]) -> StoredDefinition:
         values.get("removed_at"),
         spec_json,
     )
+
+
+def _audit(config: Config, event: str, name: str, **values: Any) -> None:
+    from paddock.server.audit import Audit
+
+    Audit(config).administered(event, principal=LOCAL, name=name, **values)
 
 
 def _read_toml(file: str) -> dict[str, Any]:

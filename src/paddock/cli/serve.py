@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +17,13 @@ from paddock.cli.options import ConfigOption, McpConfigOption, load_config, refu
 from paddock.cli.render import stderr, stdout
 from paddock.cli.runs import query_store
 from paddock.cli.signals import SIGNALS
-from paddock.errors import ConfigError, HostError, RequestError
+from paddock.errors import ConfigError, HostError, PaddockError, RequestError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from paddock.config import Config
     from paddock.definitions.definition import Definition
     from paddock.server.code_tools import SavedNames
     from paddock.server.services import Services
@@ -51,8 +55,11 @@ def mcp(definitions: DefinitionsOption = None, mcp_config: McpConfigOption = Non
     """
     import asyncio
 
+    from paddock.server import tracing
+
     descriptors.raise_limit()
     asyncio.run(_serve_stdio(_services(config, mcp_config), *_split(definitions)))
+    tracing.shutdown()
     return 0
 
 
@@ -86,6 +93,7 @@ def serve(
     """
     import asyncio
 
+    from paddock.server import tracing
     from paddock.server.authentication import check_host, is_loopback
 
     refuse_empty({"--socket": [socket], "--token": [token]})
@@ -97,24 +105,34 @@ def serve(
     listener = listen_unix(socket) if socket is not None else listen(host, port)
     try:
         with listener:
-            asyncio.run(_serve_http(services, *_split(definitions), listener, is_local=is_local))
+            reread = partial(_settings, config, token)
+            asyncio.run(_serve_http(services, *_split(definitions), listener, reread, is_local=is_local))
     finally:
         if socket is not None:
             Path(socket).unlink(missing_ok=True)
+        tracing.shutdown()
     return 0
 
 
-def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:
+def _settings(config: str | None, token: str | None) -> Config:
     from dataclasses import replace
 
-    from paddock.server.services import Services
-
-    refuse_empty({"--mcp-config": [mcp_config]})
     settings = load_config(config)
     if token is not None:
         settings = replace(settings, server=replace(settings.server, token=token))
     if re.search(r"[^!-~]", settings.server.token):
         raise ConfigError("the token may contain only printable ASCII characters, and no spaces")
+    return settings
+
+
+def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:
+    from paddock.server import logs, tracing
+    from paddock.server.services import Services
+
+    refuse_empty({"--mcp-config": [mcp_config]})
+    settings = _settings(config, token)
+    logs.configure(settings.server.log_format)
+    tracing.configure()
     return Services(settings, mcp_config=mcp_config)
 
 
@@ -143,8 +161,8 @@ async def _check_saved(services: Services, names: SavedNames) -> None:
 
 async def _serve_stdio(services: Services, shipped: list[Definition], saved: SavedNames) -> None:
     import asyncio
-    import os
 
+    from paddock.server import tracing
     from paddock.server.mcp import make_server
     from paddock.server.stdio import serve_stdio
 
@@ -163,17 +181,25 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     await services.aclose()
     if not serving.done():
+        tracing.shutdown()
         os._exit(128 + received.result())  # a thread waits for the client's next line, and nothing can wake it
     await serving
 
 
 async def _serve_http(
-    services: Services, shipped: list[Definition], saved: SavedNames, listener: socket.socket, *, is_local: bool
+    services: Services,
+    shipped: list[Definition],
+    saved: SavedNames,
+    listener: socket.socket,
+    reread: Callable[[], Config],
+    *,
+    is_local: bool,
 ) -> None:
     import asyncio
 
     import uvicorn
     from sse_starlette.sse import AppStatus
+    from uvicorn.config import LOGGING_CONFIG
 
     from paddock.server.authentication import Authenticator
     from paddock.server.connections import (
@@ -218,11 +244,14 @@ async def _serve_http(
             proxy_headers=False,  # anybody who connects could claim another address in them
             backlog=ACCEPTED_AT_ONCE,
             log_level="warning",
+            log_config=None if services.config.server.log_format == "json" else LOGGING_CONFIG,
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,
         )
     )
     for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, web.handle_exit, number, None)
+    if not os.isatty(0):  # closing a terminal sends SIGHUP too, and must end the server
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, services, reread)
     async with services:
         services.start_maintenance()  # now, so that a broken store is logged before the first call
         stdout().line(f"Paddock serves MCP at {_address(listener)}. Ctrl-C stops it.")
@@ -230,6 +259,20 @@ async def _serve_http(
             stderr().line("Requests are not encrypted: put a TLS proxy in front of it, and set server.url.")
         await web.serve(sockets=[listener])
     await authenticator.close()
+
+
+def _reload(services: Services, reread: Callable[[], Config]) -> None:
+    """Read the configuration again and apply what can change. A bad one changes nothing."""
+    from paddock.server.reload import reload
+
+    try:
+        changed, needs_restart = reload(services, reread())
+    except PaddockError as problem:
+        stderr().line(f"The configuration was not reloaded: {problem}")
+        return
+    stderr().line(f"The configuration was reloaded; changed: {', '.join(changed) or 'nothing'}.")
+    if needs_restart:
+        stderr().line(f"Restart the server to change: {', '.join(needs_restart)}.")
 
 
 def _address(listener: socket.socket) -> str:
@@ -260,7 +303,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 def listen_unix(path: str) -> socket.socket:
     """Return a socket at `path` that only this user can connect to. Replaces a socket that nobody listens on."""
-    import os
     import socket
 
     listener = socket.socket(socket.AF_UNIX)

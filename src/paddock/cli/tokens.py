@@ -35,6 +35,7 @@ def add(
 
     Tokens of one NAME share their runs, artifacts and sessions. Other names see none of them.
     """
+    from paddock.server.audit import Audit
     from paddock.store.database import Store, store_path
 
     settings, expires_at = load_config(config), None if expires is None else time.time() + _seconds(expires)
@@ -44,6 +45,7 @@ def add(
             return await store.tokens.add(name, role, expires_at=expires_at)
 
     token_id, text = Interrupts().run(create())
+    Audit(settings).administered("token.added", principal=name, token=token_id, role=role, expires_at=expires_at)
     until = "" if expires_at is None else f", valid until {local_time(expires_at)}"
     stderr().line(f"Token {token_id} of {name}, role {role}{until}. Copy it now; it is not stored:")
     stdout().line(text)
@@ -70,10 +72,14 @@ def revoke(
     config: ConfigOption = None,
 ) -> int:
     """Revoke a token by its id, or all tokens of a name. Servers refuse them within a second."""
-    revoked = query_store(load_config(config), lambda store: store.tokens.revoke(name))
+    from paddock.server.audit import Audit
+
+    settings = load_config(config)
+    revoked = query_store(settings, lambda store: store.tokens.revoke(name))
     if not revoked:
         raise RequestError(f"no valid token has the id or name {name!r}; `paddock tokens list` shows all")
     for token in revoked:
+        Audit(settings).administered("token.revoked", principal=token.principal, token=token.id)
         stdout().line(f"Revoked {token.id} of {token.principal}.")
     return 0
 

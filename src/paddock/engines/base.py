@@ -5,7 +5,7 @@ An engine keeps nothing of a run that a later script could see.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -51,6 +51,10 @@ class Engine(Protocol):
 
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:
         """An execution that is ready to run `plan`. The run's clock starts when the context is entered."""
+        ...
+
+    def waiting_guests(self) -> Mapping[tuple[str, str], int]:
+        """How many guests wait for a script, by environment and template. Empty if the engine has no such guests."""
         ...
 
     async def close(self) -> None: ...

@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -96,6 +97,9 @@ class JailedEngine:
         is_warm = any(module in plan.code for module in await self._jail.warm_modules())
         async with take_guest(self._jail, "warm" if is_warm else "bare") as guest:
             yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
+
+    def waiting_guests(self) -> Counter[tuple[str, str]]:
+        return self._jail.waiting_guests()
 
     async def close(self) -> None:
         await self._jail.close()

@@ -97,6 +97,9 @@ class MontyEngine:
                 self._open.discard(execution)
                 await execution.stop()
 
+    def waiting_guests(self) -> dict[tuple[str, str], int]:
+        return {}
+
     async def close(self) -> None:
         """End every run and every worker. A later run starts new workers."""
         workers, self._workers = self._workers, self._new_workers()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import signal
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
@@ -73,6 +74,10 @@ class NodeEngine(JailedEngine):
         if plan.limits.memory_bytes > self._default_bytes:
             return self._large
         return self._typescript if plan.language == "typescript" else self._jail
+
+    def waiting_guests(self) -> Counter[tuple[str, str]]:
+        jails = (self._jail, self._typescript, self._large)
+        return sum((jail.waiting_guests() for jail in jails), Counter[tuple[str, str]]())
 
     async def close(self) -> None:
         await self._typescript.close()

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -78,6 +79,10 @@ class Engines:
             self._starts.pop(name, None)  # the next run tries again
             raise
         return None
+
+    def waiting_guests(self) -> Mapping[tuple[str, str], int]:
+        """How many guests wait for a script, by environment and template."""
+        return sum((Counter(engine.waiting_guests()) for engine in self._loaded.values()), Counter[tuple[str, str]]())
 
     async def close(self) -> None:
         """Close every engine. A run that has not opened its engine yet fails."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -80,6 +81,11 @@ class Jail:
     def give_back(self, guest: Guest) -> None:
         if self._pool is not None:
             self._pool.give_back(guest)
+
+    def waiting_guests(self) -> Counter[tuple[str, str]]:
+        """How many guests wait, by environment and template. Empty before the first guest was taken."""
+        waiting = () if self._pool is None else self._pool.waiting
+        return Counter((self._settings.environment, guest.template) for guest in waiting)
 
     async def close(self) -> None:
         """End the warden and all guests. Leaves no process, mount, control group or file behind."""

@@ -12,7 +12,7 @@ from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
 from paddock.model.spelling import did_you_mean
-from paddock.model.tools import RunTool
+from paddock.model.tools import CallWatch, RunTool
 
 LANGUAGES = ("python", "javascript", "typescript")
 ALIASES: Mapping[str, tuple[str, str | None]] = {
@@ -131,3 +131,4 @@ class RunContext:
     context: Context | None = None  # values to inject into the run's tool calls
     can_search: bool = False  # whether the caller has the tool `search`
     principal: str = LOCAL  # for whom the run's tool calls are made
+    call_watch: CallWatch | None = None

@@ -47,6 +47,22 @@ class Tool:
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
 
 
+class CallWatch(Protocol):
+    """Limits and hears of the tool calls of one caller. Its methods neither block nor raise."""
+
+    def take(self) -> float:
+        """Count a call and return 0, or return the seconds to wait if the caller has made too many."""
+        ...
+
+    def refused(self, tool: Tool, action: str, rule: str) -> None:
+        """The policy does not allow a call: `action` is `deny` or `ask`, `rule` the text of the rule."""
+        ...
+
+    def ended(self, tool: Tool | None, outcome: str, seconds: float) -> None:
+        """A call has ended. `outcome` is `ok`, `cancelled`, or the kind of its error envelope. None: no such tool."""
+        ...
+
+
 class RunTool(Protocol):
     """An extra tool that the caller provides for one run."""
 

@@ -7,4 +7,6 @@
   form of tools and results. `prompts` explains the code tools to an agent.
 - `stdio` and `http` are the transports; `connections` and `request_memory` limit what HTTP requests take, and
   `authentication` and `jwt_issuer` say who sends them.
+- For operators: `metrics`, `logs`, `tracing` and `audit` say what happens; `allowances` and `call_watch` limit each
+  caller; `reload` applies a changed configuration.
 """

@@ -11,7 +11,7 @@ import hmac
 import ipaddress
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paddock.errors import ConfigError, StoreError
@@ -39,14 +39,16 @@ class Identity:
     principal: str
     role: Role
     is_verified: bool = True  # whether a token proves it; otherwise anybody on this machine can be this principal
+    token: str = field(default="", compare=False)  # what the audit log calls that token
 
 
 class Unauthorized(Exception):
     """Raised for a request whose sender is not known, or may not use this server. The text is for the sender."""
 
-    def __init__(self, problem: str, *, status: int = 401, error: str = "invalid_token") -> None:
+    def __init__(self, problem: str, *, status: int = 401, error: str = "invalid_token", token: str = "") -> None:
+        """`token` is the id of the token, if it was once valid."""
         super().__init__(problem)
-        self.status, self.error = status, error
+        self.status, self.error, self.token = status, error, token
 
 
 class Authenticator:
@@ -72,7 +74,7 @@ class Authenticator:
             raise Unauthorized(f"this server requires a token; {_HOW}", error="")
         token = _bearer(headers[0]) if len(headers) == 1 else ""
         if self._digest is not None and hmac.compare_digest(hashlib.sha256(token.encode()).digest(), self._digest):
-            return Identity(LOCAL, "operator")
+            return Identity(LOCAL, "operator", token="server.token")  # noqa: S106  the name of the setting
         if token.startswith(PREFIX):
             return await self._stored(token)
         if self.issuer is not None and token:
@@ -97,8 +99,8 @@ class Authenticator:
                 self._known.popitem(last=False)
         problem = "this server does not know the token" if found is None else found.problem(time.time())
         if found is None or problem is not None:
-            raise Unauthorized(problem or "")
-        return Identity(found.principal, found.role)
+            raise Unauthorized(problem or "", token="" if found is None else found.id)
+        return Identity(found.principal, found.role, token=found.id)
 
     async def close(self) -> None:
         """Close the connections to the issuer."""

@@ -1,4 +1,4 @@
-"""The HTTP server: MCP at `/mcp`, REST at `/v1` (`rest`), and health checks at `/healthz` and `/readyz`.
+"""The HTTP server: MCP at `/mcp`, REST at `/v1` (`rest`), `/metrics`, and health checks at `/healthz` and `/readyz`.
 
 Every request passes through `_Guard`. It checks `Host` and `Origin`, so that a web page cannot reach the server by DNS
 rebinding, and identifies the sender (`authentication`).
@@ -20,12 +20,13 @@ from mcp.server.auth.provider import AccessToken
 from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from paddock.errors import Overloaded
 from paddock.model import envelope
 from paddock.model.request import LOCAL
+from paddock.server import logs
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
 from paddock.server.request_memory import SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from paddock.config import Config, ServerConfig
+    from paddock.server.audit import Audit
     from paddock.server.services import Services
 
 BODY_BYTES = 32 * 1024 * 1024
@@ -71,6 +73,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     """Return the ASGI application. Its lifespan starts and ends the clients' sessions."""
     from mcp.server.transport_security import TransportSecuritySettings
 
+    from paddock.server.metrics import Metrics
     from paddock.server.rest import make_rest
 
     readiness = Readiness(services)
@@ -79,11 +82,20 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         problems = await readiness.problems()
         return PlainTextResponse("".join(f"{each}\n" for each in problems or ["ok"]), 503 if problems else 200)
 
+    async def show_metrics(request: Request) -> Response:
+        known = received(request)
+        if known is None or known.identity.role != "operator":
+            return _Refused(403, "Forbidden: /metrics is for operators; use a token of that role").response("/metrics")
+        body, content_type = metrics.page(request.headers.get("accept", ""))
+        return Response(body, headers={"content-type": content_type})
+
+    metrics = services.metrics = services.metrics or Metrics(services)
     settings = services.config.server
     authenticator = authenticator or Authenticator(services.config, services.store)
     routes = [
         Route(_HEALTH, _health, methods=["GET"]),
         Route("/readyz", check_ready, methods=["GET"]),
+        Route("/metrics", show_metrics, methods=["GET"]),
         *_metadata_routes(services.config),
     ]
     # The SDK's check is disabled: it accepts every host that starts with a local name and a colon, and refuses hosts
@@ -102,7 +114,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     manager = server.session_manager
     manager.asgi_app = manager.asgi_app.app  # type: ignore[assignment]
     _share_sessions(manager)
-    app.add_middleware(_Guard, settings=settings, authenticator=authenticator)
+    app.add_middleware(_Guard, settings=settings, authenticator=authenticator, audit=services.audit)
     if settings.origins:
         # This middleware is outside of the guard, because a browser's preflight request has no token.
         app.add_middleware(
@@ -188,8 +200,8 @@ class _Guard:
     events later. This server stores no events, so it ends the call.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServerConfig, authenticator: Authenticator) -> None:
-        self._app, self._settings, self._authenticator = app, settings, authenticator
+    def __init__(self, app: ASGIApp, settings: ServerConfig, authenticator: Authenticator, audit: Audit) -> None:
+        self._app, self._settings, self._authenticator, self._audit = app, settings, authenticator, audit
         self._host = urlsplit(settings.url).hostname
         self._origins = re.compile(_origins_pattern(settings.origins))
         self._memory = RequestMemory(settings.request_bytes)
@@ -202,8 +214,9 @@ class _Guard:
         try:
             self._check(headers)
             identity = await self._identify(scope, headers)
+            logs.principal.set(identity.principal)
             # Not a connection or an unverified token: anybody can have many of those.
-            caller = identity.principal if identity.is_verified else str((scope.get("client") or [LOCAL])[0])
+            caller = identity.principal if identity.is_verified else _address(scope)
             memory = HeldMemory(self._memory, caller)
             with memory:
                 # What needs no token needs no body either, so nobody without a token takes memory from others.
@@ -273,12 +286,15 @@ class _Guard:
         """Return who sends the request. Raises _Refused. The SDK serves a session only to whoever started it."""
         if scope["path"] == _HEALTH or scope["path"].startswith(_METADATA):
             return ANYBODY
+        address = _address(scope)
         try:
             identity = await self._authenticator.identify(headers.getlist("authorization"))
         except Unauthorized as problem:
+            self._audit.refused(problem, address)
             title = {401: "Unauthorized", 403: "Forbidden"}.get(problem.status, "Unavailable")
             raise _Refused(problem.status, f"{title}: {problem}", www_authenticate=self._challenge(problem)) from None
         if identity.is_verified:
+            self._audit.authenticated(identity, address)
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=identity.principal, scopes=[]))
         return identity
 
@@ -366,6 +382,11 @@ class _EndedByDisconnect:
             disconnect.cancel()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+
+def _address(scope: Scope) -> str:
+    """The client's address; LOCAL on a Unix socket."""
+    return str((scope.get("client") or [LOCAL])[0])
 
 
 def _too_large() -> _Refused:

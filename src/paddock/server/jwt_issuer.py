@@ -77,7 +77,7 @@ class JwtIssuer:
         if missing:
             raise Unauthorized(f"the token lacks the scope {' '.join(missing)}", status=403, error="insufficient_scope")
         is_operator = bool(self.settings.operator_scope) and self.settings.operator_scope in scopes
-        return Identity(f"{PRINCIPAL_PREFIX}{subject}", "operator" if is_operator else "user")
+        return Identity(f"{PRINCIPAL_PREFIX}{subject}", "operator" if is_operator else "user", token="JWT")  # noqa: S106
 
     async def close(self) -> None:
         await self._http.aclose()

@@ -44,7 +44,7 @@ from paddock.errors import PaddockError, RequestError
 from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.model.spelling import nearest
-from paddock.server import artifact_tools, builtin_tools, prompts, session_tools
+from paddock.server import artifact_tools, builtin_tools, logs, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import received
 from paddock.server.request_memory import SMALL_BYTES
@@ -233,6 +233,7 @@ class _Handlers:
         if problem is not None:
             return tool.refuse(problem)
         caller = self._caller(context)
+        logs.principal.set(caller.principal)
         try:
             work = tool.call(caller, arguments)
             result = await _until_disconnect(None if http is None else http.disconnected, work)

@@ -1,8 +1,9 @@
 """Decides which runs may start: a bounded queue that is fair between callers.
 
-A run waits if no slot is free. A free slot goes to a run of the caller with the fewest runs in progress; among
-several such runs, to the one that has waited longest. One caller gets at most three quarters of the slots, so its long
-runs never block the short runs of another. A run that would make the queue too long is refused at once.
+A run waits if no slot is free. A free slot goes to the caller with the fewest runs in progress; among several such
+callers, to the one that has started none for longest, however many runs it has waiting. One caller gets at most three
+quarters of the slots, so its long runs never block the short runs of another. A run that would make the queue too long
+is refused at once.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
 from paddock.errors import Overloaded
@@ -21,6 +23,8 @@ SHARE = 0.75
 """The largest share that one caller may have of the runs in progress, and of the waiting runs."""
 USUAL_SECONDS = 1.0
 """The assumed average duration of a run until the first run has ended."""
+MAX_CALLERS = 10_000
+"""How many callers are remembered. Of further ones, the one that started no run for longest is forgotten."""
 LONGEST_RETRY_SECONDS = 60.0
 """The longest time after which a refused caller is told to try again."""
 
@@ -32,7 +36,13 @@ class Slot:
         self._queue = queue
         self.run_id, self.caller = run_id, caller
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # done when the run may start
+        self._created_at = time.monotonic()
         self.started_at: float | None = None
+
+    @property
+    def waited_seconds(self) -> float:
+        """How long the run has waited for its turn."""
+        return (self.started_at or time.monotonic()) - self._created_at
 
     def leave(self) -> None:
         """Give the slot back, if it is still held."""
@@ -69,6 +79,9 @@ class RunQueue:
         self.settings = settings
         self._waiting: list[Slot] = []  # oldest first
         self._running: list[Slot] = []
+        self._counts: Counter[str] = Counter()  # runs in progress, by caller
+        self._served: OrderedDict[str, int] = OrderedDict()  # when each caller last started a run, oldest first
+        self._starts = 0
         self._average_seconds = USUAL_SECONDS
 
     def slot(self, run_id: str, caller: str) -> Slot:
@@ -76,11 +89,17 @@ class RunQueue:
         own = [each for each in self._waiting if each.caller == caller]
         if own or not self._has_room(caller):
             self._require("runs", len(self._waiting) + 1, self.settings.max_waiting)
-            self._require("of your runs", len(own) + 1, math.ceil(self.settings.max_waiting * SHARE))
+            share = math.ceil(self.settings.max_waiting * SHARE)
+            self._require("of your runs", len(own) + 1, min(self.settings.principal_waiting or share, share))
         slot = Slot(self, run_id, caller)
         self._waiting.append(slot)
         self._fill()
         return slot
+
+    def change(self, settings: ServerConfig) -> None:
+        """Use other settings from now on. Runs in progress go on, even if there are too many of them now."""
+        self.settings = settings
+        self._fill()
 
     @property
     def waiting(self) -> int:
@@ -100,6 +119,7 @@ class RunQueue:
             self._waiting.remove(slot)
         elif slot in self._running:
             self._running.remove(slot)
+            self._counts -= Counter([slot.caller])  # forgets a caller without runs
             if slot.started_at is not None:
                 self._average_seconds += (time.monotonic() - slot.started_at - self._average_seconds) / 10
             self._fill()
@@ -113,19 +133,27 @@ class RunQueue:
         if number > limit:
             raise self.overloaded(f"too many {what} are waiting already")
 
-    def _running_of(self, caller: str) -> int:
-        return sum(each.caller == caller for each in self._running)
-
     def _has_room(self, caller: str) -> bool:
         """Whether a run of this caller may start now."""
         most = self.settings.max_runs
-        return len(self._running) < most and self._running_of(caller) < max(1, math.floor(most * SHARE))
+        share = max(1, math.floor(most * SHARE))
+        return len(self._running) < most and self._counts[caller] < min(self.settings.principal_runs or share, share)
 
     def _fill(self) -> None:
         """Start waiting runs until no waiting run may start."""
         while ready := [each for each in self._waiting if self._has_room(each.caller)]:
-            first = min(ready, key=lambda each: self._running_of(each.caller))  # `min` returns the oldest of equals
+            first = min(ready, key=self._rank)  # `min` returns the oldest of equals
             self._waiting.remove(first)
             self._running.append(first)
+            self._counts[first.caller] += 1
+            self._starts += 1
+            self._served[first.caller] = self._starts
+            self._served.move_to_end(first.caller)
+            if len(self._served) > MAX_CALLERS:
+                self._served.popitem(last=False)
             if not first.turn.done():  # otherwise the wait was cancelled, and this slot is about to be left
                 first.turn.set_result(None)
+
+    def _rank(self, slot: Slot) -> tuple[int, int]:
+        """The slot with the lowest rank starts first."""
+        return self._counts[slot.caller], self._served.get(slot.caller, 0)

@@ -24,8 +24,9 @@ from paddock.model.events import Event, Output, Progress
 from paddock.model.request import Request, RunContext
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.record import new_run_id, unfinished_result
-from paddock.server import session_tools
+from paddock.server import logs, session_tools
 from paddock.server.artifacts import add_files, failure, read_artifact
+from paddock.server.call_watch import PrincipalCalls
 from paddock.server.services import CANCELLED, WATCH_SECONDS
 from paddock.server.sessions import Caller, ignore_progress
 from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
@@ -53,12 +54,14 @@ async def create_run(
 ) -> Run | StoredRun:
     """Queue a run and store it. Returns the earlier run with the same idempotency key, if there is one.
 
-    Raises Overloaded if the queue is full. A detached request is checked here: nobody would see the error later.
+    Raises Overloaded if the queue is full, or if the caller has started too many runs in the last minute. A detached
+    request is checked here: nobody would see the error later.
     """
     services.check_open()
     run_id = new_run_id()
     slot = services.queue.slot(run_id, caller.key)
     try:
+        services.allowances.check_run(caller.key)
         connections = session_tools.check_connections(services, request.connections)
         digest = ""
         if request.detach or request.idempotency_key is not None:
@@ -261,10 +264,13 @@ class Run:
         """
         self._services.runs[self.id] = self
         self._services.watch_cancellations()
+        tokens = logs.principal.set(self._caller.principal), logs.run_id.set(self.id)
         try:
             with self._caller.memory:
                 return await self._execute()
         finally:
+            logs.principal.reset(tokens[0])
+            logs.run_id.reset(tokens[1])
             del self._services.runs[self.id]
             self.has_ended.set()
 
@@ -275,6 +281,8 @@ class Run:
         result = None
         try:
             async with self._stop, self._slot:
+                if services.metrics is not None:
+                    services.metrics.run_waited(self._slot.waited_seconds)
                 request = await add_files(services, self._caller, request)
                 result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
             await reporter.flush()
@@ -293,10 +301,18 @@ class Run:
             reporter.close()
             try:
                 ended = result or unfinished(Verdict.LOST, HOST_FAILED)
+                self._note_end(ended)
                 await services.store.runs.finish(self.id, ended, reporter.progress())
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
         return result
+
+    def _note_end(self, result: RunResult) -> None:
+        if self._services.metrics is not None:
+            self._services.metrics.run_ended(result)
+        seconds = result.usage.wall_seconds
+        values = {"engine": result.engine, "verdict": str(result.verdict), "seconds": seconds}
+        log.info("run %s: %s after %.3f s", self.id, result.verdict, seconds, extra=values)
 
     def _context(self) -> RunContext:
         services, caller, definition = self._services, self._caller, self._definition
@@ -311,6 +327,7 @@ class Run:
             values,
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
             principal=caller.principal,
+            call_watch=PrincipalCalls(services, caller, self.id),
         )
 
 

@@ -15,6 +15,8 @@ from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
 from paddock.run import Paddock
+from paddock.server.allowances import Allowances
+from paddock.server.audit import Audit
 from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
 from paddock.store.artifacts import StoredArtifacts
@@ -22,6 +24,7 @@ from paddock.store.database import Store
 from paddock.store.definitions import peek_all_versions, peek_versions
 
 if TYPE_CHECKING:
+    from paddock.server.metrics import Metrics
     from paddock.server.runs import Run
 
 CANCELLED = "cancel_run ended the run"
@@ -61,6 +64,10 @@ class Services:
         """Whether scripts have any tool to call."""
         self.sessions = Sessions()
         self.queue = RunQueue(self.config.server)
+        self.allowances = Allowances(self.config.server)
+        self.audit = Audit(self.config)
+        self.metrics: Metrics | None = None
+        """Measurements, if the server shows them: over HTTP."""
         self.runs: dict[str, Run] = {}
         """Runs in progress, by id."""
         self._is_closing = False

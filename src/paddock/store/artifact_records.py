@@ -192,6 +192,13 @@ def remove_expired(connection: Connection, now: float) -> int:
     return len(ids)
 
 
+def remove_of(connection: Connection, principal: str, now: float) -> int:
+    """Remove some artifacts of a principal, whose bytes need not wait for readers. Returns how many."""
+    ids = connection.scalars(select(artifacts.c.id).where(artifacts.c.principal == principal).limit(BATCH)).all()
+    _remove(connection, ids, now - READERS_SECONDS)
+    return len(ids)
+
+
 def mark_doomed(connection: Connection, now: float) -> Sequence[str]:
     """Choose some objects to delete and return their keys. From now on no artifact can use them."""
     keys = connection.scalars(select(objects.c.object_key).where(objects.c.delete_after <= now).limit(BATCH)).all()

@@ -58,7 +58,7 @@ class Store:
         self.definitions = StoredDefinitions(self)
         self.sessions = StoredSessions(self)
         self.tokens = StoredTokens(self)
-        self._settings = settings or StoreConfig()
+        self.settings = settings or StoreConfig()
 
     @classmethod
     def from_config(cls, config: Config) -> Store:
@@ -93,7 +93,7 @@ class Store:
         await self.start()  # imports SQLAlchemy in the writer's thread, so that it is not imported here
         from paddock.store.retention import sweep
 
-        await sweep(self, self._settings)
+        await sweep(self, self.settings)
 
     async def close(self) -> None:
         """Write what is queued, and close the file."""

@@ -35,7 +35,7 @@ async def sweep(store: Store, settings: StoreConfig) -> None:
         partial(_remove_calls, since=runs_since),
         partial(_remove_sessions, since=sessions_since),
         partial(_remove_versions, max_versions=settings.definition_versions),
-        _shrink,
+        shrink,
     ):
         while await store.writer.write(step):
             pass
@@ -95,7 +95,7 @@ def _remove(connection: Connection, table: sa.Table, query: sa.Select[tuple[obje
     return len(keys)
 
 
-def _shrink(connection: Connection) -> int:
+def shrink(connection: Connection) -> int:
     """Shorten the file by some of its free pages. Returns how many."""
     raw = driver(connection)
     (before,) = raw.execute("PRAGMA freelist_count").fetchone()

@@ -19,11 +19,12 @@ from paddock.model.events import Answer, Progress, ToolCall
 from paddock.model.journal import Intent, Outcome
 from paddock.model.json_depth import is_deeper
 from paddock.model.result import Call
-from paddock.model.tools import RunTool, Tool
+from paddock.model.tools import CallWatch, RunTool, Tool
 from paddock.tools.functions import to_answer
 from paddock.tools.policy import Rules, refusal
 from paddock.tools.size import run_by_size
 from paddock.tools.toolbox import Scope, Toolbox
+from paddock.tracing import describe_call, span
 
 if TYPE_CHECKING:
     from paddock.model.journal import Journal, Status
@@ -34,8 +35,10 @@ ARGUMENT_BYTES = 4 * 1024 * 1024
 ARGUMENT_DEPTH = 100
 TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 * 1024)} MB in total."
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
+TOO_MANY = "You have made as many tool calls as this server allows in a minute."
 WARNINGS = 20
 """How many different warnings about misspelt fields the result of a run contains."""
+_KIND = '{"error_kind": "'
 _DENIED = '"error_kind": "policy_denied"'
 
 
@@ -71,11 +74,12 @@ class Broker:
         run_seconds: float = math.inf,
         rules: Rules | None = None,
         progress: Callable[[Progress], None] = lambda progress: None,
+        watch: CallWatch | None = None,
     ) -> None:
         self._toolbox, self._scope = toolbox, scope
         self._call_limit = call_limit
         self._run_id, self._journal = run_id, journal
-        self._create_artifact, self._progress = create_artifact, progress
+        self._create_artifact, self._progress, self._watch = create_artifact, progress, watch
         self._rules = rules or Rules()
         self._run_seconds = run_seconds  # time limit of the run, and so of its calls
         self._bytes_left = ARGUMENT_BYTES
@@ -100,19 +104,23 @@ class Broker:
             tool: Tool | None = session_tool.tool
         else:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
-        unusable = arguments if isinstance(arguments, str) else ""
+        answer: Answer | None = None
         record = _Record(call, tool, session_tool, {} if isinstance(arguments, str) else arguments)
-        status: Status = "cancelled"  # a script must not keep a call off the list by ending before the answer
-        try:
-            if unusable:
-                answer = await self._refuse(record, _unusable_arguments(record.name, unusable))
-            else:
-                answer = await self._answer(record)
-            status = "error" if answer.failed else "ok"
-        finally:
-            milliseconds = round((time.perf_counter() - started) * 1000, 3)
-            warnings = tuple(record.warnings)
-            self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
+        with span(*_span_of(tool)) as recorded:
+            try:
+                if isinstance(arguments, str):
+                    answer = await self._refuse(record, _unusable_arguments(record.name, arguments))
+                else:
+                    answer = await self._answer(record)
+            finally:
+                seconds = time.perf_counter() - started
+                describe_call(recorded, _outcome(answer))
+                if self._watch is not None:
+                    self._watch.ended(tool, _outcome(answer), seconds)
+                # A script must not keep a call off the list by ending before the answer.
+                status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
+                warnings, milliseconds = tuple(record.warnings), round(seconds * 1000, 3)
+                self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
         return answer
@@ -154,10 +162,14 @@ class Broker:
         if tool is None:
             failure = await self._scope.not_found(record.name, is_function=record.call.is_function)
             return await self._refuse(record, failure)
-        if record.session_tool is None:  # neither the policy nor repairs apply to session tools
+        if record.session_tool is None:  # neither limits, policy nor repairs apply to session tools
+            if self._watch is not None and (seconds := self._watch.take()):
+                return await self._refuse(record, envelope.rate_limited(record.name, TOO_MANY, seconds))
             policy = self._rules.policy
             rule = None if policy is None else policy.decide(tool)
             if rule is not None and rule.action != "allow":
+                if self._watch is not None:
+                    self._watch.refused(tool, rule.action, str(rule))
                 return await self._refuse(record, refusal(rule, tool))
             if self._rules.repairs:
                 await self._repair(record, tool, only_text=False)
@@ -340,6 +352,23 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{text[:20]} is not a finite number")
     return value
+
+
+def _span_of(tool: Tool | None) -> tuple[str, dict[str, str]]:
+    """The name and attributes of a call's span. A name that a script made up is in neither."""
+    if tool is None:
+        return "execute_tool", {}
+    return f"execute_tool {tool.full_name}", {"gen_ai.tool.name": tool.full_name, "paddock.upstream": tool.server}
+
+
+def _outcome(answer: Answer | None) -> str:
+    """How a call ended, in one word. No answer: the call was cancelled."""
+    if answer is None:
+        return "cancelled"
+    if not answer.failed:
+        return "ok"
+    kind = answer.json.removeprefix(_KIND).partition('"')[0]
+    return kind if kind in envelope.KINDS else "internal_error"
 
 
 def _failure(failure: dict[str, Any]) -> Answer:

@@ -124,17 +124,17 @@ class RateLimit:
     """Limits the number of calls in any period of a minute. With None there is no limit."""
 
     def __init__(self, calls_per_minute: int | None, now: Callable[[], float] = time.monotonic) -> None:
-        self._limit, self._now = calls_per_minute, now
+        self.calls_per_minute, self._now = calls_per_minute, now
         self._times: deque[float] = deque()
 
     def take(self) -> float:
         """Count a call and return 0, or return the seconds to wait if there were too many."""
-        if self._limit is None:
+        if self.calls_per_minute is None:
             return 0.0
         now = self._now()
         while self._times and self._times[0] <= now - 60.0:
             self._times.popleft()
-        if len(self._times) >= self._limit:
-            return self._times[0] + 60.0 - now
+        if len(self._times) >= self.calls_per_minute:
+            return self._times[-self.calls_per_minute] + 60.0 - now
         self._times.append(now)
         return 0.0

@@ -25,7 +25,7 @@ from paddock.tools.policy import parse as parse_policy
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from paddock.config import Config
+    from paddock.config import Config, ToolsConfig
     from paddock.model.events import Outline
     from paddock.model.request import Request
     from paddock.planning.plan import Plan
@@ -332,8 +332,7 @@ def make_toolbox(
         from paddock.tools.mcp_config import configured_servers
 
         servers = configured_servers(config, mcp_config)
-    policy = parse_policy(settings.policy) if settings.policy else None
-    rules = Rules(policy, settings.repair, settings.call_seconds)
+    rules = make_rules(settings)
     injection = None
     if config.context or config.connections:
         from paddock.tools import context
@@ -347,6 +346,12 @@ def make_toolbox(
         data_directory=config.data_directory,
     )
     return toolbox, rules
+
+
+def make_rules(settings: ToolsConfig) -> Rules:
+    """The rules for calls that `[tools]` describes. Raises ConfigError for a policy that is not valid."""
+    policy = parse_policy(settings.policy) if settings.policy else None
+    return Rules(policy, settings.repair, settings.call_seconds)
 
 
 def may_link(code: str, language: str, known: Collection[str], outline: Outline | None) -> bool:

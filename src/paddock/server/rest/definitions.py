@@ -81,6 +81,7 @@ def make_router(services: Services) -> APIRouter:
         values = _values(body, name)
         warnings = await check(caller, values)
         stored = await services.store.definitions.save(caller.principal, name, values)
+        services.audit.record("definition.saved", principal=caller.principal, name=name, version=stored.version)
         return {**_saved(stored), "warnings": warnings}
 
     @router.delete("/definitions/{name}", status_code=204, responses=problems.responses(404))
@@ -89,6 +90,7 @@ def make_router(services: Services) -> APIRouter:
         caller = await get_caller(services, request)
         if not await services.store.definitions.remove(caller.principal, name):
             raise NotFound(f"there is no definition {name[:100]!r}")
+        services.audit.record("definition.removed", principal=caller.principal, name=name)
 
     @router.post("/definitions/validate", response_model=ValidatedModel, responses=problems.responses(400, 422))
     async def validate_definition(request: Request, body: DefinitionBody) -> dict[str, Any]:

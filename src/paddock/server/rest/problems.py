@@ -61,7 +61,7 @@ def describe(services: Services, error: PaddockError) -> Problem:
     """Return an error of the library as a problem, and log it if it is the host's fault."""
     text, failure = services.without_host_paths(str(error)), None
     if isinstance(error, Overloaded):
-        hints = ["Nothing was run. Wait for retry_after_seconds, then try again."]
+        hints = ["Nothing was run or called. Wait for retry_after_seconds, then try again."]
         failure = envelope.rate_limited("run", text, error.retry_after_seconds, hints=hints)
     elif isinstance(error, HostError):
         services.log_fault(type(error).__name__, error)

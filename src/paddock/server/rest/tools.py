@@ -10,10 +10,12 @@ from fastapi.responses import PlainTextResponse
 
 from paddock.errors import UnknownTool
 from paddock.model.request import RunContext
+from paddock.server.call_watch import PrincipalCalls
 from paddock.server.http import received
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller, slot
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
+from paddock.store.principals import new_call_id
 from paddock.tools.policy import parse
 
 if TYPE_CHECKING:
@@ -66,9 +68,16 @@ def make_router(services: Services) -> APIRouter:
     async def call(request: Request, name: str, body: ArgumentsBody) -> Response:
         """Call a tool as a script would. A failed call has `failed: true` and an error envelope as its value."""
         caller = await get_caller(services, request)
-        async with slot(services, caller) as call_id:
-            scope = services.artifacts.of(caller.owner, call_id)
-            context = RunContext(call_id, scope, context=caller.context.for_run({}), principal=caller.principal)
+        services.allowances.check_call(caller.key)
+        call_id = new_call_id(caller.principal)
+        context = RunContext(
+            call_id,
+            services.artifacts.of(caller.owner, call_id),
+            context=caller.context.for_run({}),
+            principal=caller.principal,
+            call_watch=PrincipalCalls(services, caller, call_id, is_counted=True),
+        )
+        async with slot(services, caller):
             answer = await services.paddock.call_tool(name, body.arguments, context=context)
         failed = "true" if answer.failed else "false"
         text = f'{{"value":{answer.json},"failed":{failed}}}'

@@ -1,0 +1,92 @@
+"""`paddock principals`: exports or purges everything that servers have stored of one principal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from paddock.cli.options import ConfigOption, command_group, load_config, refuse_empty
+from paddock.cli.render import stdout
+from paddock.cli.runs import query_store
+from paddock.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from paddock.config import Config
+    from paddock.store.database import Store
+    from paddock.store.principals import PrincipalData
+
+T = TypeVar("T")
+app = command_group("What servers have stored of one principal: export, purge.")
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", show_default=False, help="As `paddock runs show` names the caller.")
+]
+
+
+@app.command()
+def export(
+    name: NameArgument,
+    out: Annotated[str, typer.Option(metavar="DIR", help="The folder to write to, which must be new or empty.")],
+    config: ConfigOption = None,
+) -> int:
+    """Write everything of a principal to a folder: runs, calls, artifacts, definitions, sessions, tokens.
+
+    Each kind is a file of JSON lines, and `artifacts/` has the bytes, by id. Tokens are listed without their texts.
+    """
+    refuse_empty({"--out": [out]})
+    settings = load_config(config)
+    counts = _with_data(settings, name, lambda data: data.export(Path(out)))
+    _audit(settings, "principal.exported", name)
+    stdout().line(f"Exported {_described(counts)} of {name} to {out}.")
+    return 0
+
+
+@app.command()
+def purge(
+    name: NameArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this, show what would be removed.")] = False,
+    config: ConfigOption = None,
+) -> int:
+    """Remove everything of a principal, its runs in progress and its tokens included. This cannot be undone."""
+    settings = load_config(config)
+    if not yes:
+        counts = _with_data(settings, name, lambda data: data.counts())
+        stdout().line(f"This would remove {_described(counts)} of {name}. Add --yes to do it.")
+        return 0
+    counts = _with_data(settings, name, lambda data: data.purge())
+    _audit(settings, "principal.purged", name)
+    stdout().line(f"Removed {_described(counts)} of {name}.")
+    return 0
+
+
+def _with_data(config: Config, name: str, work: Callable[[PrincipalData], Awaitable[T]]) -> T:
+    """Return what `work` does with the principal's data. Raises RequestError if nothing of it is stored."""
+
+    async def query(store: Store) -> T | None:
+        from paddock.store.artifacts import StoredArtifacts
+        from paddock.store.principals import PrincipalData
+
+        artifacts = StoredArtifacts.from_config(config, store)
+        data = PrincipalData(store, artifacts, name)
+        try:
+            return await work(data) if any((await data.counts()).values()) else None
+        finally:
+            await artifacts.close()
+
+    found = query_store(config, query)
+    if found is None:
+        raise RequestError(f"nothing is stored of {name!r}; `paddock runs show` and `paddock tokens list` have names")
+    return found
+
+
+def _audit(config: Config, event: str, name: str) -> None:
+    from paddock.server.audit import Audit
+
+    Audit(config).administered(event, principal=name)
+
+
+def _described(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {kind}" for kind, number in counts.items() if number) or "nothing"
