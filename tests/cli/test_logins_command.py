@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from paddock.tools.logins import Login, LoginFile, logins_of
 from tests.cli.command import Ended, paddock, started
 from tests.tools.protected import Protected, browse, browser_command, protected
 
@@ -113,3 +114,19 @@ def test_ctrl_c_ends_a_login_that_waits(tools: Command) -> None:
     command.communicate(timeout=60)
     assert command.returncode == 130
     assert tools.files() == []
+
+
+def test_a_purge_removes_the_logins_of_that_principal_alone(tmp_path: Path) -> None:
+    values = {
+        "url": "https://it.example",
+        "client_id": "c",
+        "token_endpoint": "https://it.example/t",
+        "access_token": "t",
+    }
+    for principal in ("ann", "bob"):
+        LoginFile(tmp_path, "it", principal).save(Login(server="it", principal=principal, **values))
+    env: dict[str, Any] = {"PADDOCK_DATA_DIRECTORY": str(tmp_path)}
+    shown = paddock("principals", "purge", "ann", **env)
+    assert shown.out == "This would remove 1 logins of ann. Add --yes to do it.\n"
+    assert paddock("principals", "purge", "ann", "--yes", **env).out == "Removed 1 logins of ann.\n"
+    assert [file.principal for name in ("ann", "bob") for file in logins_of(tmp_path, name)] == ["bob"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
     from paddock.store.principals import PrincipalData
 
-T = TypeVar("T")
 app = command_group("What servers have stored of one principal: export, purge.")
 NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", show_default=False, help="As `paddock runs show` names the caller.")
@@ -50,22 +49,29 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this, show what would be removed.")] = False,
     config: ConfigOption = None,
 ) -> int:
-    """Remove everything of a principal, its runs in progress and its tokens included. This cannot be undone."""
+    """Remove everything of a principal: runs in progress, tokens and logins included. This cannot be undone."""
+    from paddock.tools.logins import logins_of
+
     settings = load_config(config)
+    logins = logins_of(settings.data_directory, name)
     if not yes:
-        counts = _with_data(settings, name, lambda data: data.counts())
+        counts = _with_data(settings, name, lambda data: data.counts(), logins=len(logins))
         stdout().line(f"This would remove {_described(counts)} of {name}. Add --yes to do it.")
         return 0
-    counts = _with_data(settings, name, lambda data: data.purge())
+    counts = _with_data(settings, name, lambda data: data.purge(), logins=len(logins))
+    for file in logins:
+        file.delete()
     _audit(settings, "principal.purged", name)
     stdout().line(f"Removed {_described(counts)} of {name}.")
     return 0
 
 
-def _with_data(config: Config, name: str, work: Callable[[PrincipalData], Awaitable[T]]) -> T:
-    """Return what `work` does with the principal's data. Raises RequestError if nothing of it is stored."""
+def _with_data(
+    config: Config, name: str, work: Callable[[PrincipalData], Awaitable[dict[str, int]]], logins: int = 0
+) -> dict[str, int]:
+    """Return the counts that `work` returns, with those of logins. Raises RequestError if nothing is stored."""
 
-    async def query(store: Store) -> T | None:
+    async def query(store: Store) -> dict[str, int] | None:
         from paddock.store.artifacts import StoredArtifacts
         from paddock.store.principals import PrincipalData
 
@@ -77,9 +83,9 @@ def _with_data(config: Config, name: str, work: Callable[[PrincipalData], Awaita
             await artifacts.close()
 
     found = query_store(config, query)
-    if found is None:
+    if found is None and not logins:
         raise RequestError(f"nothing is stored of {name!r}; `paddock runs show` and `paddock tokens list` have names")
-    return found
+    return {**(found or {}), "logins": logins}
 
 
 def _audit(config: Config, event: str, name: str) -> None:

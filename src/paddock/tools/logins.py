@@ -149,3 +149,15 @@ class LoginFile:
 
     def _make_folder(self) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def logins_of(data_directory: str | Path, principal: str) -> list[LoginFile]:
+    """The stored logins of a principal. A file that cannot be read is left out."""
+    found = []
+    for path in sorted((Path(data_directory).expanduser() / FOLDER).glob("*.json")):
+        with suppress(OSError, ValueError, RecursionError):
+            login = msgspec.json.decode(path.read_bytes(), type=Login)
+            file = LoginFile(data_directory, login.server, login.principal)
+            if login.principal == principal and file.path == path:
+                found.append(file)
+    return found
