@@ -582,6 +582,7 @@ _LAST = (
     Hint(_FILE_TYPES, _NO_FILE, _FILE_OF_EARLIER_RUN),
     Hint("Error", "ENOENT", "There is no such program here: do it in the script itself."),
     # Names.
+    Hint(_NAME_TYPES, r"\b(?P<name>inputs)'? is not defined", "Each input is a variable of its own: <inputs>."),
     Hint(_NAME_TYPES, _UNDEFINED, remedies.other_word),
     Hint(_NAME_TYPES, _UNDEFINED, remedies.missing_import),
     Hint(_NAME_TYPES, rf"\b(?P<name>{_BRIDGE})'? is not defined", _NO_BRIDGE, when="program"),

@@ -94,6 +94,7 @@ class Mistake:
             "values": "; ".join(self._few_values()),
             "tools": listed(plan.tools),
             "files": listed(self.file_names()),
+            "inputs": listed(self.plan.inputs_json),
             "call": CALL[self.language],
             "keep": "create_artifact" if self.language == PYTHON else "codeExec.createArtifact",
             "network": _NO_NETWORK["program" if self.is_program else "script"],

@@ -117,7 +117,7 @@ def test_ctrl_c_ends_a_login_that_waits(tools: Command) -> None:
 
 
 def test_a_purge_removes_the_logins_of_that_principal_alone(tmp_path: Path) -> None:
-    values = {
+    values: dict[str, Any] = {
         "url": "https://it.example",
         "client_id": "c",
         "token_endpoint": "https://it.example/t",

@@ -39,7 +39,7 @@ MAX_DIGITS = 4000
 _LINK = ("uri", "name", "title", "description", "mimeType", "size")
 _SUFFIXES = {kind: suffix for suffix, kind in reversed(TYPES.items())} | {"audio/wav": "wav", "audio/mpeg": "mp3"}
 _MASKED = re.compile(
-    r"(Error|Internal error|(Error|Failed) (executing|calling) tool[ '\":\w.-]{0,200})?", re.IGNORECASE
+    r"(Error|Internal error|(Error|Failed) (executing|calling) tool:? ?['\"]?[\w.-]{0,200}['\"]?:?)?\.?", re.IGNORECASE
 )
 """A message that says only that the tool failed."""
 _REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unknown tool))", re.IGNORECASE)
