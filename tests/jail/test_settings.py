@@ -268,7 +268,7 @@ WITH_NAMESPACES = {
     "resources": "a watcher",
 }
 WITH_A_ROOT = WITH_NAMESPACES | {
-    "files": "its own root directory, made of hard links",
+    "files": "its own root directory",
     "network": "seccomp",
     "processes": "a uid for each guest",
 }

@@ -101,21 +101,21 @@ async def test_a_stream_of_white_space_is_empty(services: Services) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "code"),
+    ("language", "code", "where"),
     [
-        ("python", "print('so far', flush=True)\nwhile True: pass"),
-        ("node", "console.log('so far'); for (;;);"),
-        ("node", "console.log('so far'); setInterval(() => {}, 1000)"),
+        ("python", "print('so far', flush=True)\nwhile True: pass", "It was on line 2. "),
+        ("node", "console.log('so far'); for (;;);", ""),
+        ("node", "console.log('so far'); setInterval(() => {}, 1000)", ""),
     ],
 )
 async def test_a_program_that_takes_too_long_is_reported_and_its_output_is_kept(
-    shared: SharedServices, language: str, code: str
+    shared: SharedServices, language: str, code: str, where: str
 ) -> None:
     services = await shared.get(within(wall_seconds=2.0))
     result = await called(services, "code_executor", {"language": language, "code": code})
     assert timeless(result.content[0].text) == (
         f"{heading(language, 'N/A')}\n⚠️ **TIMED OUT** after 2 seconds.\n\n### stdout\n```\nso far\n```\n\n### stderr\n"
-        "```\nHint: Process less data in one run, and remove sleeps and loops that may not end.\n```"
+        f"```\nHint: {where}Process less data in one run, and remove sleeps and loops that may not end.\n```"
     )
 
 
