@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,9 @@ def test_a_short_soak_leaks_nothing_and_mixes_nothing_up() -> None:
     command = [sys.executable, "-m", "bench.soak", "--runs", "120", "--runs-per-kill", "10", "--seed", "1"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "12 kills" in ran.stdout
+    kills = re.search(r"^(\d+) kills", ran.stdout, re.MULTILINE)
+    assert kills is not None
+    assert int(kills[1]) >= 10  # of 12: a process may have ended by itself just before
 
 
 async def test_a_run_that_gets_what_belongs_to_another_is_a_fault() -> None:

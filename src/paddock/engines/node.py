@@ -77,7 +77,10 @@ class NodeEngine(JailedEngine):
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
         jails = (self._jail, self._typescript, self._large)
-        return sum((jail.waiting_guests() for jail in jails), Counter[tuple[str, str]]())
+        waiting = Counter[tuple[str, str]]()
+        for jail in jails:
+            waiting.update(jail.waiting_guests())  # unlike `+`, this keeps zeros
+        return waiting
 
     async def close(self) -> None:
         await self._typescript.close()

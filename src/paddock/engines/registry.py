@@ -82,7 +82,10 @@ class Engines:
 
     def waiting_guests(self) -> Mapping[tuple[str, str], int]:
         """How many guests wait for a script, by environment and template."""
-        return sum((Counter(engine.waiting_guests()) for engine in self._loaded.values()), Counter[tuple[str, str]]())
+        waiting = Counter[tuple[str, str]]()
+        for engine in self._loaded.values():
+            waiting.update(engine.waiting_guests())  # unlike `+`, this keeps zeros
+        return waiting
 
     async def close(self) -> None:
         """Close every engine. A run that has not opened its engine yet fails."""

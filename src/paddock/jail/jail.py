@@ -84,8 +84,12 @@ class Jail:
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
         """How many guests wait, by environment and template. Empty before the first guest was taken."""
-        waiting = () if self._pool is None else self._pool.waiting
-        return Counter((self._settings.environment, guest.template) for guest in waiting)
+        if self._pool is None:
+            return Counter()
+        environment = self._settings.environment
+        waiting = Counter({(environment, "bare"): 0})  # shown even if none waits at the moment
+        waiting.update((environment, guest.template) for guest in self._pool.waiting)
+        return waiting
 
     async def close(self) -> None:
         """End the warden and all guests. Leaves no process, mount, control group or file behind."""
