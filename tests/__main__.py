@@ -30,10 +30,10 @@ SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
 }
 """Folders whose tests take too long for one process, with the options that select the parts."""
-HALVED = ("tools", "cli")
+HALVED = ("tools", "cli", "contract", "server")
 """Folders of many files whose tests take too long too: every other file is in the other half."""
 NOTHING_COLLECTED = 5
-FIRST = ("escape", "tools", "cli", "jail", "server", "reference", "contract")
+FIRST = ("escape", "server", "contract", "tools", "rest", "cli", "jail", "reference")
 """The folders that take longest. They start first, so that no worker is left alone with one at the end."""
 
 

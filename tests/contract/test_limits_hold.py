@@ -254,7 +254,8 @@ async def test_waiting_for_a_tool_counts_as_time(rig: Rig) -> None:
             cancelled.set()
 
     result = await rig.run("await wait()", wait, limits={"wall_seconds": 0.5})
-    assert (result.verdict, result.calls) == (Verdict.TIMEOUT, ())
+    calls = [(call.tool, call.status) for call in result.calls]
+    assert (result.verdict, calls) == (Verdict.TIMEOUT, [("wait", "cancelled")])
     assert cancelled.is_set()
 
 
