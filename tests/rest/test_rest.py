@@ -71,20 +71,20 @@ async def test_a_bad_file_name_is_refused(rest: Rest, name: str) -> None:
 
 async def test_a_definition_is_validated_saved_tried_and_deleted(rest: Rest) -> None:
     spec = {"description": "Add numbers.", "code": "sum(numbers)", "inputs": {"numbers": [1, 2]}}
-    assert (await rest.http.post("/definitions/validate", json={**spec, "name": "totals"})).json() == {"warnings": []}
-    saved = (await rest.http.put("/definitions/totals", json=spec)).json()
-    assert (saved["name"], saved["version"], saved["spec"]["code"]) == ("totals", 1, "sum(numbers)")
+    assert (await rest.http.post("/definitions/validate", json={**spec, "name": "sums"})).json() == {"warnings": []}
+    saved = (await rest.http.put("/definitions/sums", json=spec)).json()
+    assert (saved["name"], saved["version"], saved["spec"]["code"]) == ("sums", 1, "sum(numbers)")
     arguments = {"arguments": {"inputs": {"numbers": [4, 5]}}}
-    answer = (await rest.http.post("/definitions/totals/try", json=arguments)).json()
+    answer = (await rest.http.post("/definitions/sums/try", json=arguments)).json()
     assert answer["structuredContent"]["output"] == 9
-    bad = await rest.http.put("/definitions/totals", json={**spec, "code": "sum("})
+    bad = await rest.http.put("/definitions/sums", json={**spec, "code": "sum("})
     assert (bad.status_code, bad.json()["error"]) == (422, "BadDefinition")
-    assert (await rest.http.get("/definitions/totals")).json()["spec"]["code"] == "sum(numbers)"
+    assert (await rest.http.get("/definitions/sums")).json()["spec"]["code"] == "sum(numbers)"
     listed = {each["name"]: each["version"] for each in (await rest.http.get("/definitions")).json()}
-    assert listed == {**dict.fromkeys(SHIPPED), "totals": 1}
+    assert listed == {**dict.fromkeys(SHIPPED), "sums": 1}
     assert (await rest.http.get("/definitions/execute")).json()["spec"]["face"] == "execute"
-    assert (await rest.http.delete("/definitions/totals")).status_code == 204
-    assert (await rest.http.get("/definitions/totals")).status_code == 404
+    assert (await rest.http.delete("/definitions/sums")).status_code == 204
+    assert (await rest.http.get("/definitions/sums")).status_code == 404
 
 
 async def test_a_shipped_definition_can_be_tried(rest: Rest) -> None:

@@ -100,7 +100,11 @@ async def _form_file(name: str, part: UploadFile | str) -> File:
 
 def _file(body: TextFile | BinaryFile) -> File:
     if isinstance(body, BinaryFile):
-        return File(body.file_name, base64.b64decode(body.base64), body.file_type, body.element_id)
+        try:
+            content = base64.b64decode(body.base64, validate=True)
+        except ValueError:
+            raise BadFile(f"the content of {body.file_name!r} is not base64") from None
+        return File(body.file_name, content, body.file_type, body.element_id)
     try:
         return File(body.file_name, body.content.encode(), body.file_type, body.element_id)
     except UnicodeEncodeError:
