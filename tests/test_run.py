@@ -123,7 +123,11 @@ async def test_a_tool_that_hangs_is_cancelled_with_its_run() -> None:
 
     paddock, engine = scripted(ToolCall(1, "hang", "{}"), OK, tools=(hang,))
     result = await paddock.run("1", engine="monty", limits={"wall_seconds": 0.5})
-    assert (result.verdict, result.calls, engine.answers) == (Verdict.TIMEOUT, (), {})
+    assert (result.verdict, [call.status for call in result.calls], engine.answers) == (
+        Verdict.TIMEOUT,
+        ["cancelled"],
+        {},
+    )
     assert cancelled.is_set()
 
 
