@@ -1,5 +1,5 @@
 # expect: namespaces=timeout; chroot=timeout; confined=timeout
-# limits: wall_seconds=0.5
+# limits: wall_seconds=2
 # stdout: sent
 # Descriptors that travel with a frame must not arrive in the host.
 import os
