@@ -285,3 +285,8 @@ async def test_what_the_light_engine_lacks_is_rejected_before_anything_runs(padd
     assert (result.verdict, result.stdout) == (Verdict.REJECTED, "")
     message = "The monty syntax parser does not yet support yield expressions"
     assert result.error == RunError("NotImplementedError", message, 3, 5)
+
+
+async def test_a_tiny_memory_limit_is_a_verdict_and_not_a_fault_of_the_host(rig: Rig) -> None:
+    result = await rig.run("1 + 1", limits={"memory_bytes": 1})
+    assert result.verdict in (Verdict.OK, Verdict.OUT_OF_MEMORY, Verdict.RAISED, Verdict.CRASHED)

@@ -35,6 +35,8 @@ REMEDY = "`paddock doctor` says how to get one, and jail.require_control_group r
 NO_CPU_GROUP = f"no control group divides the CPU between guests here: {SLOWER}"
 REQUIRED = "jail.require_control_group is set, and no control group can be used here"
 FEWEST_PROCESSES, FEWEST_OPEN_FILES, USUAL_OPEN_FILES = 16, 32, 40
+LEAST_MEMORY_BYTES = 4 * 1024 * 1024
+"""What a run may always use: a control group refuses a limit below what the guest uses already."""
 DEFAULT_BUFFER_BYTES = 212_992
 
 
@@ -173,7 +175,7 @@ class GroupLimit(ResourceLimit):
         return self.slot.entry_fds()
 
     def set(self, limits: Limits) -> None:
-        self.slot.limit(limits.memory_bytes, max(1, limits.processes))
+        self.slot.limit(max(limits.memory_bytes, LEAST_MEMORY_BYTES), max(1, limits.processes))
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         self.set(limits)
