@@ -12,6 +12,7 @@ some time. The old warden ends with its last guest.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +22,7 @@ from paddock import descriptors
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimit, ResourceLimits
+from paddock.jail.walls.shortage import REMEDIES
 from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import FIRST_UID
 
@@ -380,4 +382,6 @@ def _as_paddock_error(problem: BaseException) -> PaddockError:
         return problem
     if isinstance(problem, OSError):  # in the host: no descriptor, no control group
         return JailUnavailable(f"a guest could not be created: {problem}")
+    if "start new thread" in str(problem):  # Python's RuntimeError if there are too many threads or processes
+        return JailUnavailable(f"a guest could not be created: {REMEDIES[errno.EAGAIN]}")
     return EngineCrashed(f"a guest could not be created: {type(problem).__name__}: {problem}")
