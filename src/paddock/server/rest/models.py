@@ -144,7 +144,7 @@ class CallModel(BaseModel):
     id: int
     tool: str
     arguments: dict[str, Any]
-    status: str | None = Field(description="ok, or the error code; null while the call is under way.")
+    status: str | None = Field(description="ok, error or cancelled; null while the call is in progress.")
     milliseconds: float | None = None
     warnings: list[str] = []
 
