@@ -1,7 +1,8 @@
 """The test suite in parallel: `python -m tests` runs the core suite, `python -m tests --all` every test.
 
-Each batch is an ordinary run of pytest in a process of its own: a folder, or a part of one. `python -m tests tools
-escape` runs some of them; what follows `--` is passed on to pytest. The last line says how many tests passed.
+Each batch is an ordinary run of pytest in a process of its own: a folder, or a part of one; `top` is the files beside
+the folders. `python -m tests tools escape` (or `tests/tools`) runs some of them. Arguments after `--` go to pytest. The
+last line counts the tests that passed, failed and were skipped.
 """
 
 from __future__ import annotations
@@ -41,8 +42,13 @@ FIRST = ("escape", "server", "contract", "tools", "rest", "cli", "jail", "refere
 class Batch:
     """Tests that share a process, and with it the engines that its fixtures start."""
 
-    name: str
+    folder: str
+    part: str
     arguments: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.folder} {self.part}".rstrip()
 
 
 def batches() -> list[Batch]:
@@ -55,10 +61,10 @@ def batches() -> list[Batch]:
     found = []
     for folder in sorted(files, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST)):
         if folder in HALVED:
-            found += [Batch(f"{folder} {part + 1}/2", tuple(files[folder][part::2])) for part in range(2)]
+            found += [Batch(folder, f"{part + 1}/2", tuple(files[folder][part::2])) for part in range(2)]
         else:
             splits = SPLIT.get(folder, ((),))
-            found += [Batch(" ".join([folder, *split[1::2]]), (*files[folder], *split)) for split in splits]
+            found += [Batch(folder, " ".join(split[1::2]), (*files[folder], *split)) for split in splits]
     return found
 
 
@@ -143,7 +149,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--workers", type=int, default=WORKERS)
     parser.add_argument("folders", nargs="*", help="the batches to run; all of them where none is named")
     chosen = parser.parse_args(arguments[:end])
-    queue = [batch for batch in batches() if not chosen.folders or batch.name.split()[0] in chosen.folders]
+    found = batches()
+    folders = {folder.strip("/").removeprefix("tests/") for folder in chosen.folders}
+    if unknown := folders - {batch.folder for batch in found}:
+        parser.error(
+            f"no such batch: {', '.join(sorted(unknown))}; there are {', '.join(sorted({b.folder for b in found}))}"
+        )
+    queue = [batch for batch in found if not folders or batch.folder in folders]
     return Suite(queue, [*([] if chosen.all else ["--core"]), *arguments[end + 1 :]]).run(chosen.workers)
 
 
