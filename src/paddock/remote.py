@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 CANCEL_SECONDS = 5.0
-"""How long to wait until the server has ended a run that was cancelled."""
+"""How long to wait for the server to end a cancelled run."""
 EVENT_BYTES = 256 * 1024 * 1024
 """The largest event that is read: the result of a run, with its value and output."""
 MAX_TOOLS = 10_000
@@ -63,6 +63,8 @@ class RemotePaddock(Paddock):
         given = [name for name, value in {"config": config, **local}.items() if value]
         if given:
             raise RequestError(f"{given[0]} cannot be used with url: the server has its own")
+        if not url.startswith(("http://", "https://")):
+            raise RequestError(f"{url!r} is not the address of a server, such as http://127.0.0.1:8080")
         self._url, self._token = url.rstrip("/"), token
         self._http: httpx2.AsyncClient | None = None
         self._init_sync()
@@ -96,7 +98,7 @@ class RemotePaddock(Paddock):
                 yield event
 
     async def _stream(self, code: str, options: RunOptions, *, quiet: bool = False) -> AsyncGenerator[Event, None]:
-        """Yield the events of a run; if `quiet`, only `Done`. If it is closed earlier, the run has ended after that."""
+        """Yield the events of a run; if `quiet`, only `Done`. Closing it early ends the run, and waits for its end."""
         import httpx2
 
         headers, run_id = {"Accept": "text/event-stream"}, None
@@ -119,7 +121,7 @@ class RemotePaddock(Paddock):
                 await self._cancel(run_id)
 
     async def _cancel(self, run_id: str) -> None:
-        """End a run that nobody waits for any more, and wait for its end."""
+        """End a run whose events are no longer read, and wait for its end."""
         with suppress(PaddockError, TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
                 await self._send("POST", f"/runs/{run_id}/cancel")
@@ -139,7 +141,7 @@ class RemotePaddock(Paddock):
         self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
     ) -> tuple[Tool, ...]:
         params = {"query": query, "server": list(servers), "tag": list(tags), "limit": limit or MAX_TOOLS}
-        found = json.loads(await self._send("GET", "/tools", params=params))
+        found = await self.request("GET", "/tools", params=params)
         return tuple(_tool(each) for each in found)
 
     async def call_tool(
@@ -169,9 +171,9 @@ class RemotePaddock(Paddock):
 
         from paddock.tools.upstream import Health
 
-        with self._reached():
+        with self._connection_errors():
             response = httpx2.get(f"{self._url}/v1/servers", headers=self._headers(), timeout=CONNECT_SECONDS)
-        _raise_for(response.status_code, response.content)
+        self._raise_for(response.status_code, response.content)
         known = {each.name for each in fields(Health)}
         return {
             each["name"]: Health(**{name: value for name, value in each.items() if name in known})
@@ -204,7 +206,7 @@ class RemotePaddock(Paddock):
     async def request(
         self, method: str, path: str, *, body: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> Any:
-        """Send any other request to the REST API, such as `request("GET", "/runs")`, and return its answer's value."""
+        """Send any other request to the REST API, such as `request("GET", "/runs")`, and return the decoded answer."""
         answer = await self._send(method, path, body=None if body is None else _encode(body), params=params)
         return json.loads(answer) if answer else None
 
@@ -234,14 +236,14 @@ class RemotePaddock(Paddock):
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
-        """Send a request and yield its response, unless it is an error. A run may take long; connecting may not."""
+        """Send a request and yield its response, or raise its error. Only connecting has a time limit."""
         content = await asyncio.to_thread(body) if callable(body) else body
         headers = {**(headers or {}), **({} if body is None else {"Content-Type": "application/json"})}
-        with self._reached():
+        with self._connection_errors():
             sent = self._client().stream(method, path, content=content, params=params, headers=headers)
             async with sent as response:
                 if response.is_error:
-                    _raise_for(response.status_code, await response.aread())
+                    self._raise_for(response.status_code, await response.aread())
                 yield response
 
     def _client(self) -> httpx2.AsyncClient:
@@ -253,7 +255,8 @@ class RemotePaddock(Paddock):
         return self._http
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
+    def _connection_errors(self) -> Iterator[None]:
+        """Turn errors of the HTTP client into Unreachable."""
         import httpx2
 
         try:
@@ -262,9 +265,25 @@ class RemotePaddock(Paddock):
             reason = str(problem) or type(problem).__name__
             raise Unreachable(f"{self._url} cannot be reached: {reason}; is `paddock serve` running there?") from None
 
+    def _raise_for(self, status: int, body: bytes) -> None:
+        """Raise the error that the server answered with, if it did."""
+        if status < 400:
+            return
+        try:
+            problem = json.loads(body)
+        except ValueError:
+            problem = None
+        if not isinstance(problem, dict) or problem.get("detail") == "Not Found":
+            where = f"{self._url}/v1 answered with status {status}, and is not the REST API of a Paddock server"
+            problem = {"detail": f"{where}; give the server's address without a path such as /mcp"}
+        elif status == 401:
+            reason = str(problem.get("detail")).partition("; send it")[0]
+            problem["detail"] = f"{reason}; pass token=, or on the command line PADDOCK_TOKEN or --token"
+        _raise_problem({"status": status, **problem})
+
 
 def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
-    """Return a function that makes the body of a request, after the checks that need no server. It may take long."""
+    """Check what can be checked without the server. Returns a function that makes the body, which may take long."""
     request = make_request(code, options)
 
     def make() -> bytes:
@@ -322,19 +341,8 @@ def _tool(values: Mapping[str, Any]) -> Tool:
     )
 
 
-def _raise_for(status: int, body: bytes) -> None:
-    """Raise the error that the server answered with."""
-    if status < 400:
-        return
-    try:
-        problem = json.loads(body)
-        assert isinstance(problem, dict)  # noqa: S101
-    except (ValueError, AssertionError):
-        problem = {"detail": f"the server answered with status {status}: is it a Paddock?"}
-    _raise_problem({"status": status, **problem})
-
-
 def _raise_problem(problem: Mapping[str, Any]) -> None:
+    """Raise the exception that a problem of the REST API stands for."""
     detail, kind = str(problem.get("detail", "")), getattr(errors, str(problem.get("error")), None)
     if problem.get("error") == "Overloaded":
         seconds = ((problem.get("envelope") or {}).get("_meta") or {}).get("retry_after_seconds", 1.0)

@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry: of a run, its engine and its tool calls. The MCP SDK adds those of requests to upstreams.
+"""OpenTelemetry spans for runs, engines and tool calls. The MCP SDK adds spans for requests to upstreams.
 
 Without a tracer provider a span costs a dictionary lookup, and nothing is imported.
 """

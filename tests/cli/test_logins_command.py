@@ -79,7 +79,7 @@ def test_without_a_browser_the_address_is_printed(tools: Command) -> None:
 
 def test_logout_removes_the_login_and_revokes_its_tokens(tools: Command, servers: Protected) -> None:
     assert tools("login", "it").status == 0
-    assert tools("logout", "it") == Ended(0, "Removed the login to 'it', and revoked its tokens.\n", "")
+    assert tools("logout", "it") == Ended(0, "Removed the login to 'it' and revoked its tokens.\n", "")
     assert (tools.files(), servers.log()[-1]) == ([], "revoked")
     assert tools("call", "it.whoami").status == 1
     again = tools("logout", "it")
@@ -103,7 +103,7 @@ def test_a_login_that_fails_ends_with_status_1_and_one_line(tools: Command) -> N
     Path(tools.mcp).write_text(json.dumps({"mcpServers": {"it": {"command": "x"}}}))
     ended = tools("login", "it")
     reason = "it is started by a command, or an Authorization header is configured for it"
-    assert (ended.status, ended.err) == (1, f"Error: no login to 'it': {reason}\n")
+    assert (ended.status, ended.err) == (1, f"Error: cannot log in to 'it': {reason}\n")
 
 
 def test_ctrl_c_ends_a_login_that_waits(tools: Command) -> None:

@@ -178,9 +178,15 @@ def test_the_address_may_come_before_the_command_with_it_or_from_the_environment
         (("run", "--url", "URL", "-c", "1", "--config", "x"), 2, "--config cannot be used with --url"),
         (("run", "--url", "", "-c", "1"), 2, "--url is empty"),
         (("run", "--token", "x", "-c", "1"), 2, "--token is for a server"),
-        (("run", "--url", "URL", "-c", "1"), 2, "Unauthorized"),
+        (
+            ("run", "--url", "URL", "-c", "1"),
+            2,
+            "Unauthorized: this server requires a token; pass token=, or on the command line",
+        ),
+        (("run", "--url", "URL", "--token", "x", "-c", "1"), 2, "Unauthorized: the token is not one of this server's"),
+        (("run", "--url", "URL/mcp", "--token", TOKEN, "-c", "1"), 2, "address without a path such as /mcp"),
         (("run", "--url", "http://127.0.0.1:1", "-c", "1"), 3, "cannot be reached"),
-        (("run", "--url", "nonsense", "-c", "1"), 3, "cannot be reached"),
+        (("run", "--url", "nonsense", "-c", "1"), 2, "'nonsense' is not the address of a server"),
     ],
 )
 def test_what_cannot_work_says_why(url: str, arguments: tuple[str, ...], status: int, said: str) -> None:

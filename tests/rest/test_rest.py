@@ -11,7 +11,8 @@ import pytest
 from paddock import Config
 from paddock.cli.demo import shop
 from paddock.definitions.definition import SHIPPED
-from tests.rest.conftest import Rest, serve_rest
+from paddock.server.reload import reload
+from tests.rest.conftest import Rest, price, serve_rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -141,6 +142,16 @@ async def test_the_server_tells_what_it_can_do(rest: Rest) -> None:
     environments = {each["name"]: each for each in (await rest.http.get("/environments")).json()}
     assert "pandas" in environments["default"]["preload"]
     assert (await rest.http.get("/health")).json()["ready"] is True
+
+
+async def test_after_a_reload_the_list_of_tools_shows_the_new_policy() -> None:
+    async with serve_rest(tools=[price]) as rest:
+        config = rest.services.config
+        reload(
+            rest.services, replace(config, tools=replace(config.tools, policy=({"match": "price", "action": "deny"},)))
+        )
+        (tool,) = (await rest.http.get("/tools")).json()
+    assert tool["policy"]["action"] == "deny"
 
 
 async def test_the_context_is_kept_for_the_principal_until_it_is_deleted() -> None:

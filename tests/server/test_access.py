@@ -59,7 +59,7 @@ async def test_a_server_with_a_token_serves_only_who_sends_it(
             with pytest.raises((MCPError, ExceptionGroup)) as refused:
                 async with client_of(address, era, headers=headers) as client:
                     await one_plus_one(client)
-            assert "send it as `Authorization: Bearer TOKEN`" in str(innermost(refused.value))
+            assert " as `Authorization: Bearer TOKEN`" in str(innermost(refused.value))
         async with httpx.AsyncClient() as http:
             answers = {path: await http.get(address.replace("/mcp", path)) for path in ("/mcp", "/healthz", "/readyz")}
             twice = await http.get(address, headers=[*bearer(TOKEN).items(), *bearer("other").items()])

@@ -135,7 +135,7 @@ async def test_no_byte_of_what_was_purged_is_left_in_the_files(config: Config, t
     left = [path for path in tmp_path.rglob("*") if path.is_file() and MARK.encode() in path.read_bytes()]
     assert left == []
     again = command("--yes")
-    assert (again.status, "nothing is stored of 'ada'" in again.err) == (2, True)
+    assert (again.status, "nothing is stored for 'ada'" in again.err) == (2, True)
     events = [each["event"] for each in lines(tmp_path / "audit.jsonl")]
     assert events.count("principal.purged") == 1
 

@@ -48,7 +48,7 @@ def login(
         stderr().line("Log in with your browser. If it does not open:" if opens else "Open this address in a browser:")
         stderr().line(address)
         if opens:
-            # The command may wait until the browser is closed, and must not keep this process.
+            # In a thread, because the browser's command may run until the browser is closed.
             threading.Thread(target=_open, args=(address,), daemon=True).start()
 
     async def work() -> None:
@@ -59,7 +59,7 @@ def login(
     try:
         Interrupts().run(work())
     except OAuthFailed as problem:
-        stderr().line(f"Error: no login to {server!r}: {problem}", "red")
+        stderr().line(f"Error: cannot log in to {server!r}: {problem}", "red")
         return 1
     stdout().line(f"Logged in to {server!r}{'' if principal is None else f' as {principal}'}.")
     return 0
@@ -67,14 +67,14 @@ def login(
 
 def logout(server: ServerArgument, principal: PrincipalOption = None, config: ConfigOption = None) -> int:
     """Remove the login to a server, and revoke its tokens there if the server offers that."""
-    from paddock.tools.logins import Login, LoginFile, UnusableLogin
+    from paddock.tools.logins import LoginFile, UnusableLogin
 
     refuse_empty({"SERVER": [server], "--principal": [principal]})
     file = LoginFile(load_config(config).data_directory, server, principal or LOCAL)
     if file.signature() is None:
         raise RequestError(f"there is no login to {server!r}{'' if principal is None else f' of {principal}'}")
 
-    async def work() -> tuple[Login | None, bool]:
+    async def work() -> bool:
         from paddock.tools.oauth import revoke
 
         async with file.locked():
@@ -83,16 +83,16 @@ def logout(server: ServerArgument, principal: PrincipalOption = None, config: Co
             except UnusableLogin:
                 found = None
             file.delete()
-        return found, found is not None and await revoke(found)
+        return found is not None and await revoke(found)
 
-    _, is_revoked = Interrupts().run(work())
-    more = "and revoked its tokens" if is_revoked else "its tokens stay valid there until they expire"
-    stdout().line(f"Removed the login to {server!r}, {more}.")
+    is_revoked = Interrupts().run(work())
+    more = " and revoked its tokens" if is_revoked else "; its tokens stay valid there until they expire"
+    stdout().line(f"Removed the login to {server!r}{more}.")
     return 0
 
 
 def _has_browser() -> bool:
-    """Whether a browser can show a window. Without one, a text browser would take over the terminal."""
+    """Whether a browser can open a window. A text browser would take over the terminal."""
     variables = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in variables)
 

@@ -85,9 +85,9 @@ SERVER = Server()
 
 
 def open_remote(url: str | None, token: str | None, **local: object) -> RemotePaddock | None:
-    """Return the server that a command shall use: of its flag --url, else of $PADDOCK_URL. None: this machine.
+    """Return the server at `--url` or $PADDOCK_URL, or None if the command works on this machine.
 
-    `local` are the values of flags that cannot be used with a server.
+    `local` are the flags that cannot be used with a server, and their values.
     """
     refuse_empty({"--url": [url], "--token": [token]})
     url = url or SERVER.url or os.environ.get(URL_VARIABLE) or None
@@ -105,7 +105,7 @@ def open_remote(url: str | None, token: str | None, **local: object) -> RemotePa
 
 
 def load_settings(remote: RemotePaddock | None, file: str | None) -> Config:
-    """Return the configuration of a command; for a server, which has its own, one that allows everything."""
+    """Return the configuration of a command. A server has its own, so for one it allows everything."""
     if remote is None:
         return load_config(file)
     from paddock.remote import ANY_CONFIG
@@ -114,7 +114,7 @@ def load_settings(remote: RemotePaddock | None, file: str | None) -> Config:
 
 
 def open_paddock(remote: RemotePaddock | None, config: Config, mcp_config: str | None) -> Paddock:
-    """Return the Paddock of a command: the server that the command uses, else one in this process."""
+    """Return the server that the command uses, or else a Paddock in this process."""
     from paddock.run import Paddock
 
     return Paddock(config, mcp_config=mcp_config) if remote is None else remote

@@ -1,4 +1,4 @@
-"""`paddock principals`: exports or purges everything that servers have stored of one principal."""
+"""`paddock principals`: exports or purges everything that servers have stored for one principal."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from paddock.store.database import Store
     from paddock.store.principals import PrincipalData
 
-app = command_group("What servers have stored of one principal: export, purge.")
+app = command_group("The data that servers have stored for one principal: export, purge.")
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", show_default=False, help="As `paddock runs show` names the caller.")
+    str, typer.Argument(metavar="NAME", show_default=False, help="The principal: the caller in `paddock runs show`.")
 ]
 
 
@@ -31,9 +31,10 @@ def export(
     out: Annotated[str, typer.Option(metavar="DIR", help="The folder to write to, which must be new or empty.")],
     config: ConfigOption = None,
 ) -> int:
-    """Write everything of a principal to a folder: runs, calls, artifacts, definitions, sessions, tokens.
+    """Write everything that is stored for a principal to a folder.
 
-    Each kind is a file of JSON lines, and `artifacts/` has the bytes, by id. Tokens are listed without their texts.
+    Runs, calls, artifacts, definitions, sessions and tokens are files of JSON lines. `artifacts/` has the bytes of
+    each artifact, by id. Tokens are listed without their secrets.
     """
     refuse_empty({"--out": [out]})
     settings = load_config(config)
@@ -46,10 +47,12 @@ def export(
 @app.command()
 def purge(
     name: NameArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this, show what would be removed.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove it. Without this, only show what would be removed.")
+    ] = False,
     config: ConfigOption = None,
 ) -> int:
-    """Remove everything of a principal: runs in progress, tokens and logins included. This cannot be undone."""
+    """Remove everything that is stored for a principal, and end its runs. This cannot be undone."""
     from paddock.tools.logins import logins_of
 
     settings = load_config(config)
@@ -69,7 +72,7 @@ def purge(
 def _with_data(
     config: Config, name: str, work: Callable[[PrincipalData], Awaitable[dict[str, int]]], logins: int = 0
 ) -> dict[str, int]:
-    """Return the counts that `work` returns, with those of logins. Raises RequestError if nothing is stored."""
+    """Return the counts that `work` returns, and that of logins. Raises RequestError if nothing is stored."""
 
     async def query(store: Store) -> dict[str, int] | None:
         from paddock.store.artifacts import StoredArtifacts
@@ -84,7 +87,7 @@ def _with_data(
 
     found = query_store(config, query)
     if found is None and not logins:
-        raise RequestError(f"nothing is stored of {name!r}; `paddock runs show` and `paddock tokens list` have names")
+        raise RequestError(f"nothing is stored for {name!r}; `paddock runs show` and `paddock tokens list` show names")
     return {**(found or {}), "logins": logins}
 
 

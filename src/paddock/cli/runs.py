@@ -146,7 +146,7 @@ async def _get_remotely(server: RemotePaddock, run_id: str) -> StoredRun:
 
 
 def _columns(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what lists show of a run, by the names of `RunSummary`."""
+    """Return the fields of a `RunSummary`, from a run of the REST API."""
     names = ("principal", "session", "definition", "language", "engine", "started_at", "ended_at")
     verdict = None if run["verdict"] == "running" else run["verdict"]
     return {"id": run["run_id"], "verdict": verdict, **{name: run[name] for name in names}}

@@ -40,7 +40,7 @@ DefinitionsOption = Annotated[
         "--definitions",
         metavar="NAME,…",
         show_default=False,
-        help="The code tools to offer, or `all`. Default: run_code, and those that were saved.",
+        help="The code tools to offer, or `all`. Default: run_code, and all saved ones.",
     ),
 ]
 
@@ -213,7 +213,7 @@ async def _serve_http(
 
     class Web(uvicorn.Server):
         @contextmanager
-        def capture_signals(self) -> Iterator[None]:  # uvicorn's version raises each signal again at the end
+        def capture_signals(self) -> Iterator[None]:  # uvicorn's own raises each signal again at the end
             yield
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -25,7 +25,7 @@ _MAX_DAYS = 3650
 @app.command()
 def add(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Whom the token is for.")],
-    role: Annotated[Literal["user", "operator"], typer.Option(help="An operator may also manage the server.")] = "user",
+    role: Annotated[Literal["user", "operator"], typer.Option(help="An operator may also read /metrics.")] = "user",
     expires: Annotated[
         str | None, typer.Option(metavar="TIME", help="When it expires: 30m, 12h or 90d from now. Default: never.")
     ] = None,
@@ -54,7 +54,7 @@ def add(
 
 @app.command("list")
 def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
-    """List the tokens, without their texts."""
+    """List the tokens, without their secrets."""
     tokens = query_store(load_config(config), lambda store: store.tokens.list()) or ()
     if as_json:
         stdout().document(to_json([token.to_dict() for token in tokens]))

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 FILE_NAME = "audit.jsonl"
 FAILURES_PER_MINUTE = 60
-"""How many failed authentications are recorded in a minute, since anybody can cause them. The others are counted."""
+"""At most this many failed authentications a minute are recorded: anybody can cause them. The rest are counted."""
 REPEAT_SECONDS = 3600.0
-"""A token that is used again from the same address is recorded once in this time."""
+"""A token that is used repeatedly from one address is recorded once in this time."""
 MAX_KNOWN = 10_000
 TEXT_CHARACTERS = 500
 log = logging.getLogger(__name__)
@@ -49,11 +49,14 @@ class Audit:
             _append(self.path, f"{json.dumps(entry)}\n".encode())
         except OSError as problem:
             log.warning(
-                "the audit log %s cannot be written (%s); it lacks the event %s", self.path, problem.strerror, event
+                "the audit log %s cannot be written (%s); the event %s is missing from it",
+                self.path,
+                problem.strerror,
+                event,
             )
 
     def administered(self, event: str, **values: Any) -> None:
-        """Record what a command on this machine changed, and which user ran it."""
+        """Record a change that a command on this machine made, and which user ran the command."""
         self.record(event, by=f"uid {os.getuid()}", **values)
 
     def authenticated(self, identity: Identity, address: str) -> None:

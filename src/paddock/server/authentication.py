@@ -1,4 +1,4 @@
-"""Decides who sends a request: somebody on this machine, over loopback, or the principal of a verified token.
+"""Identifies the sender of a request: anybody on this machine over loopback, or the principal of a verified token.
 
 Three kinds of tokens are accepted: `server.token`, which is the owner's; tokens of `paddock tokens add`; and JSON Web
 Tokens of the issuer in `[auth]`. Without a way to verify the sender, nothing is served beyond loopback.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TOKEN_CHARACTERS = 16 * 1024
 """A longer token is not read, and counts as unknown."""
 REMEMBERED_SECONDS = 1.0
-"""How long a token is not looked up again. A revoked token may still be accepted for this long."""
+"""How long the result of a token's lookup is reused. A revoked token may still be accepted for this long."""
 REMEMBERED_TOKENS = 1000
 _HOW = "send it as `Authorization: Bearer TOKEN`"
 
@@ -38,12 +38,12 @@ class Identity:
 
     principal: str
     role: Role
-    is_verified: bool = True  # whether a token proves it; otherwise anybody on this machine can be this principal
-    token: str = field(default="", compare=False)  # what the audit log calls that token
+    is_verified: bool = True  # whether a token proves it; if not, anybody on this machine may be the sender
+    token: str = field(default="", compare=False)  # the name of that token in the audit log
 
 
 class Unauthorized(Exception):
-    """Raised for a request whose sender is not known, or may not use this server. The text is for the sender."""
+    """Raised if the sender of a request is unknown or may not use this server. The sender gets the text."""
 
     def __init__(self, problem: str, *, status: int = 401, error: str = "invalid_token", token: str = "") -> None:
         """`token` is the id of the token, if it was once valid."""
@@ -80,7 +80,7 @@ class Authenticator:
         if self.issuer is not None and token:
             return await self.issuer.identify(token)
         if self.is_required:
-            raise Unauthorized(f"this server requires one of its own tokens; {_HOW}")
+            raise Unauthorized("the token is not one of this server's, or is not sent as `Authorization: Bearer TOKEN`")
         # Nothing is verified on loopback, but callers with different headers do not see each other's data.
         digest = hashlib.sha256(", ".join(headers).encode(errors="replace")).hexdigest()
         return Identity(f"{UNVERIFIED_PREFIX}{digest[:32]}", "user", is_verified=False)

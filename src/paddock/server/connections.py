@@ -1,4 +1,4 @@
-"""Limits the HTTP connections of a server: how many may be open, and how long one may neither send nor read."""
+"""Limits the HTTP connections of a server: how many may be open, and how long one may be idle."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from paddock import descriptors
 
 ACCEPTED_AT_ONCE = 32
-"""How many connections asyncio accepts in a row. If no descriptor is free, it makes this many failing attempts."""
+"""How many connections asyncio accepts in a row. If no descriptor is free, it tries and fails this many times."""
 WAITING_CONNECTIONS = 1024
 """How many connections the kernel keeps until they are accepted. It drops others, and their clients try again."""
 SILENT_SECONDS = 15.0
-"""How long a connection may take to send the head of its first request, or of another one after an answer."""
+"""How long a client may take to send the head of its first request, or of the next one after an answer."""
 UNREAD_SECONDS = 60.0
 """How long a client may leave an answer unread. Then it is disconnected, which also ends the run that it watches."""
 WARN_SECONDS = 60.0
@@ -36,7 +36,7 @@ class LimitedProtocol(H11Protocol):
     """Refuses connections that would use more than a quarter of this process's descriptors; runs need the rest."""
 
     _warned_at = -math.inf
-    _patience: asyncio.TimerHandle | None = None  # set while the client does not read what was sent
+    _unread_timer: asyncio.TimerHandle | None = None  # set while the client does not read what was sent
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         limit = max(16, descriptors.limit() // 4)
@@ -45,37 +45,37 @@ class LimitedProtocol(H11Protocol):
             transport.write(FULL)
             transport.close()
         super().connection_made(transport)
-        self._expect_request()
+        self._start_silence_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._expectation.cancel()
-        self._stop_patience()
+        self._silence_timer.cancel()
+        self._stop_unread_timer()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._patience = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+        self._unread_timer = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._stop_patience()
+        self._stop_unread_timer()
 
-    def _stop_patience(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+    def _stop_unread_timer(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
     def on_response_complete(self) -> None:
-        self._expectation.cancel()
-        self._expect_request()
+        self._silence_timer.cancel()
+        self._start_silence_timer()
         super().on_response_complete()
 
-    def _expect_request(self) -> None:
-        # uvicorn closes a connection that sends nothing after an answer. One byte is enough to stop that.
-        self._expectation = self.loop.call_later(SILENT_SECONDS, self._close_if_silent, self.cycle)
+    def _start_silence_timer(self) -> None:
+        # uvicorn itself closes a connection that sends nothing after an answer, but a single byte prevents that.
+        self._silence_timer = self.loop.call_later(SILENT_SECONDS, self._close_if_silent, self.cycle)
 
     def _close_if_silent(self, last_cycle: object) -> None:
-        if self.cycle is last_cycle:  # uvicorn sets another `cycle` when the head of a request has arrived
+        if self.cycle is last_cycle:  # uvicorn creates a new `cycle` for each request, once its head has arrived
             self.transport.close()
 
     def _warn(self, limit: int) -> None:
@@ -89,7 +89,7 @@ class LimitedProtocol(H11Protocol):
 
 
 def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what went wrong in the event loop: one line if no descriptor was free to accept a connection."""
+    """Log an error of the event loop. If no descriptor was free to accept a connection, log only one line."""
     if "accept() out of system resource" in context.get("message", ""):
         log.warning("no descriptor is free to accept a connection; the next attempt is in a second")
     else:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request, including code, inputs and files."""
 EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
-"""Headers of answers that web pages may read, besides those that browsers always show them."""
+"""Response headers that web pages may read, besides those that browsers always allow."""
 _HOST = re.compile(r"(?P<name>[\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?", re.IGNORECASE | re.ASCII)
 _ANY_PORT = ":*"
 _HEALTH = "/healthz"
@@ -107,7 +107,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         custom_starlette_routes=routes,
         transport_security=unchecked,
     )
-    # Whatever is not MCP. A mount would miss paths with a line break.
+    # Everything else goes to REST. A mount would not match paths with a line break.
     app.router.default = _EndedByDisconnect(make_rest(services))
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
@@ -129,9 +129,9 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
 
 
 def _share_sessions(manager: StreamableHTTPSessionManager) -> None:
-    """Let no principal open more than its share of the sessions, so that others can still open some.
+    """Limit each principal to its share of the sessions, so that others can still open some.
 
-    The SDK has one limit for all, and only its private attributes say which sessions are open.
+    The SDK has a single limit for all clients, and only its private attributes list the open sessions.
     """
     admit = manager._admit_session  # noqa: SLF001
 
@@ -219,7 +219,7 @@ class _Guard:
             caller = identity.principal if identity.is_verified else _address(scope)
             memory = HeldMemory(self._memory, caller)
             with memory:
-                # What needs no token needs no body either, so nobody without a token takes memory from others.
+                # Paths that need no token need no body either, so a sender without a token takes no memory.
                 has_body = scope["type"] == "http" and identity is not ANYBODY
                 body = await self._receive_body(headers, receive, memory) if has_body else deque()
                 size = sum(len(message.get("body", b"")) for message in body)

@@ -30,15 +30,15 @@ FETCH_BYTES = 1024 * 1024
 FRESH_SECONDS = 300.0
 """How long fetched keys are used without checking for newer ones."""
 RETRY_SECONDS = 10.0
-"""The shortest time between two attempts to fetch keys, however many tokens name unknown ones."""
+"""The shortest time between two attempts to fetch keys, however many tokens name unknown keys."""
 STALE_SECONDS = 4 * 3600.0
 """How long keys are used while the issuer cannot be reached."""
 LEEWAY_SECONDS = 30.0
 SUBJECT_CHARACTERS = 200
 PRINCIPAL_PREFIX = "jwt:"
-"""How the principals of JWT subjects begin. The principal of a stored token contains no colon."""
+"""The prefix of the principals that JWTs name. The principal of a stored token contains no colon."""
 _FAILURES = (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, LookupError, TypeError, RecursionError)
-"""What the answer of an issuer, or the lack of one, may raise. A timeout is an OSError."""
+"""The exceptions that reading an issuer's answer may raise. A timeout is an OSError."""
 _log = logging.getLogger(__name__)
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 FIELDS = ("principal", "run_id", "engine", "verdict", "seconds")
-"""What an entry may have besides its message."""
+"""The fields that an entry may have besides its message."""
 principal: ContextVar[str] = ContextVar("principal")
 """Whose request or run the current task works for."""
 run_id: ContextVar[str] = ContextVar("run_id")
@@ -37,7 +37,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure(log_format: str) -> None:
-    """Set up logging in this process. JSON goes to stderr, with an entry for each run; text stays as Python has it."""
+    """Set up logging in this process: JSON on stderr, with an entry for each run. Text needs no set-up."""
     if log_format != "json":
         return
     output = logging.StreamHandler()

@@ -1,4 +1,4 @@
-"""The measurements of one server, which `/metrics` shows in the format of Prometheus.
+"""The metrics of one server, which `/metrics` shows in the Prometheus format.
 
 No label has a value that a script or a caller chooses: each value costs memory for as long as the server runs.
 """
@@ -61,13 +61,13 @@ class Metrics:
         self._call_seconds.labels(upstream).observe(seconds)
 
     def page(self, accept: str) -> tuple[bytes, str]:
-        """Return the measurements in the format that the header `Accept` prefers, and the type of that format."""
+        """Return the metrics in the format that the `Accept` header prefers, and the content type of that format."""
         encode, content_type = choose_encoder(accept)
         return encode(self.registry), content_type
 
 
 class _Levels(Collector):
-    """What is measured only when somebody looks: the queue, and the pools of waiting guests."""
+    """Values that are read when `/metrics` is requested: the queue, and the pools of waiting guests."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -25,7 +25,7 @@ class Readiness:
     def __init__(self, services: Services) -> None:
         self._services, self._store, self._objects = services, services.store, services.artifacts.objects
         self._data = Path(services.config.data_directory)
-        self._data_id = file_id(self._data)  # None until building an environment has made the directory
+        self._data_id = file_id(self._data)  # None until the directory exists, which building an environment creates
         self._logged: list[str] = []
         self._lock = asyncio.Lock()
 

@@ -1,7 +1,7 @@
 """Applies a changed configuration to a running server, without touching its runs.
 
-Only settings that each run or each call looks up can change. The others are of processes and connections that exist
-already, so they need a restart.
+Only settings that are looked up for each run or call can change. The others apply to processes and connections that
+already exist, so they need a restart.
 """
 
 from __future__ import annotations
@@ -38,15 +38,14 @@ def reload(services: Services, new: Config) -> tuple[list[str], list[str]]:
     for name in applied:
         table, _, key = name.partition(".")
         config = replace(config, **{table: replace(getattr(config, table), **{key: attrgetter(name)(new)})})
-    services.paddock.change_rules(config.tools)  # first, because it may refuse them
+    services.paddock.change_rules(config.tools)  # first, because it raises ConfigError for a bad policy
     services.config = config
     services.store.settings, services.artifacts.settings = config.store, config.artifacts
     services.allowances.settings = config.server
     services.queue.change(config.server)
-    services.audit.record(
-        "config.reloaded", changed=applied, needs_restart=[each for each in changed if each not in LIVE]
-    )
-    return applied, [name for name in changed if name not in applied]
+    needs_restart = [name for name in changed if name not in LIVE]
+    services.audit.record("config.reloaded", changed=applied, needs_restart=needs_restart)
+    return applied, needs_restart
 
 
 def _names(settings: Any, above: tuple[str, ...] = ()) -> Iterator[str]:

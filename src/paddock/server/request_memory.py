@@ -1,8 +1,8 @@
-"""Bounds the memory that HTTP requests take in total, from the first byte of a body to the end of its answer and run.
+"""Limits the total memory of HTTP requests. Each counts from its first byte until its answer and its run have ended.
 
-What counts is an estimate of the memory once a request is parsed: lists of empty lists take twenty times their size.
-One caller gets at most three quarters of the memory. So do all requests with large bodies, so that small ones are
-served meanwhile.
+Its memory is estimated as it will be once the request is parsed: lists of empty lists take twenty times their size.
+One caller gets at most three quarters of the memory. So do all large requests together, so that small ones are still
+served.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SMALL_BYTES = 64 * 1024
 """A body of more than this size is large."""
 RETRY_SECONDS = 1.0
 _VALUE_BYTES = 80
-"""The memory for a JSON value besides its text. An object takes more, but it also has more punctuation."""
+"""The memory for a JSON value besides its text. An object takes more, but has more punctuation to be counted by."""
 
 
 def parsed_bytes(body: bytes | bytearray) -> int:

@@ -24,7 +24,7 @@ SHARE = 0.75
 USUAL_SECONDS = 1.0
 """The assumed average duration of a run until the first run has ended."""
 MAX_CALLERS = 10_000
-"""How many callers are remembered. Of further ones, the one that started no run for longest is forgotten."""
+"""How many callers are remembered. Beyond that, the one whose last start is longest ago is forgotten."""
 LONGEST_RETRY_SECONDS = 60.0
 """The longest time after which a refused caller is told to try again."""
 

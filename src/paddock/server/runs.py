@@ -25,8 +25,8 @@ from paddock.model.request import Request, RunContext
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.record import new_run_id, unfinished_result
 from paddock.server import logs, session_tools
+from paddock.server.allowances import PrincipalCalls
 from paddock.server.artifacts import add_files, failure, read_artifact
-from paddock.server.call_watch import PrincipalCalls
 from paddock.server.services import CANCELLED, WATCH_SECONDS
 from paddock.server.sessions import Caller, ignore_progress
 from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
@@ -197,7 +197,7 @@ async def store_part(
 
 
 async def read_run_output(services: Services, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what a run printed, else its value. Each part of its output is stored as an artifact."""
+    """Read what a run printed, or its value if it printed nothing. Each part is stored as an artifact."""
     run_id, scope = arguments["ref"], services.artifacts.of(caller.owner)
     run = None if await scope.find(run_id) else await services.store.runs.get(caller.principal, run_id)
     if run is None:

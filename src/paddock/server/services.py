@@ -67,7 +67,7 @@ class Services:
         self.allowances = Allowances(self.config.server)
         self.audit = Audit(self.config)
         self.metrics: Metrics | None = None
-        """Measurements, if the server shows them: over HTTP."""
+        """Set over HTTP, where `/metrics` shows them."""
         self.runs: dict[str, Run] = {}
         """Runs in progress, by id."""
         self._is_closing = False
@@ -161,7 +161,7 @@ class Services:
         return await self.store.definitions.versions(principal) if versions is None else versions
 
     async def all_definition_versions(self) -> dict[tuple[str, str], int]:
-        """Return the same of every principal, by principal and name."""
+        """Return the current version of every saved definition, by principal and name. Does not create a store."""
         versions = await asyncio.to_thread(peek_all_versions, self.store.path)
         return await self.store.definitions.all_versions() if versions is None else versions
 

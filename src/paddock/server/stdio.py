@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 INTEGER_DIGITS = 18
 """A longer integer is not accepted as the id of a request: it may exceed 64 bits."""
 TOO_LONG = "\0"
-"""Stands for a line that is longer than BODY_BYTES. It is not JSON, and no line of a client: each ends with a feed."""
+"""Stands for a line longer than BODY_BYTES. It is not JSON, and a client's own line would end with a newline."""
 PIECE_BYTES = 1 << 20
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ async def serve_stdio(server: Server[Any]) -> None:
     try:
         with _claim_stdin() as stdin:
             await _serve(server, stdin)
-    except* BrokenPipeError:  # the client has died, or does not want its answers
+    except* BrokenPipeError:  # the client has died, or has closed its end
         log.info("the client closed its end before it was answered")
 
 
@@ -52,7 +52,7 @@ async def _serve(server: Server[Any], stdin: IO[bytes]) -> None:
 
 @contextmanager
 def _claim_stdin() -> Iterator[IO[bytes]]:
-    """Read the client's messages from a private descriptor. Whatever else reads stdin meanwhile finds its end."""
+    """Read the client's messages from a private descriptor. Any other reader of stdin gets end of file."""
     private = os.dup(0)
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123
         os.dup2(nothing.fileno(), 0)
@@ -84,7 +84,7 @@ async def _answer_unreadable(
     sending: ObjectSendStream[SessionMessage | Exception],
     write: ObjectSendStream[SessionMessage],
 ) -> None:
-    """Pass messages on, and answer lines that the SDK cannot read: it drops them, and the client would wait."""
+    """Pass messages on, and answer lines that the SDK cannot read. It drops them, so the client would wait forever."""
     async with sending:
         async for message in read:
             if isinstance(message, Exception):

@@ -1,4 +1,4 @@
-"""Sets up OpenTelemetry for a server process, as its standard environment variables say."""
+"""Sets up OpenTelemetry for a server process, from the standard environment variables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def configure() -> None:
 
 
 def shutdown() -> None:
-    """Send the spans that are waiting, for a few seconds at most. The process may end without another chance."""
+    """Send the spans that are still queued, for a few seconds at most: the process is about to end."""
     trace = sys.modules.get("opentelemetry.trace")
     flush = None if trace is None else getattr(trace.get_tracer_provider(), "force_flush", None)
     if flush is not None:

@@ -1,7 +1,7 @@
-"""Everything that is stored of one principal: exported to a folder, or purged.
+"""Exports or purges everything that is stored for one principal.
 
 That is its runs with their calls, calls outside of runs, artifacts, definitions, sessions with their contexts, and
-tokens without their texts.
+tokens without their secrets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CANCEL_SECONDS = 10.0
 """How long a purge waits for servers to end the principal's runs."""
 REMEMBERED_SECONDS = 1.5
-"""How long a purge waits after it has removed the tokens: servers look a token up once a second."""
+"""How long a purge waits after removing the tokens: servers look each token up once a second."""
 STEP_ROWS = 500
 PAGE = 200
 
@@ -43,14 +43,14 @@ def _call_prefix(principal: str) -> str:
 
 
 class PrincipalData:
-    """What is stored of one principal."""
+    """The data that is stored for one principal."""
 
     def __init__(self, store: Store, artifacts: StoredArtifacts, principal: str) -> None:
         self._store, self._stored, self._principal = store, artifacts, principal
         self._artifacts = artifacts.of(Owner(principal))
 
     async def counts(self) -> dict[str, int]:
-        """Return how many things of each kind are stored."""
+        """Return the number of entries of each kind."""
 
         def work(connection: sqlalchemy.Connection) -> dict[str, int]:
             from paddock.store.tables import sa
@@ -63,8 +63,8 @@ class PrincipalData:
         return await self._store.read(work)
 
     async def export(self, folder: Path) -> dict[str, int]:
-        """Write everything to `folder`, which must be new or empty. Returns how many things of each kind."""
-        _make_empty(folder)
+        """Write everything to `folder`, which must be new or empty. Returns the number of entries of each kind."""
+        _make_folder(folder)
         rows = {name: await self._store.read(partial(_rows, principal=self._principal, name=name)) for name in _TABLES}
         for name, values in rows.items():
             _write(folder / f"{name}.jsonl", values)
@@ -78,9 +78,9 @@ class PrincipalData:
         return {"runs": len(runs), "artifacts": len(listed), **{name: len(values) for name, values in rows.items()}}
 
     async def purge(self) -> dict[str, int]:
-        """End the principal's runs and remove everything. Returns how many things of each kind were removed.
+        """End the principal's runs and remove everything. Returns the number of removed entries of each kind.
 
-        Raises HostError, and has removed only the tokens, if a run cannot be ended.
+        If a run cannot be ended, raises HostError and has removed only the tokens.
         """
         write = self._store.writer.write
         tokens = (await self.counts())["tokens"]
@@ -144,7 +144,7 @@ class PrincipalData:
 
 
 _TABLES = ("calls", "definitions", "sessions", "tokens")
-"""The tables that are exported as they are. Of calls, those outside of runs; a run has its own."""
+"""The tables that are exported as they are. `calls` has those outside of runs; a run contains its own."""
 
 
 def _shrink(connection: sqlalchemy.Connection) -> int:
@@ -194,7 +194,7 @@ def _detach_artifacts(connection: sqlalchemy.Connection, principal: str, now: fl
     return records.remove_of(connection, principal, now)
 
 
-def _make_empty(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(folder.iterdir()):

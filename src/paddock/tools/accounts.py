@@ -1,4 +1,4 @@
-"""The upstreams of principals that log in to a server for themselves: each has connections of its own."""
+"""Upstreams for servers with `oauth.per_principal`: each principal has its own login and connections."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Upstream
 
 MAX_IDLE = 64
-"""How many upstreams are kept; beyond that, those that are not in use are closed, the least recently used first."""
+"""Beyond this number, upstreams that are not in use are closed, the least recently used first."""
 
 
 class Accounts:
-    """`make` makes the upstream of a server for a login."""
+    """The upstreams of principals that have logged in themselves. `make` creates one for a login."""
 
     def __init__(self, data_directory: str, make: Callable[[Server, LoginFile], Upstream]) -> None:
         self._data_directory = data_directory

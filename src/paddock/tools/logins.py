@@ -128,9 +128,9 @@ class LoginFile:
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
-        """Keep other processes from changing the login: most servers accept a refresh token only once.
+        """Lock the login against other processes: most servers accept a refresh token only once.
 
-        Raises TimeoutError if another process does not finish, and OSError.
+        Raises TimeoutError if another process keeps the lock, and OSError.
         """
         import fcntl
 

@@ -1,7 +1,7 @@
 """The credentials of a stored login: the access token for each request, refreshed when needed.
 
-A server can at most make its own calls fail. Its authorization server is asked with limits of time and size, only at
-the address that was found when somebody logged in, and never by a redirect.
+The authorization server is not trusted: requests to it are limited in time and size, go only to the address that was
+found at the login, and follow no redirect. At worst, calls of the MCP server that it belongs to fail.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RETRY_SECONDS = 5.0
 """The shortest time between two attempts to refresh a token while the authorization server fails."""
 MAX_LIFETIME_SECONDS = 10 * 365 * 86_400
 REMEMBERED_SECRETS = 12
-"""How many secrets are still redacted after they were replaced: an answer that is under way may contain them."""
+"""How many replaced secrets are still redacted, because an answer that is under way may contain them."""
 log = logging.getLogger(__name__)
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
 _ERROR_CODE = re.compile(r"[a-z_]{1,40}")
@@ -71,7 +71,7 @@ class Credentials:
         return "" if login is None else login.access_token
 
     async def renew(self, refused: str) -> str:
-        """Another access token than `refused`, or "" if there is none. Raises OAuthFailed."""
+        """An access token other than `refused`, or "" if there is none. Raises OAuthFailed."""
         login = self._load()
         if login is not None and login.access_token == refused and login.refresh_token:
             await self._refresh(refused)
@@ -102,7 +102,7 @@ class Credentials:
                 self._seen = (*self._seen, secret)[-REMEMBERED_SECRETS:]
 
     async def _refresh(self, stale: str) -> None:
-        """Refresh the tokens once for all callers. It goes on if they are cancelled: the old tokens may be void."""
+        """Refresh the tokens once for all callers. Cancelling them does not stop it: the old tokens may be void."""
         if time.monotonic() < self._retry_at:
             raise OAuthFailed(self._failure)
         if self._refreshing is None or self._refreshing.done():
@@ -142,7 +142,7 @@ async def refresh(login: Login) -> Login:
 
 
 def renewed(login: Login, response: httpx2.Response) -> Login:
-    """What the answer to a refresh makes of the login. Raises OAuthFailed."""
+    """The login after this answer to a refresh. Raises OAuthFailed."""
     if error_code(response) in _FINAL_ERRORS:
         return msgspec.structs.replace(login, refresh_token="")
     if response.status_code != 200:
@@ -183,7 +183,7 @@ def with_tokens(login: Login, tokens: OAuthToken) -> Login:
 
 
 def check_tokens(tokens: OAuthToken) -> None:
-    """Raise OAuthFailed if a token would not be one header value."""
+    """Raise OAuthFailed if a token cannot be sent in a header."""
     if not all(map(_TOKEN.fullmatch, (tokens.access_token, tokens.refresh_token or "none"))):
         raise OAuthFailed("its authorization server sent a token that cannot be used")
 

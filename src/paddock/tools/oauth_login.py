@@ -38,7 +38,7 @@ MAX_FIELDS = 20
 PATH = "/callback"
 PROTOCOL = "2025-06-18"
 OLDER_STATUSES = (400, 404, 405)
-"""How a server that knows only the older transport answers the newer one."""
+"""The statuses with which a server that has only the older transport answers the newer one."""
 _HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -49,7 +49,7 @@ _HELLO = {
         "clientInfo": {"name": "paddock-client", "version": "1"},
     },
 }
-"""What is sent to the server first. It must refuse this with 401, and accept it with the token."""
+"""The first request to the server, which must refuse it with 401 and accept it with the token."""
 
 
 async def log_in(server: Server, file: LoginFile, show: Callable[[str], None]) -> None:
@@ -66,7 +66,7 @@ async def log_in(server: Server, file: LoginFile, show: Callable[[str], None]) -
     except TimeoutError:
         raise OAuthFailed(f"nobody has logged in within {LOGIN_SECONDS:g} s") from None
     except OSError as problem:
-        raise OAuthFailed(f"this machine failed: {problem.strerror or type(problem).__name__}") from None
+        raise OAuthFailed(f"the login failed on this machine: {problem.strerror or type(problem).__name__}") from None
     finally:
         EXCHANGE.reset(silenced)
 
@@ -172,7 +172,7 @@ def _make_login(context: OAuthContext, file: LoginFile) -> Login:
 
 
 class _Storage:
-    """What the SDK's flow stores, until it is complete. A client that is configured need not be registered."""
+    """Holds what the SDK's flow stores until it is complete. A configured client is not registered again."""
 
     def __init__(self, oauth: OAuth, redirect: str) -> None:
         self.tokens: OAuthToken | None = None
@@ -223,11 +223,11 @@ class _Callback:
         self._state = state
 
     async def wait(self) -> AuthorizationCodeResult:
-        """What the browser brought. Raises OAuthFailed if the login was refused."""
+        """Wait for the browser and return its answer. Raises OAuthFailed if the login was refused."""
         return await self._result
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        status, text = "400 Bad Request", "This is not the answer that Paddock waits for."
+        status, text = "400 Bad Request", "This is not the answer that Paddock is waiting for."
         with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             async with asyncio.timeout(HEAD_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")

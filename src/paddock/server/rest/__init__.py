@@ -1,6 +1,6 @@
 """The REST API under `/v1`: runs, artifacts, definitions, tools, and what this server can do.
 
-Every operation works on the caller's own things. Those of another principal do not exist for it (404).
+A caller sees only what belongs to its principal. Anything else does not exist for it (404).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DESCRIPTION = "Run code in a sandbox: Python, JavaScript, TypeScript. Errors are
 
 
 def make_rest(services: Services) -> FastAPI:
-    """Return the application. Its document is at `/openapi.json`, for callers as everything else; it has no pages."""
+    """Return the application. Its OpenAPI document is at `/openapi.json`; there are no HTML pages."""
     app = FastAPI(title="Paddock", version=__version__, description=DESCRIPTION, openapi_url=None)
     for module in (runs, artifacts, definitions, tools, host):
         app.include_router(module.make_router(services), prefix=PREFIX)
@@ -34,14 +34,14 @@ def make_rest(services: Services) -> FastAPI:
     _complete_document(app)
 
     async def show_document(request: Request) -> JSONResponse:
-        return JSONResponse(await asyncio.to_thread(app.openapi))  # making it takes a third of a second, once
+        return JSONResponse(await asyncio.to_thread(app.openapi))  # building it takes a third of a second, once
 
     app.add_route("/openapi.json", show_document)
     return app
 
 
 def _complete_document(app: FastAPI) -> None:
-    """Add examples to the document, and errors as they are: FastAPI would announce its own validation errors."""
+    """Add examples to the OpenAPI document, and replace FastAPI's validation errors by the problems that are sent."""
     make_openapi = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -66,10 +66,10 @@ def make_router(services: Services) -> APIRouter:
         filename: Annotated[str, Query(max_length=255, description="A pattern such as `*.csv`.")] = "",
         type: Annotated[str, Query(max_length=200, description="A pattern such as `image/*`.")] = "",  # noqa: A002
         limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        cursor: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
-        ref: Annotated[str | None, Query(description="Only the artifact that a script reads by this.")] = None,
+        cursor: Annotated[str | None, Query(max_length=200, description="The `next` of the previous page.")] = None,
+        ref: Annotated[str | None, Query(description="Only the artifact with this id, URL or file name.")] = None,
     ) -> dict[str, Any]:
-        """List your artifacts, newest first. With `ref`, an id, URL or file name, find the one that it means."""
+        """List your artifacts, newest first. With `ref`, find the one that a script would read by that reference."""
         scope = await scope_of(request)
         if ref is not None:
             found = await scope.find(ref)
@@ -92,7 +92,7 @@ def make_router(services: Services) -> APIRouter:
         },
     )
     async def download(request: Request, artifact_id: str) -> Response:
-        """Download an artifact. One range of bytes may be asked for."""
+        """Download an artifact, or one range of its bytes."""
         scope = await scope_of(request)
         found = await find(scope, artifact_id)
         artifact = found.artifact
@@ -125,7 +125,7 @@ def _values(stored: StoredArtifact) -> dict[str, Any]:
 
 
 def _range(header: str | None, size: int) -> tuple[int, int]:
-    """Return the first byte and the byte after the last. Several ranges, or other units, mean the whole."""
+    """Return the start and end of the requested bytes. Several ranges, or other units, mean the whole artifact."""
     found = None if header is None else _RANGE.fullmatch(header.strip())
     if found is None or found.groups() == ("", ""):
         return 0, size

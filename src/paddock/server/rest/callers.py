@@ -36,7 +36,7 @@ async def get_caller(services: Services, request: Request) -> Caller:
 
 @asynccontextmanager
 async def slot(services: Services, caller: Caller) -> AsyncIterator[str]:
-    """Wait for a slot in the run queue, for work that is no run but takes as much. Yields an id for it.
+    """Wait for a slot in the run queue, for work that is not a run but costs as much. Yields an id for it.
 
     Raises Overloaded as a run would.
     """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from paddock.store.definitions import StoredDefinition
 
 MAX_DEFINITIONS = 200
-"""How many definitions a principal may have. Lists show all of them."""
+"""How many definitions a principal may have. Lists are not paged."""
 
 
 def make_router(services: Services) -> APIRouter:
@@ -67,7 +67,7 @@ def make_router(services: Services) -> APIRouter:
 
     @router.get("/definitions/{name}/versions", response_model=list[VersionModel], responses=problems.responses(404))
     async def versions(request: Request, name: str) -> list[dict[str, Any]]:
-        """List every version of a definition that you have saved, newest first, even if it was removed."""
+        """List every version of a definition that you have saved, newest first, even after its removal."""
         caller = await get_caller(services, request)
         found = await services.store.definitions.history(caller.principal, name)
         if not found:

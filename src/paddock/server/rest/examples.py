@@ -134,9 +134,9 @@ RESPONSES: Mapping[str, Any] = {
     "PUT /v1/context": _CONTEXT,
     "GET /v1/engines": [{"name": "cpython", "language": "python", "available": True, "problem": None}],
     "GET /v1/environments": [{"name": "default", "packages": ["pandas"], "preload": ["pandas"], "built": True}],
-    "GET /v1/health": {"ready": True, "version": "0.4.0", "problems": [], "queued": 0, "running": 1},
+    "GET /v1/health": {"ready": True, "version": "0.1.0", "problems": [], "queued": 0, "running": 1},
     "GET /v1/doctor": {
-        "version": "0.4.0",
+        "version": "0.1.0",
         "python": "3.11.7 (python3)",
         "platform": "Linux x86_64",
         "kernel": "6.8.0",
@@ -145,18 +145,18 @@ RESPONSES: Mapping[str, Any] = {
         "missing": [],
     },
 }
-"""The JSON of each operation's answer, if that is JSON."""
+"""The answer of each operation that returns JSON."""
 
 TEXTS: Mapping[str, str] = {
     "GET /v1/tools/stubs": "async def orders(arguments: OrdersArguments) -> dict[str, Any]: ...\n",
     "GET /v1/artifacts/{artifact_id}/content": "a,b\n1,2\n",
 }
-"""The same for other kinds of text."""
+"""The answers that are other kinds of text."""
 EVENTS = (
     'event: started\ndata: {"run_id": "r_5QmQ0GkJ2yW0w1bC", "verdict": "running"}\n\n'
     'event: output\ndata: {"stream": "stdout", "text": "hello\\n"}\n\n'
 )
-"""The beginning of a stream."""
+"""The beginning of a stream of events."""
 
 
 def add(document: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The values of the REST API, as its OpenAPI document describes them."""
+"""The bodies and answers of the REST API, as its OpenAPI document describes them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _Limits = Annotated[dict[str, Any], WithJsonSchema(LimitsBody.model_json_schema(
 
 
 _BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
-"""For the document. The server finds out when it decodes, in a thread: this takes 0.2 s for 30 MB."""
+"""For the OpenAPI document only. The server decodes in a thread instead: this would take 0.2 s for 30 MB."""
 
 
 class _NewFile(Body):
@@ -180,7 +180,7 @@ class ResultModel(BaseModel):
     output: Any = Field(None, description="The script's value.")
     stdout: str = ""
     stderr: str = ""
-    truncated: list[str] = Field([], description="The streams of which a part was dropped.")
+    truncated: list[str] = Field([], description="The streams that were cut.")
     logs: list[dict[str, str]] = []
     outputs: list[dict[str, Any]] = []
     error: ErrorModel | None = None
@@ -298,11 +298,11 @@ class DefinitionBody(Body):
     name: str | None = Field(None, max_length=64, description="As in the path.", examples=["totals"])
     title: str | None = Field(None, max_length=200)
     description: Text = Field(examples=["Add up the prices of an order."])
-    code: str | None = Field(None, description="Run by a call without code. Default: a call must have code.")
+    code: str | None = Field(None, description="Code for calls that pass none. Without it, every call must pass code.")
     inputs: dict[str, Any] | None = Field(None, description="Default inputs, which those of a call override.")
     tools: _Names | None = Field(None, description="Names or patterns of the tools that it may call.")
     includes_files: bool | None = None
-    is_fixed: bool | None = Field(None, description="Whether it takes no arguments.")
+    is_fixed: bool | None = Field(None, description="Whether calls may pass no arguments at all.")
     limits: _Limits | None = None
 
 
@@ -323,7 +323,7 @@ class VersionModel(DefinitionModel):
 
 
 class ValidatedModel(BaseModel):
-    """A valid definition. `warnings` say what could not be checked now."""
+    """A valid definition. `warnings` lists what could not be checked now."""
 
     warnings: list[str]
 
@@ -339,7 +339,7 @@ class ArgumentsBody(Body):
 
 
 class AnswerModel(BaseModel):
-    """The result of a tool as MCP has it."""
+    """The result of a tool, as MCP defines it."""
 
     model_config = ConfigDict(extra="allow")
     content: list[dict[str, Any]]

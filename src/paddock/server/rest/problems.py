@@ -40,7 +40,7 @@ _MEANINGS = {
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the errors of an operation. Any operation may also be refused before it is looked at."""
+    """Describe the errors of an operation: these, and those of requests that are refused before they are read."""
     return {each: {"description": _MEANINGS[each], **SCHEMA} for each in (401, 403, 408, 413, 421, 429, 503, *statuses)}
 
 
@@ -76,7 +76,7 @@ def _problem(status: int, detail: str, error: str, failure: Mapping[str, Any] | 
 
 
 def install(app: FastAPI, services: Services) -> None:
-    """Let `app` answer every error with a problem."""
+    """Make `app` answer every error with a problem."""
 
     async def on_paddock_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, PaddockError)  # noqa: S101  registered for it

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FORM = "multipart/form-data"
 PART = "request"
-"""The name of the form's part that has the JSON object. Any other part is a file for the script."""
+"""The name of the part that is the JSON object. Any other part of a form is a file for the script."""
 _REF = {"$ref": "#/components/schemas/RunBody"}
 OPENAPI: dict[str, Any] = {
     "requestBody": {
@@ -50,7 +50,7 @@ _OPTIONS = ("language", "engine", "inputs", "tools", "type_check", "mode", "argv
 
 
 async def read_request(request: Request) -> FaceRequest:
-    """Return the run that the request asks for. Used as a dependency of FastAPI."""
+    """Return the run that the request asks for. A FastAPI dependency."""
     key = request.headers.get("idempotency-key")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         data = await request.body()

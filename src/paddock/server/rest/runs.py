@@ -44,14 +44,18 @@ if TYPE_CHECKING:
 EVENT_STREAM = "text/event-stream"
 MAX_WAIT_SECONDS = 60.0
 KEEP_ALIVE_SECONDS = 10.0
-"""How often a silent stream sends a comment, so that nothing between us and the client closes the connection."""
+"""How often a silent stream sends a comment, so that no proxy closes the connection."""
 WAITING_BYTES = 4 * 1024 * 1024
-"""How much of a run's events waits for a slow client. Beyond this, events are dropped. `done` has the whole result."""
+"""How many bytes of events wait for a slow client. Further events are dropped; `done` has the whole result."""
 EVENT_BYTES = 200
-"""What an event takes besides its text."""
+"""The assumed size of an event without its text."""
 KeyHeader = Annotated[
     str | None,
-    Header(alias="Idempotency-Key", max_length=255, description="A repeated request with this key starts nothing new."),
+    Header(
+        alias="Idempotency-Key",
+        max_length=255,
+        description="A repeated request with the same key returns the first run.",
+    ),
 ]
 AskedRun = Annotated[FaceRequest, Depends(read_request)]
 _NAMES: Mapping[type[Any], str] = {
@@ -61,7 +65,7 @@ _NAMES: Mapping[type[Any], str] = {
     Progress: "progress",
     Artifact: "artifact",
 }
-"""What a stream calls each event. The data are its fields."""
+"""The name of each event in a stream. Its data are its fields, as JSON."""
 
 
 def make_router(services: Services) -> APIRouter:
@@ -72,7 +76,7 @@ def make_router(services: Services) -> APIRouter:
         response_model=ResultModel,
         responses={
             200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}, "description": "How the run ended."},
-            202: {"model": PendingModel, "description": "The run was detached, and waits or runs."},
+            202: {"model": PendingModel, "description": "The run was detached. It is queued or running."},
             **problems.responses(400, 422),
         },
         openapi_extra=OPENAPI,
@@ -110,7 +114,7 @@ def make_router(services: Services) -> APIRouter:
     async def list_runs(
         request: Request,
         limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        before: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
+        before: Annotated[str | None, Query(max_length=100, description="The `next` of the previous page.")] = None,
         *,
         filters: Annotated[FiltersQuery, Query()],
     ) -> dict[str, Any]:
@@ -134,7 +138,7 @@ def make_router(services: Services) -> APIRouter:
         """Get a run: its result, or its output, calls and progress so far."""
         caller = await get_caller(services, request)
         running = services.runs.get(run_id)  # now, because it may end while it is read
-        shown = await _show(services, caller, run_id)  # 404 before any wait: waiting would tell that the run exists
+        shown = await _show(services, caller, run_id)  # 404 before any wait: waiting would reveal that the run exists
         if running is None or not wait_seconds:
             return shown
         await _wait(running.has_ended, wait_seconds)
@@ -192,7 +196,7 @@ async def _show(services: Services, caller: Caller, run_id: str) -> Response:
 
 
 async def json_response(values: Mapping[str, Any]) -> Response:
-    """Return values that may be large as a response. The event loop does not wait until they are encoded."""
+    """Return values as a JSON response. They may be large, so they are encoded in a thread."""
     import msgspec
 
     return Response(await asyncio.to_thread(msgspec.json.encode, values), media_type="application/json")
@@ -253,10 +257,10 @@ def _size(event: Event) -> int:
 
 
 class _RunStream(StreamingResponse):
-    """Executes a run and sends its events. The run ends with the response, however that ends."""
+    """Executes a run and sends its events. When the response ends, however it ends, so does the run."""
 
     def __init__(self, services: Services, run: Run, events: Events) -> None:
-        # Not in the iterator: a client that has gone already lets it never start, and the run would keep its slot.
+        # Not in the iterator, which never starts if the client is already gone: the run would keep its slot.
         self._task = asyncio.create_task(run.execute())
         self._task.add_done_callback(lambda _: events.end())
         self._services, self._run, self._events = services, run, events

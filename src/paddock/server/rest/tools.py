@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from paddock.errors import UnknownTool
 from paddock.model.request import RunContext
-from paddock.server.call_watch import PrincipalCalls
+from paddock.server.allowances import PrincipalCalls
 from paddock.server.http import received
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller, slot
@@ -28,9 +28,8 @@ MAX_TOOLS = 10_000
 
 def make_router(services: Services) -> APIRouter:
     router = APIRouter(tags=["tools"])
-    rules = parse(services.config.tools.policy)
 
-    async def named(ids: list[str]) -> list[str]:
+    async def names_of(ids: list[str]) -> list[str]:
         known = {each.id: each.full_name for each in await services.paddock.tools()}
         for each in ids:
             if each not in known:
@@ -50,6 +49,7 @@ def make_router(services: Services) -> APIRouter:
             found = (await services.paddock.tools(servers=server))[:limit]
         else:
             found = await services.paddock.search_tools(query or "", servers=server, tags=tag, limit=limit)
+        rules = parse(services.config.tools.policy)  # now, because a reload may change it
         return [_values(each, rules.decide(each)) for each in found]
 
     @router.get("/tools/stubs", response_class=PlainTextResponse, responses=problems.responses(422))
@@ -58,10 +58,10 @@ def make_router(services: Services) -> APIRouter:
         name: Annotated[list[str] | None, Query(max_length=100, description="A tool. Default: all tools.")] = None,
         id: Annotated[list[str] | None, Query(max_length=100, description="A tool's id.")] = None,  # noqa: A002
         language: Literal["python", "typescript"] = "python",
-        whole: Annotated[bool, Query(description="Whether to declare what every script has, too.")] = True,
+        whole: Annotated[bool, Query(description="Also declare what every script has, such as `call_tool`.")] = True,
     ) -> str:
         """Get typed declarations of the tools, as a `.pyi` or `.d.ts` file."""
-        names = None if name is None and id is None else [*(name or ()), *(await named(id) if id else ())]
+        names = None if name is None and id is None else [*(name or ()), *(await names_of(id) if id else ())]
         return await services.paddock.tool_stubs(names, language=language, whole=whole)
 
     @router.post("/tools/{name:path}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 404, 422))
@@ -81,7 +81,7 @@ def make_router(services: Services) -> APIRouter:
             answer = await services.paddock.call_tool(name, body.arguments, context=context)
         failed = "true" if answer.failed else "false"
         text = f'{{"value":{answer.json},"failed":{failed}}}'
-        return Response(text.encode(errors="replace"), media_type="application/json")  # maybe a lone surrogate
+        return Response(text.encode(errors="replace"), media_type="application/json")  # it may have a lone surrogate
 
     @router.get("/servers", response_model=list[UpstreamModel], responses=problems.responses())
     async def servers(request: Request) -> list[dict[str, Any]]:
@@ -91,7 +91,7 @@ def make_router(services: Services) -> APIRouter:
         listed = []
         for name, health in services.paddock.upstreams().items():
             values = {"name": name, **asdict(health)}
-            if not is_operator:  # a command has paths of this host, and an error the last words of its process
+            if not is_operator:  # a command has paths of this host, and an error may quote what its process printed
                 values |= {"endpoint": "", "error": services.without_host_paths(health.error)}
             listed.append(values)
         return listed
