@@ -14,6 +14,7 @@ from paddock.cli.options import (
     McpConfigOption,
     TokenOption,
     UrlOption,
+    audit,
     command_group,
     load_config,
     open_remote,
@@ -161,7 +162,7 @@ class _LocalStore:
     def remove(self, name: str) -> bool:
         is_removed = bool(query_store(self._config, lambda store: store.definitions.remove(LOCAL, name)))
         if is_removed:
-            _audit(self._config, "definition.removed", name)
+            audit(self._config, "definition.removed", principal=LOCAL, name=name)
         return is_removed
 
     def save(self, values: Mapping[str, Any]) -> tuple[StoredDefinition, tuple[str, ...]]:
@@ -178,7 +179,7 @@ class _LocalStore:
             with build_progress():  # checking the code may build the default environment
                 checked = await validate(values, paddock, config, others)
             saved = await store.definitions.save(LOCAL, checked.definition.name, values)
-        _audit(config, "definition.saved", saved.name, version=saved.version)
+        audit(config, "definition.saved", principal=LOCAL, name=saved.name, version=saved.version)
         return saved, checked.warnings
 
 
@@ -239,12 +240,6 @@ def _stored(values: Mapping[str, Any]) -> StoredDefinition:
         values.get("removed_at"),
         spec_json,
     )
-
-
-def _audit(config: Config, event: str, name: str, **values: Any) -> None:
-    from paddock.server.audit import Audit
-
-    Audit(config).administered(event, principal=LOCAL, name=name, **values)
 
 
 def _read_toml(file: str) -> dict[str, Any]:

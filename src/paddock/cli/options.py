@@ -120,6 +120,13 @@ def open_paddock(remote: RemotePaddock | None, config: Config, mcp_config: str |
     return Paddock(config, mcp_config=mcp_config) if remote is None else remote
 
 
+def audit(config: Config, event: str, **values: Any) -> None:
+    """Record in the audit log what a command has changed."""
+    from paddock.server.audit import Audit
+
+    Audit(config).record_command(event, **values)
+
+
 def refuse_empty(flags: Mapping[str, Iterable[str | None]]) -> None:
     """Refuse an empty value, which may come from an unset shell variable, rather than use the default."""
     for flag, values in flags.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddock.cli.options import ConfigOption, command_group, load_config, refuse_empty
+from paddock.cli.options import ConfigOption, audit, command_group, load_config, refuse_empty
 from paddock.cli.render import stdout
 from paddock.cli.runs import query_store
 from paddock.errors import RequestError
@@ -39,7 +39,7 @@ def export(
     refuse_empty({"--out": [out]})
     settings = load_config(config)
     counts = _with_data(settings, name, lambda data: data.export(Path(out)))
-    _audit(settings, "principal.exported", name)
+    audit(settings, "principal.exported", principal=name)
     stdout().line(f"Exported {_described(counts)} of {name} to {out}.")
     return 0
 
@@ -64,7 +64,7 @@ def purge(
     counts = _with_data(settings, name, lambda data: data.purge(), logins=len(logins))
     for file in logins:
         file.delete()
-    _audit(settings, "principal.purged", name)
+    audit(settings, "principal.purged", principal=name)
     stdout().line(f"Removed {_described(counts)} of {name}.")
     return 0
 
@@ -89,12 +89,6 @@ def _with_data(
     if found is None and not logins:
         raise RequestError(f"nothing is stored for {name!r}; `paddock runs show` and `paddock tokens list` show names")
     return {**(found or {}), "logins": logins}
-
-
-def _audit(config: Config, event: str, name: str) -> None:
-    from paddock.server.audit import Audit
-
-    Audit(config).administered(event, principal=name)
 
 
 def _described(counts: Mapping[str, int]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from paddock.cli.options import ConfigOption, JsonOption, command_group, load_config
+from paddock.cli.options import ConfigOption, JsonOption, audit, command_group, load_config
 from paddock.cli.render import local_time, stderr, stdout, to_json
 from paddock.cli.runs import query_store
 from paddock.cli.signals import Interrupts
@@ -35,7 +35,6 @@ def add(
 
     Tokens of one NAME share their runs, artifacts and sessions. Other names see none of them.
     """
-    from paddock.server.audit import Audit
     from paddock.store.database import Store, store_path
 
     settings, expires_at = load_config(config), None if expires is None else time.time() + _seconds(expires)
@@ -45,7 +44,7 @@ def add(
             return await store.tokens.add(name, role, expires_at=expires_at)
 
     token_id, text = Interrupts().run(create())
-    Audit(settings).administered("token.added", principal=name, token=token_id, role=role, expires_at=expires_at)
+    audit(settings, "token.added", principal=name, token=token_id, role=role, expires_at=expires_at)
     until = "" if expires_at is None else f", valid until {local_time(expires_at)}"
     stderr().line(f"Token {token_id} of {name}, role {role}{until}. Copy it now; it is not stored:")
     stdout().line(text)
@@ -72,14 +71,12 @@ def revoke(
     config: ConfigOption = None,
 ) -> int:
     """Revoke a token by its id, or all tokens of a name. Servers refuse them within a second."""
-    from paddock.server.audit import Audit
-
     settings = load_config(config)
     revoked = query_store(settings, lambda store: store.tokens.revoke(name))
     if not revoked:
         raise RequestError(f"no valid token has the id or name {name!r}; `paddock tokens list` shows all")
     for token in revoked:
-        Audit(settings).administered("token.revoked", principal=token.principal, token=token.id)
+        audit(settings, "token.revoked", principal=token.principal, token=token.id)
         stdout().line(f"Revoked {token.id} of {token.principal}.")
     return 0
 

@@ -55,7 +55,7 @@ class Audit:
                 event,
             )
 
-    def administered(self, event: str, **values: Any) -> None:
+    def record_command(self, event: str, **values: Any) -> None:
         """Record a change that a command on this machine made, and which user ran the command."""
         self.record(event, by=f"uid {os.getuid()}", **values)
 

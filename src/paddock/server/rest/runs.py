@@ -57,7 +57,7 @@ KeyHeader = Annotated[
         description="A repeated request with the same key returns the first run.",
     ),
 ]
-AskedRun = Annotated[FaceRequest, Depends(read_request)]
+RunRequest = Annotated[FaceRequest, Depends(read_request)]
 _NAMES: Mapping[type[Any], str] = {
     Output: "output",
     ToolCall: "tool_call",
@@ -83,7 +83,7 @@ def make_router(services: Services) -> APIRouter:
     )
     async def create(
         request: Request,
-        asked: AskedRun,
+        run_request: RunRequest,
         idempotency_key: KeyHeader = None,
         quiet: Annotated[bool, Query(description="Stream `started` and `done` only.")] = False,
     ) -> Response:
@@ -96,13 +96,13 @@ def make_router(services: Services) -> APIRouter:
         """
         caller = await get_caller(services, request)
         events: Events | None = None
-        if EVENT_STREAM in request.headers.get("accept", "") and not asked.detach:
+        if EVENT_STREAM in request.headers.get("accept", "") and not run_request.detach:
             events = Events()
             caller = caller if quiet else replace(caller, watch=events.add)
-        run = await create_run(services, caller, None, asked)
+        run = await create_run(services, caller, None, run_request)
         if isinstance(run, StoredRun):
             return await _repeated(services, run)
-        if asked.detach:
+        if run_request.detach:
             run.detach()
             return JSONResponse(run.state(), 202, {"Location": f"/v1/runs/{run.id}"})
         if events is not None:
@@ -159,10 +159,10 @@ def make_router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """Compile a script without running it, and check its types with `type_check`."""
         caller = await get_caller(services, request)
-        asked = await add_files(services, caller, await asyncio.to_thread(make_request, body))
+        run_request = await add_files(services, caller, await asyncio.to_thread(make_request, body))
         method = services.paddock.check if compile else services.paddock.validate
         async with slot(services, caller):
-            error = await method(asked.code, **asked.options)
+            error = await method(run_request.code, **run_request.options)
         return {"error": None if error is None else asdict(error)}
 
     @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
