@@ -17,14 +17,14 @@ SMALL_BYTES = 64 * 1024
 """A body of more than this size is large."""
 RETRY_SECONDS = 1.0
 _VALUE_BYTES = 80
-"""The memory for a JSON value besides its text. An object takes more, but has more punctuation to be counted by."""
+"""The memory for a JSON value besides its text. An object takes more, but also counts more punctuation."""
 
 
 def parsed_bytes(body: bytes | bytearray) -> int:
     """Estimate the memory for `body`, its text and its values. Commas and brackets inside strings count as well."""
     # If one character of a text is not ASCII, all of them may take four bytes.
     copies = 4 if body.isascii() and b"\\u" not in body else 8
-    punctuation = len(body) - len(body.translate(None, b"[{,:"))  # `count` would be slower where there is much of it
+    punctuation = len(body) - len(body.translate(None, b"[{,:"))  # faster than `count` if there are many
     return len(body) * copies + _VALUE_BYTES * punctuation
 
 

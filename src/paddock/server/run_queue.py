@@ -1,9 +1,8 @@
 """Decides which runs may start: a bounded queue that is fair between callers.
 
-A run waits if no slot is free. A free slot goes to the caller with the fewest runs in progress; among several such
-callers, to the one that has started none for longest, however many runs it has waiting. One caller gets at most three
-quarters of the slots, so its long runs never block the short runs of another. A run that would make the queue too long
-is refused at once.
+A run waits if no slot is free. A free slot goes to the caller with the fewest runs in progress and, among equals, to
+the one whose last start is longest ago. One caller gets at most three quarters of the slots, so its long runs never
+block the short runs of another. A run that would make the queue too long is refused at once.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ LONGEST_RETRY_SECONDS = 60.0
 
 
 class Slot:
-    """The slot of one run, at first in the queue. Enter it once, which waits for the run's turn, or leave it."""
+    """The slot of one run. Entering it waits in the queue for the run's turn. Enter it once, or else call `leave`."""
 
     def __init__(self, queue: RunQueue, run_id: str, caller: str) -> None:
         self._queue = queue

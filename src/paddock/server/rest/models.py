@@ -431,7 +431,7 @@ class HealthModel(BaseModel):
 
 
 class DoctorModel(BaseModel):
-    """What works on this machine, by trying it: as `paddock doctor --json`."""
+    """What works on this machine, found by trying it. The same as `paddock doctor --json`."""
 
     version: str
     python: str
