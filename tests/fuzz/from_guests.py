@@ -104,7 +104,7 @@ def examine(result: RunResult, code: str) -> str:
         response = face_of(definition).render(definition, FaceRequest(code, options), result, {})
         shown = to_result(response, result.artifacts)
         shown.model_dump_json(by_alias=True)  # what the SDK sends
-    for line in (*render.error_lines(result, code), render.value_text(result)):
+    for line in (*render.error_lines(result, code), render.value_text(result.output)):
         assert "\x1b" not in render.safe(line)
         render.safe(line).encode()
     return f"{result.verdict} {result.error.type[:20] if result.error else ''}"

@@ -146,7 +146,7 @@ async def _run(page: _Page, paddock: Paddock, example: Example) -> None:
     page.begin(example["title"], code, example.get("note", ""))
     page.part("prints", result.stdout + expected.get("stderr", ""))
     if result.error is None:
-        page.part("result", value_text(result), "green")
+        page.part("result", value_text(result.output), "green")
     else:
         page.part("error", "\n".join(error_lines(result, code)), "yellow")
     engine = f"on {result.engine}" if result.engine else "nothing ran"

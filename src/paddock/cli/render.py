@@ -199,12 +199,12 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
         if result.engine == "monty" and result.engine_reason not in (None, "requested"):
             err.line(f"This ran on monty, which supports a subset of Python; {result.engine_reason}", "yellow")
     elif result.output_json not in (None, "null"):
-        out.line(value_text(result))
+        out.line(value_text(result.output))
 
 
-def value_text(result: RunResult) -> str:
-    """Return the script's value: text as it is, anything else as JSON."""
-    return result.output if isinstance(result.output, str) else short_json(result.output)
+def value_text(value: Any) -> str:
+    """Return a script's value: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else short_json(value)
 
 
 def error_lines(result: RunResult, code: str) -> list[str]:

@@ -17,7 +17,7 @@ from paddock.cli.options import (
     open_remote,
     unknown,
 )
-from paddock.cli.render import WIDTH, Screen, local_time, short_json, stdout, to_json
+from paddock.cli.render import WIDTH, Screen, local_time, stdout, to_json, value_text
 from paddock.cli.signals import Interrupts
 from paddock.errors import NotFound, RequestError
 
@@ -200,15 +200,11 @@ def _show_run(out: Screen, run: StoredRun) -> None:
     out.block("stdout", result.get("stdout", run.live_stdout))
     out.block("stderr", result.get("stderr", run.live_stderr))
     if result.get("output") is not None:
-        out.block("output", _value(result["output"]))
+        out.block("output", value_text(result["output"]))
     if error := result.get("error"):
         out.block("error", error.get("traceback") or f"{error['type']}: {error['message']}", "red")
     out.block("calls", "\n".join(map(_call, run.calls)))
     out.block("artifacts", "\n".join(f"{each['id']}  {each['filename']}" for each in result.get("artifacts", ())))
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else short_json(value)
 
 
 def _call(call: Mapping[str, Any]) -> str:

@@ -44,7 +44,9 @@ class Audit:
     def record(self, event: str, **values: Any) -> None:
         """Append an entry. A failure to do so is logged: what the entry reports has happened already."""
         entry = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
-        entry |= {name: _short(value) for name, value in values.items() if value not in (None, "")}
+        for name, value in values.items():
+            if value not in (None, ""):
+                entry[name] = value[:TEXT_CHARACTERS] if isinstance(value, str) else value
         try:
             _append(self.path, f"{json.dumps(entry)}\n".encode())
         except OSError as problem:
@@ -89,7 +91,3 @@ def _append(path: Path, line: bytes) -> None:
         os.write(descriptor, line)  # one call, so that entries of several processes do not mix
     finally:
         os.close(descriptor)
-
-
-def _short(value: Any) -> Any:
-    return value[:TEXT_CHARACTERS] if isinstance(value, str) else value
