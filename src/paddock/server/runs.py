@@ -126,7 +126,7 @@ async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[
     values = await asyncio.to_thread(run.to_dict)
     result = values["result"]
     if result is None:
-        state = _state(run.id, services.queue.position(run.id))
+        state = pending_state(run.id, services.queue.position(run.id))
         if "position" not in state:
             size, where = services.config.server.answer_bytes, "the result will have them"
             state |= {name: cut_middle(values[name], size, where) for name in ("stdout", "stderr")}
@@ -145,7 +145,7 @@ def is_failure(summary: Mapping[str, Any]) -> bool:
     return summary["verdict"] not in (str(Verdict.OK), RUNNING, QUEUED)
 
 
-def _state(run_id: str, position: int | None) -> dict[str, Any]:
+def pending_state(run_id: str, position: int | None) -> dict[str, Any]:
     """Return the state of a run that has not ended, by its position in the queue."""
     state = {"verdict": RUNNING} if position is None else {"verdict": QUEUED, "position": position}
     return {"run_id": run_id, **state}
@@ -237,7 +237,7 @@ class Run:
 
     def state(self) -> dict[str, Any]:
         """Return the run's id, and whether it is queued or running."""
-        return _state(self.id, self._services.queue.position(self.id))
+        return pending_state(self.id, self._services.queue.position(self.id))
 
     def end(self, reason: str) -> None:
         """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""

@@ -32,8 +32,8 @@ from paddock.server.rest.models import (
     StoredRunModel,
 )
 from paddock.server.rest.run_requests import OPENAPI, make_request, read_request
-from paddock.server.runs import Run, cancel_run, create_run
-from paddock.store.runs import RUNNING, RunFilters, StoredRun
+from paddock.server.runs import Run, cancel_run, create_run, pending_state
+from paddock.store.runs import RunFilters, StoredRun
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -178,9 +178,7 @@ async def _repeated(services: Services, run: StoredRun) -> Response:
     """Return what became of the earlier run with the same idempotency key."""
     if run.result is not None:
         return await json_response(run.result)
-    position = services.queue.position(run.id)
-    state = {"verdict": RUNNING} if position is None else {"verdict": "queued", "position": position}
-    return JSONResponse({"run_id": run.id, **state}, 202, {"Location": f"/v1/runs/{run.id}"})
+    return JSONResponse(pending_state(run.id, services.queue.position(run.id)), 202, {"Location": f"/v1/runs/{run.id}"})
 
 
 async def _show(services: Services, caller: Caller, run_id: str) -> Response:
@@ -191,7 +189,7 @@ async def _show(services: Services, caller: Caller, run_id: str) -> Response:
     if run.result is None and run_id in services.runs:
         values["progress"] = services.runs[run_id].reporter.progress()
     if (position := services.queue.position(run_id)) is not None:
-        values |= {"verdict": "queued", "position": position}
+        values |= pending_state(run_id, position)
     return await json_response(values)
 
 
