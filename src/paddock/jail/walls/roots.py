@@ -64,7 +64,10 @@ def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) 
 
 
 def make_slot(name: str, owner: int) -> None:
-    """Create a guest's own tree. If it exists already, empty its private folders. The caller has entered the root."""
+    """Create a guest's own tree, or renew what the last guest of an existing tree could change.
+
+    The caller has entered the root.
+    """
     tree = Path("/", SLOTS, name)
     if not tree.exists():
         partial = Path("/", SLOTS, f"{name}.partial")
@@ -75,9 +78,14 @@ def make_slot(name: str, owner: int) -> None:
                 _copy_tree(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
+    else:
+        _renew_null(tree / "dev" / "null", owner)
     for folder in WRITABLE:
-        (tree / folder).mkdir(mode=0o700, exist_ok=True)
-        empty(str(tree / folder))  # leftovers of a guest whose reaper was killed
+        # A new folder, because an emptied one would keep the times and the size that the last guest gave it.
+        if (tree / folder).exists():
+            empty(str(tree / folder))  # leftovers of a guest whose reaper was killed
+            (tree / folder).rmdir()
+        (tree / folder).mkdir(mode=0o700)
         os.chown(tree / folder, owner, owner)
 
 
@@ -144,8 +152,16 @@ def _devices(folder: Path, owner: int) -> None:
             continue
         (folder / name).unlink(missing_ok=True)
         if name == "null":
-            (folder / name).touch(mode=0o600)
-            os.chown(folder / name, owner, owner)
+            _renew_null(folder / name, owner)
+
+
+def _renew_null(path: Path, owner: int) -> None:
+    """Make `/dev/null` an empty file that the owner can write to, unless it is a device."""
+    if path.exists() and not path.is_file():
+        return
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    os.chown(path, owner, owner)
 
 
 def empty(folder: str) -> None:
