@@ -56,6 +56,8 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
         "addresses": ["ok", 15, None],
         "unaccepted": ["ok", 0, None],
         "sessions": ["ok", True, None],
+        "shared memory": ["ok", ["refused", "refused"], None],
+        "copied mappings": ["out_of_memory", None, "MemoryError"],
     }
     assert (verdict, 0 < unread_bytes < 1.4 * LIMIT_BYTES) == ("ok", True)
 
@@ -88,6 +90,7 @@ def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: P
     assert told["addresses"] == ["ok", 2048, None]  # what they cost is counted
     assert told["buffers"][0] == "out_of_memory"
     assert told["sessions"] == ["ok", False, None]
+    assert told["shared memory"] == ["ok", ["made", "made"], None]  # it is counted
 
 
 @needs_root

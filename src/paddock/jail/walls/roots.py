@@ -78,15 +78,15 @@ def make_slot(name: str, owner: int) -> None:
                 _copy_tree(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
-    else:
-        _renew_null(tree / "dev" / "null", owner)
-    for folder in WRITABLE:
-        # A new folder, because an emptied one would keep the times and the size that the last guest gave it.
-        if (tree / folder).exists():
-            empty(str(tree / folder))  # leftovers of a guest whose reaper was killed
-            (tree / folder).rmdir()
-        (tree / folder).mkdir(mode=0o700)
-        os.chown(tree / folder, owner, owner)
+    for private in (tree / folder for folder in WRITABLE):
+        private.mkdir(mode=0o700, exist_ok=True)
+        empty(str(private))  # leftovers of a guest whose reaper was killed
+        if private.stat().st_size > tree.stat().st_size:  # ext4 makes no folder smaller
+            private.rmdir()
+            private.mkdir(mode=0o700)
+        os.chown(private, owner, owner)
+        os.utime(private)
+    _renew_null(tree / "dev" / "null", owner)
 
 
 def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
@@ -147,7 +147,7 @@ def _devices(folder: Path, owner: int) -> None:
     for name in DEVICES:
         with suppress(OSError):
             os.mknod(folder / name, stat.S_IFCHR | 0o666, os.makedev(*_DEVICE_NUMBERS[name]))
-            (folder / name).chmod(0o666)
+            (folder / name).chmod(0o444 if name == "zero" else 0o666)  # see `allowed_calls.MAP_SHARED`
             os.close(os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK))
             continue
         (folder / name).unlink(missing_ok=True)
@@ -159,8 +159,9 @@ def _renew_null(path: Path, owner: int) -> None:
     """Make `/dev/null` an empty file that the owner can write to, unless it is a device."""
     if path.exists() and not path.is_file():
         return
-    path.unlink(missing_ok=True)
     path.touch(mode=0o600)
+    path.chmod(0o600)
+    os.truncate(path, 0)
     os.chown(path, owner, owner)
 
 
