@@ -27,7 +27,7 @@ from paddock.jail.walls.watcher import Watcher
 from paddock.model.limits import MB, Limits
 from tests.jail import place as places
 from tests.jail.attacks_on_a_watcher import LIMIT_BYTES
-from tests.jail.place import ORDINARY, WARNING, Place
+from tests.jail.place import ORDINARY, WARNING, Place, enter
 from tests.uids import OWN
 
 ATTACKS = "jail/attacks_on_a_watcher.py"
@@ -91,6 +91,26 @@ def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: P
     assert told["buffers"][0] == "out_of_memory"
     assert told["sessions"] == ["ok", False, None]
     assert told["shared memory"] == ["ok", ["made", "made"], None]  # it is counted
+
+
+@needs_root
+def test_a_group_that_worked_once_is_not_used_outside_it(place: Place) -> None:
+    home = place.home("moved", ordinary=True)
+    finding = f"from pathlib import Path; from paddock.jail.walls import cgroup; print(cgroup.find(Path('{home}/record')))"
+
+    def found(groups: list[Path]) -> str:
+        return subprocess.run(
+            place.command("ordinary", "-c", finding),
+            capture_output=True,
+            text=True,
+            env=place.variables_at(home),
+            check=True,
+            preexec_fn=lambda: enter(groups),
+        ).stdout
+
+    with delegated() as groups:
+        assert found(groups).startswith("Controllers(")
+        assert "Permission denied" in found([])
 
 
 @needs_root
