@@ -120,6 +120,38 @@ os.wait()
 subprocess.run(["/bin/true"], start_new_session=True, check=True)
 int.from_bytes(os.read(reader, 8), "big") == os.getsid(0)
 """
+# What is unmapped stays in memory that processes share, and no process shows it.
+SHARED_MEMORY = """
+import mmap, os
+found = []
+for make in (lambda: mmap.mmap(-1, 4096), lambda: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 4096)):
+    try:
+        make()
+        found.append("made")
+    except OSError:
+        found.append("refused")
+mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+found
+"""
+# Each process has as many mappings as its parent, and for each of them a link to those of all its ancestors.
+COPIED_MAPPINGS = """
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+count = 14_000
+start = libc.mmap(None, count * 4096, 3, 0x22, -1, 0)
+ctypes.memset(start, 1, 4096)
+for number in range(0, count, 2):
+    libc.mprotect(start + number * 4096, 4096, 1)
+try:
+    while os.fork() == 0:
+        pass
+except OSError:
+    pass
+time.sleep(60)
+"""
 SCRIPTS = {
     "page tables": f"{PAGE_TABLES}touch(256)",
     "page tables of children": PAGE_TABLES_OF_CHILDREN,
@@ -127,6 +159,8 @@ SCRIPTS = {
     "buffers": BUFFERS,
     "unaccepted": UNACCEPTED,
     "sessions": SESSIONS,
+    "shared memory": SHARED_MEMORY,
+    "copied mappings": COPIED_MAPPINGS,
 }
 
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from paddock.jail.frames import FrameDecoder, OutlineFrame, ResultFrame
-from paddock.jail.wire import Kind, WireError, pack
+from paddock.jail.frames import FrameDecoder, LogFrame, OutlineFrame, ResultFrame
+from paddock.jail.wire import PREFIX, Kind, WireError, pack
 from paddock.model.events import Outline
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP
 
@@ -87,3 +87,15 @@ def test_an_outline_that_is_too_deep_is_no_frame(key: str) -> None:
     decoder.add(pack(Kind.OUTLINE, body=f'{{"{key}": {"[" * 10_000}{"]" * 10_000}}}'.encode()))
     with pytest.raises(WireError, match="a frame of kind 24"):
         list(decoder.messages())
+
+
+def test_a_line_longer_than_a_run_may_print_is_refused_before_it_is_read() -> None:
+    decoder = FrameDecoder(100)
+    line = pack(Kind.LOG, header={"level": "log"}, body=b"\xff" * 101)
+    decoder.add(line)
+    (found,) = decoder.messages()
+    assert isinstance(found, LogFrame)
+    assert found.text == "\ufffd" * 101
+    decoder.add(pack(Kind.LOG, header={"level": "log"}, body=b"\xff" * 102)[: PREFIX.size])
+    with pytest.raises(WireError, match="announces 102 bytes"):
+        next(decoder.messages())

@@ -134,6 +134,10 @@ CASES: list[Case] = [
     (Policy(sessions=False, trace=True), "setsid", (), NO_EFFECT),
     (Policy(processes=False, sessions=False), "setsid", (), EPERM),
     (UNCOUNTED, "memfd_create", (), EPERM),
+    (NORMAL, "mmap", (0, 4096, 3, 0x21), ALLOW),  # shared and anonymous
+    *((policy, "mmap", (0, 4096, 3, 0x21), EPERM) for policy in (UNCOUNTED, CONFINED)),
+    *((policy, "mmap", (0, 4096, 3, kind), ALLOW) for policy in (UNCOUNTED, CONFINED) for kind in (0x01, 0x22)),
+    *((policy, "mmap", (0, 4096, 3, 0x4_0022), EPERM) for policy in (NORMAL, UNCOUNTED, CONFINED)),  # huge pages
     (UNCOUNTED, "socketpair", (1, 0x80801, 0), ALLOW),
     (NORMAL, "socketpair", (1, 5, 0), ALLOW),
     *((policy, "socketpair", (1, 5, 0), EPERM) for policy in (UNCOUNTED, CONFINED)),  # SOCK_SEQPACKET

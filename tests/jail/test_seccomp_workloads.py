@@ -37,7 +37,7 @@ zoneinfo.ZoneInfo("Europe/Berlin")
 faulthandler.enable()
 platform.platform(); uuid.uuid4(); os.cpu_count(); os.sched_getaffinity(0); os.urandom(8); random.seed()
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-mmap.mmap(-1, 4096).close()
+mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 with tempfile.TemporaryFile() as file:
     file.write(b"x")
     file.flush()

@@ -27,7 +27,7 @@ from paddock.jail.walls.watcher import Watcher
 from paddock.model.limits import MB, Limits
 from tests.jail import place as places
 from tests.jail.attacks_on_a_watcher import LIMIT_BYTES
-from tests.jail.place import ORDINARY, WARNING, Place
+from tests.jail.place import ORDINARY, WARNING, Place, enter
 from tests.uids import OWN
 
 ATTACKS = "jail/attacks_on_a_watcher.py"
@@ -56,6 +56,8 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
         "addresses": ["ok", 15, None],
         "unaccepted": ["ok", 0, None],
         "sessions": ["ok", True, None],
+        "shared memory": ["ok", ["refused", "refused"], None],
+        "copied mappings": ["out_of_memory", None, "MemoryError"],
     }
     assert (verdict, 0 < unread_bytes < 1.4 * LIMIT_BYTES) == ("ok", True)
 
@@ -88,6 +90,27 @@ def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: P
     assert told["addresses"] == ["ok", 2048, None]  # what they cost is counted
     assert told["buffers"][0] == "out_of_memory"
     assert told["sessions"] == ["ok", False, None]
+    assert told["shared memory"] == ["ok", ["made", "made"], None]  # it is counted
+
+
+@needs_root
+def test_a_group_that_worked_once_is_not_used_outside_it(place: Place) -> None:
+    home = place.home("moved", ordinary=True)
+    finding = f"from pathlib import Path; from paddock.jail.walls import cgroup; print(cgroup.find(Path('{home}/record')))"
+
+    def found(groups: list[Path]) -> str:
+        return subprocess.run(
+            place.command("ordinary", "-c", finding),
+            capture_output=True,
+            text=True,
+            env=place.variables_at(home),
+            check=True,
+            preexec_fn=lambda: enter(groups),
+        ).stdout
+
+    with delegated() as groups:
+        assert found(groups).startswith("Controllers(")
+        assert "Permission denied" in found([])
 
 
 @needs_root

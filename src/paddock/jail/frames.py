@@ -15,8 +15,6 @@ from paddock.model.events import Level, Outline, Stream
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 
 CALL_BYTES = 8 * 1024 * 1024
-LOG_BYTES = 16 * 1024 * 1024
-"""The longest line of a console, unless the run's output limit is higher. A guest truncates longer lines."""
 ERROR_BYTES = 2 * 1024 * 1024
 """Maximum total length of message and traceback, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
@@ -152,7 +150,8 @@ class FrameDecoder:
     def __init__(self, result_bytes: int, *, outline: bool = False) -> None:
         self._body_bytes = (_BODY_BYTES | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _BODY_BYTES) | {
             Kind.RESULT: max(result_bytes, ERROR_BYTES),
-            Kind.LOG: max(result_bytes + 1, LOG_BYTES),  # one byte more than a run may print
+            # A guest truncates a line to one byte more than a run may print: decoding more would only take time.
+            Kind.LOG: result_bytes + 1,
         }
         self._data = bytearray()
 

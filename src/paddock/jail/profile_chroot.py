@@ -125,8 +125,9 @@ class ChrootDuty:
         kill_all(self._guest, self._proc)
         for folder in roots.WRITABLE:
             roots.empty(f"/{folder}")
-        with suppress(OSError):
-            os.truncate("/dev/null", 0)  # a regular file if no device file could be created
+        with suppress(OSError):  # it is a device of root's, if one could be created
+            os.chmod("/dev/null", 0o600)
+            os.truncate("/dev/null", 0)
 
 
 PAUSE_SECONDS = 0.0005

@@ -7,7 +7,9 @@ import os
 import socket
 
 kept = [bytearray(b"x") * (24 << 20)]
-shared = mmap.mmap(-1, 40 << 20)
+# In confined, no memory is shared without a file.
+kind = mmap.MAP_ANONYMOUS | (mmap.MAP_PRIVATE if PROFILE == "confined" else mmap.MAP_SHARED)
+shared = mmap.mmap(-1, 40 << 20, kind)
 shared.write(b"x" * (40 << 20))
 place = os.environ.get("TMPDIR", "/tmp")
 with open(f"{place}/paddock-escape", "wb") as file:

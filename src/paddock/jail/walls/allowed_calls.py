@@ -26,7 +26,8 @@ class Policy:
     confined: bool = False
     """No namespaces around it: refuse calls that reach other processes, or files that Landlock does not guard."""
     own_pids: bool = True  # it has its own pid namespace, and can name only its own processes
-    counted: bool = True  # a memory control group counts what no process maps: memfds, bytes in sockets
+    counted: bool = True
+    """A memory control group counts what no process maps: memfds, shared memory, bytes in sockets."""
     sessions: bool = True
     """setsid works. False outside a CPU control group: each session there gets an equal share of the CPU, so a guest
     could gain time by making sessions."""
@@ -179,6 +180,10 @@ CLOSE_RANGE_UNSHARE = 2
 # Huge pages come from a pool of the machine that neither a memory control group nor the resident size counts.
 MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 4
 
+# Memory that is both is a memfd without a descriptor: its pages stay when a process unmaps them (MADV_DONTNEED, too).
+# The same holds for a writable mapping of /dev/zero, so a guest must not be able to open that for writing.
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
+
 # The modes that extend a file and punch a hole. RLIMIT_FSIZE does not limit what other modes allocate beyond the end of
 # a file: one call would take the whole disk.
 FALLOCATE = (0, 3)
@@ -236,6 +241,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
     calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _open_calls() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)
     calls["mmap"] = none_of_bits(3, MAP_HUGETLB)
+    if policy.confined or not policy.counted:
+        calls["mmap"] = every(calls["mmap"], when(any_of_bits(3, MAP_ANONYMOUS), none_of_bits(3, MAP_SHARED)))
     calls["fallocate"] = one_of(1, *FALLOCATE)
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if policy.confined or not policy.own_pids:

@@ -147,7 +147,7 @@ def find(record: Path | None = None) -> Controllers | str:
             reasons.append(candidate)
             continue
         line = _record_line(candidate)
-        if record is not None and line in _recorded(record):
+        if record is not None and line in _recorded(record) and _may_make_groups(candidate):
             return candidate
         reason = _try(candidate)
         if reason is None:
@@ -161,13 +161,18 @@ def find(record: Path | None = None) -> Controllers | str:
 def _record_line(controllers: Controllers) -> str:
     """A line for the record file: everything that decides whether the kernel enforces limits in these hierarchies.
 
-    Whether this process may make groups there, and whether a guest is in its group, is checked each time.
+    Whether this process may make groups there, and whether a guest is in its group, is checked each time. A user may
+    have been given one group of a hierarchy, and start Paddock outside it later.
     """
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     containers = [Path(f"/proc/self/ns/{kind}").stat().st_ino for kind in ("mnt", "cgroup", "user")]
     oom = Path("/proc/self/oom_score_adj").read_text().strip()
     hierarchies = {name: parent.stat().st_dev for name, parent in sorted(controllers.parents.items())}
     return f"{boot} {containers} {oom} {os.geteuid()} v{controllers.version} {hierarchies}"
+
+
+def _may_make_groups(controllers: Controllers) -> bool:
+    return all(os.access(parent, os.W_OK) for parent in controllers.parents.values())
 
 
 def _recorded(record: Path) -> list[str]:

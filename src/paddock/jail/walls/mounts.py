@@ -65,7 +65,7 @@ class Root:
     file system hides the first."""
 
 
-def build_root(root: str, sources: Iterable[Source]) -> Root:
+def build_root(root: str, sources: Iterable[Source], devices: Iterable[str] = DEVICES) -> Root:
     """Build the new root at `root` and enter it. The old root is unreachable afterwards.
 
     The caller must be the first process of a pid namespace, in its own mount and user namespaces.
@@ -79,7 +79,7 @@ def build_root(root: str, sources: Iterable[Source]) -> Root:
             if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_FOLDERS)):
                 kept[source.path] = f"{KEPT}/{len(kept)}"
                 _bind(source, root, at=kept[source.path])
-    for name in DEVICES:
+    for name in devices:
         _bind(Source(f"/dev/{name}"), root, devices=True)
     for path, target in LINKS.items():
         (Path(root) / path.lstrip("/")).symlink_to(target)

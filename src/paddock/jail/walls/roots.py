@@ -64,7 +64,10 @@ def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) 
 
 
 def make_slot(name: str, owner: int) -> None:
-    """Create a guest's own tree. If it exists already, empty its private folders. The caller has entered the root."""
+    """Create a guest's own tree, or renew what the last guest of an existing tree could change.
+
+    The caller has entered the root.
+    """
     tree = Path("/", SLOTS, name)
     if not tree.exists():
         partial = Path("/", SLOTS, f"{name}.partial")
@@ -75,10 +78,15 @@ def make_slot(name: str, owner: int) -> None:
                 _copy_tree(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
-    for folder in WRITABLE:
-        (tree / folder).mkdir(mode=0o700, exist_ok=True)
-        empty(str(tree / folder))  # leftovers of a guest whose reaper was killed
-        os.chown(tree / folder, owner, owner)
+    for private in (tree / folder for folder in WRITABLE):
+        private.mkdir(mode=0o700, exist_ok=True)
+        empty(str(private))  # leftovers of a guest whose reaper was killed
+        if private.stat().st_size > tree.stat().st_size:  # ext4 makes no folder smaller
+            private.rmdir()
+            private.mkdir(mode=0o700)
+        os.chown(private, owner, owner)
+        os.utime(private)
+    _renew_null(tree / "dev" / "null", owner)
 
 
 def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
@@ -139,13 +147,22 @@ def _devices(folder: Path, owner: int) -> None:
     for name in DEVICES:
         with suppress(OSError):
             os.mknod(folder / name, stat.S_IFCHR | 0o666, os.makedev(*_DEVICE_NUMBERS[name]))
-            (folder / name).chmod(0o666)
+            (folder / name).chmod(0o444 if name == "zero" else 0o666)  # see `allowed_calls.MAP_SHARED`
             os.close(os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK))
             continue
         (folder / name).unlink(missing_ok=True)
         if name == "null":
-            (folder / name).touch(mode=0o600)
-            os.chown(folder / name, owner, owner)
+            _renew_null(folder / name, owner)
+
+
+def _renew_null(path: Path, owner: int) -> None:
+    """Make `/dev/null` an empty file that the owner can write to, unless it is a device."""
+    if path.exists() and not path.is_file():
+        return
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    os.truncate(path, 0)
+    os.chown(path, owner, owner)
 
 
 def empty(folder: str) -> None:

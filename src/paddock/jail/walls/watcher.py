@@ -39,8 +39,9 @@ MAPPED_TIMES = 4
 """A tree may map up to this many times its limit, counting a page once for each process that maps it."""
 MAPPINGS_SECONDS = 0.5
 """How often the mappings of a tree are counted: that takes 1 ms for each 1,000."""
-USUAL_MAPPINGS, MAPPING_BYTES = 4096, 256
-"""Mappings of each process that are not counted, and what the kernel keeps for each of the others."""
+USUAL_MAPPINGS, MAPPING_BYTES, LINK_BYTES = 1024, 256, 64
+"""Mappings of each process that are not counted, and what the kernel keeps for each of the others: a description, and
+up to as many links to those it was copied from as there are processes (anon_vma_chain)."""
 BLIND_SECONDS = 1.0
 """How long a tree may go unchecked because this process has no free descriptor."""
 FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
@@ -340,16 +341,18 @@ def mapping_bytes(processes: Iterable[Process], most_bytes: int) -> int:
     page.
     """
     total = 0
+    processes = list(processes)
+    each_bytes = MAPPING_BYTES + LINK_BYTES * len(processes)
     for process in processes:
         with contextlib.suppress(PermissionError, *_GONE):
             fd = _open_as_owner(process.task, "maps")
             try:
                 count = 0
-                while total + (count - USUAL_MAPPINGS) * MAPPING_BYTES <= most_bytes and (lines := os.read(fd, 65536)):
+                while total + (count - USUAL_MAPPINGS) * each_bytes <= most_bytes and (lines := os.read(fd, 65536)):
                     count += lines.count(b"\n")
             finally:
                 os.close(fd)
-            total += max(count - USUAL_MAPPINGS, 0) * MAPPING_BYTES
+            total += max(count - USUAL_MAPPINGS, 0) * each_bytes
     return total
 
 
