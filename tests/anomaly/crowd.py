@@ -57,15 +57,16 @@ MARKER = re.compile(r"mark-[a-z]+-\d+-[0-9a-f]{8}")
 PYTHON = """
 print("{marker}")
 met = await call_tool("gate.meet", {{"marker": "{marker}"}})
-await create_artifact("{marker}.txt", "{marker} " * {repeats})
-met["marker"]
+made = await create_artifact("{marker}.txt", "{marker} " * {repeats})
+[met["marker"], made["success"], made.get("error")]
 """
 JAVASCRIPT = """
 console.log("{marker}");
 const met = await callTool("gate", "meet", {{ marker: "{marker}" }});
-await codeExec.createArtifact("{marker}.txt", "{marker} ".repeat({repeats}));
-met.marker
+const made = await codeExec.createArtifact("{marker}.txt", "{marker} ".repeat({repeats}));
+[met.marker, made.success, made.error ?? null]
 """
+UNSTORED = "the artifact could not be stored because of a fault on the host; the host's log has the details"
 KINDS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "cpython": (PYTHON, {"language": "python"}),
     "warm": (f"import numpy\n{PYTHON}", {"language": "python"}),
@@ -102,7 +103,7 @@ class Serving:
         self.folder, self.gate, self._before, self._popen = folder, folder / "gate", before, popen
         self.store, self.objects = folder / "kept" / "paddock.db", folder / "objects"
         self.gate.mkdir()
-        self.store.parent.mkdir()
+        self.store.parent.mkdir(exist_ok=True)
         servers = {"gate": {"command": sys.executable, "args": [str(GATE), str(self.gate)], "concurrency": 100}}
         (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
         (folder / "settings.toml").write_text(SETTINGS + settings)
@@ -258,7 +259,8 @@ class Crowd:
 
     def ask(self, count: int) -> None:
         """Ask for so many runs, of every kind, over both faces, some detached."""
-        for number in range(count):
+        first = len(self.asked)
+        for number in range(first, first + count):
             kind, (code, options) = list(KINDS.items())[number % len(KINDS)]
             name = NAMES[number % len(NAMES)]
             face = "rest" if kind in ("monty", "checked") or number % 4 >= 2 else "mcp"
@@ -343,7 +345,8 @@ class Crowd:
                 assert set(MARKER.findall(json.dumps(told))) <= {run.marker}, (run, told)
             assert set(MARKER.findall(row["code"])) == {run.marker}
             if row["verdict"] == "ok":
-                assert (result["output"], result["stdout"].strip()) == (run.marker, run.marker)
+                assert result["stdout"].strip() == run.marker
+                assert result["output"] in ([run.marker, True, None], [run.marker, False, UNSTORED])
             else:
                 assert result["error"]["message"], run
             if run.answer is not None:
@@ -353,9 +356,14 @@ class Crowd:
                 assert run.problem, run
         return verdicts
 
+    def stored(self) -> int:
+        """How many scripts were told that their artifact is stored."""
+        outputs = [json.loads(row["result_json"])["output"] for row in self.rows().values()]
+        return sum(output is not None and output[1] for output in outputs)
+
     async def check_artifacts(self) -> None:
-        """Check that each principal has the artifacts of its own runs, with the bytes that the script wrote."""
-        rows = self.rows()
+        """Check that each principal has the artifacts of its own runs, with all bytes that the script wrote."""
+        outputs = {marker: json.loads(row["result_json"])["output"] for marker, row in self.rows().items()}
         for name, http in self.http.items():
             own = {f"{run.marker}.txt": run for run in self.asked if run.principal == name}
             found = await http.get("/artifacts", params={"limit": 200, "filename": f"*{self.tag}*"})
@@ -364,8 +372,8 @@ class Crowd:
             for each in listed:
                 content = await http.get(f"/artifacts/{each['id']}/content")
                 assert content.text == f"{each['filename'].removesuffix('.txt')} " * self.repeats
-            created = {each["filename"] for each in listed}
-            assert {name for name, run in own.items() if rows.get(run.marker, {}).get("verdict") == "ok"} <= created
+            promised = {name for name, run in own.items() if (outputs.get(run.marker) or ("", False))[1]}
+            assert promised <= {each["filename"] for each in listed}
 
 
 @asynccontextmanager
