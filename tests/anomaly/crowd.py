@@ -46,6 +46,7 @@ max_guests = 64
 [monty]
 max_workers = 24
 [server]
+url = "https://paddock.example.org"
 require_token = true
 log_format = "json"
 max_runs = 100
@@ -253,16 +254,19 @@ class Crowd:
     asked: list[Asked] = field(default_factory=list)
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     tag: str = field(default_factory=lambda: secrets.token_hex(4))
+    principals: Mapping[str, str] = field(default_factory=lambda: {name: name for name in NAMES})
+    """What the server calls the callers."""
     clients: dict[str, Client] = field(default_factory=dict)
     http: dict[str, httpx.AsyncClient] = field(default_factory=dict)
     repeats: int = 1
 
-    def ask(self, count: int) -> None:
-        """Ask for so many runs, of every kind, over both faces, some detached."""
+    def ask(self, count: int, *names: str) -> None:
+        """Ask for so many runs of these callers, of every kind, over both faces, some detached."""
+        names = names or NAMES
         first = len(self.asked)
         for number in range(first, first + count):
             kind, (code, options) = list(KINDS.items())[number % len(KINDS)]
-            name = NAMES[number % len(NAMES)]
+            name = names[number % len(names)]
             face = "rest" if kind in ("monty", "checked") or number % 4 >= 2 else "mcp"
             marker = f"mark-{name}-{number}-{self.tag}"
             run = Asked(name, marker, kind, face, detached=number % 5 in (0, 3))
@@ -335,7 +339,7 @@ class Crowd:
                 assert run.problem, run
                 verdicts["refused"] += 1
                 continue
-            assert row["principal"] == run.principal
+            assert row["principal"] == self.principals[run.principal]
             assert row["verdict"] is not None, run
             assert ends[row["id"]] == 1 or (ends[row["id"]] == 0 and row["verdict"] == "lost"), (run, ends[row["id"]])
             assert run.run_id in (None, row["id"])
