@@ -162,20 +162,22 @@ class Serving:
         """Kill the server alone, and wait until nothing of it is left."""
         self.below()
         os.kill(self.pid, signal.SIGKILL)
-        self._ended()
+        self.wait()
+        assert left_of(self.pid) == []
 
     def end(self) -> None:
         """End it with SIGTERM, and check that nothing of it is left."""
         self.below()
         self.process.terminate()  # type: ignore[union-attr]
-        self._ended()
+        self.wait()
+        assert left_of(self.pid) == []
 
-    def _ended(self) -> None:
+    def wait(self) -> None:
+        """Wait until it and everything that was seen below it has ended."""
         assert self.process is not None
         self.process.wait(PATIENCE_SECONDS)
         self.process.stdout.close()  # type: ignore[union-attr]
         wait_until_gone(sorted(self.seen))
-        assert left_of(self.pid) == []
 
     def log(self) -> str:
         return (self.folder / "log").read_text()

@@ -15,6 +15,7 @@ import pytest
 from tests.anomaly.crowd import KINDS, PATIENCE_SECONDS, Crowd, Serving, crowd, serving
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root can mount what fails here"),
     pytest.mark.usefixtures("default_environment"),
 ]

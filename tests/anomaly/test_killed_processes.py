@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from paddock.jail.environments import Built
-from tests.anomaly.crowd import KINDS, Serving, crowd, serving
+from tests.anomaly.crowd import KINDS, Serving, crowd, left_of, serving
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -42,6 +42,7 @@ async def server(tmp_path_factory: pytest.TempPathFactory, default_environment: 
         made.end()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "parts",
     [("upstream",), ("warden",), ("zygote",), ("warm zygote",), ("reaper",), ("guest",), ("node", "monty", "cleanup")],
@@ -110,4 +111,29 @@ async def test_every_run_of_a_killed_server_is_lost_once_and_the_next_server_has
             assert set(before.check()) == {"ok"}
             before.http = again.http
             await before.check_artifacts()
+        server.end()
+
+
+async def test_what_a_server_leaves_that_is_killed_with_its_cleanup_processes_the_next_one_removes(
+    tmp_path: Path, default_environment: Built
+) -> None:
+    async with serving(tmp_path) as server:
+        async with crowd(server) as callers:
+            callers.ask(2 * len(KINDS))
+            await server.arrived(2 * len(KINDS))
+            killed, cleaners = server.pid, server.below()["cleanup"]
+            for pid in (*cleaners, killed):
+                os.kill(pid, signal.SIGKILL)
+            server.wait()
+            assert left_of(killed) != []  # control groups, and no process
+            await callers.answered()
+            server.open_gate()
+            await server.start()
+            await callers.ended()
+            assert callers.check() == {"lost": 2 * len(KINDS)}
+        async with crowd(server) as others:
+            others.ask(2 * len(KINDS))
+            await others.ended()
+            assert set(others.check()) == {"ok"}
+        assert left_of(killed) == []
         server.end()
