@@ -199,10 +199,13 @@ def _jwk(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> dict[str, Any]:
 
 
 @contextmanager
-def issuing() -> Iterator[Issuer]:
+def issuing(port: int = 0) -> Iterator[Issuer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             answer = issuer.published(self.path)
+            if callable(answer):
+                answer(self)
+                return
             body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(404 if answer is None else 200)
             self.end_headers()
@@ -210,7 +213,7 @@ def issuing() -> Iterator[Issuer]:
 
         def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as web:
+    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as web:
         issuer = Issuer(f"http://127.0.0.1:{web.server_address[1]}")
         Thread(target=web.serve_forever, daemon=True).start()
         try:

@@ -15,7 +15,7 @@ import sqlalchemy
 from sqlalchemy import event
 
 from paddock.config import StoreConfig
-from paddock.errors import BadInput, RequestError
+from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.files import File
 from paddock.model.journal import Intent, Outcome
 from paddock.model.limits import Limits
@@ -400,3 +400,27 @@ async def test_a_run_whose_beginning_was_cancelled_is_not_left_running(store: St
         blocking.execute("COMMIT")
     assert await store.runs.list("ada") == []
     assert await store.runs.begin(replace(RUN, id="r_2", idempotency_key="k")) is None
+
+
+async def test_a_run_whose_process_cannot_be_noted_is_recorded_as_soon_as_it_can(store: Store) -> None:
+    await store.start()
+    owners = store.path.with_name(f"{store.path.name}.owners")
+    owners.write_text("no folder")  # as if the disk were full or read-only
+    await store.runs.begin(RUN)  # does not wait for the write
+    await store.runs.finish("r_1", result("r_1"))
+    with pytest.raises(StoreError, match="File exists"):
+        await store.writer.flush()
+    with pytest.raises(StoreError, match="File exists"):  # the next run waits, and is refused
+        await store.runs.begin(replace(RUN, id="r_2"))
+    owners.unlink()
+    assert (await got(store, "r_1")).verdict == "ok"
+    assert await store.runs.get("ada", "r_2") is None
+    assert store.writer.lost == 0
+
+
+async def test_a_process_that_cannot_be_looked_at_is_an_error_of_the_store(store: Store) -> None:
+    await store.runs.begin(RUN)
+    await store.writer.write(lambda connection: connection.exec_driver_sql("UPDATE runs SET owner = 'other'"))
+    (store.path.with_name(f"{store.path.name}.owners") / "other").mkdir()
+    with pytest.raises(StoreError, match="Is a directory"):
+        await store.runs.get("ada", "r_1")

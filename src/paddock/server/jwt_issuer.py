@@ -31,6 +31,8 @@ FRESH_SECONDS = 300.0
 """How long fetched keys are used without checking for newer ones."""
 RETRY_SECONDS = 10.0
 """The shortest time between two attempts to fetch keys, however many tokens name unknown keys."""
+REFRESH_SECONDS = 1.0
+"""How long a token with a known key waits while the keys are fetched again."""
 STALE_SECONDS = 4 * 3600.0
 """How long keys are used while the issuer cannot be reached."""
 LEEWAY_SECONDS = 30.0
@@ -49,7 +51,7 @@ class JwtIssuer:
         self.settings = settings
         self._keys: dict[str | None, jwt.PyJWK] = {}
         self._fetched_at = self._tried_at = -STALE_SECONDS
-        self._fetching = asyncio.Lock()
+        self._fetching: asyncio.Task[None] | None = None
         self._http = httpx.AsyncClient(timeout=FETCH_SECONDS, follow_redirects=False)
 
     async def identify(self, token: str) -> Identity:
@@ -80,16 +82,17 @@ class JwtIssuer:
         return Identity(f"{PRINCIPAL_PREFIX}{subject}", "operator" if is_operator else "user", token="JWT")  # noqa: S106
 
     async def close(self) -> None:
+        if self._fetching is not None:
+            self._fetching.cancel()
+            await asyncio.wait([self._fetching])
         await self._http.aclose()
 
     async def _key(self, name: object) -> jwt.PyJWK:
         """Return the key with this id, or the only key for a token that names none. Raises Unauthorized."""
-        now = time.monotonic()
-        if now - self._fetched_at > FRESH_SECONDS or self._named(name) is None:
-            async with self._fetching:
-                if now - self._tried_at > RETRY_SECONDS:
-                    self._tried_at = time.monotonic()
-                    await self._fetch()
+        age = time.monotonic() - self._fetched_at
+        if age > FRESH_SECONDS or self._named(name) is None:
+            is_usable = age <= STALE_SECONDS and self._named(name) is not None
+            await self._refresh(REFRESH_SECONDS if is_usable else None)
         if time.monotonic() - self._fetched_at > STALE_SECONDS:
             raise Unauthorized("the keys of the token's issuer cannot be fetched now", status=503, error="")
         key = self._named(name)
@@ -102,6 +105,14 @@ class JwtIssuer:
             return self._keys.get(name)
         return next(iter(self._keys.values())) if name is None and len(self._keys) == 1 else None
 
+    async def _refresh(self, seconds: float | None) -> None:
+        """Wait at most `seconds` until the keys are fetched again, unless that was tried a moment ago."""
+        if self._fetching is None or self._fetching.done():
+            if time.monotonic() - self._tried_at <= RETRY_SECONDS:
+                return
+            self._fetching = asyncio.create_task(self._fetch())
+        await asyncio.wait([self._fetching], timeout=seconds)
+
     async def _fetch(self) -> None:
         """Fetch the issuer's keys. If that fails, log it and keep the old ones."""
         try:
@@ -113,6 +124,8 @@ class JwtIssuer:
             _log.warning("the keys of %s cannot be fetched: %s", self.settings.issuer, _reason(why))
         else:
             self._keys, self._fetched_at = keys, time.monotonic()
+        finally:
+            self._tried_at = time.monotonic()
 
     async def _address(self) -> str:
         """Return where the issuer's keys are: `auth.jwks_url`, or what its metadata says."""

@@ -93,15 +93,18 @@ def store_error(problem: BaseException, path: object) -> StoreError:
 
 
 def is_database_error(problem: BaseException) -> bool:
-    """Whether `problem` comes from SQLAlchemy or the driver, so that a caller must see a StoreError instead."""
+    """Whether `problem` comes from SQLAlchemy, the driver or the disk: a caller must see a StoreError instead."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    return isinstance(problem, SQLAlchemyError | sqlite3.Error)
+    return isinstance(problem, SQLAlchemyError | sqlite3.Error | OSError)
 
 
 def ends_transaction(problem: BaseException) -> bool:
-    """Whether the whole transaction failed, and not just one statement in it."""
-    return _error_name(problem) in _ADVICE or isinstance(problem, MemoryError)
+    """Whether the whole transaction failed, and not just one statement in it. It may succeed later.
+
+    An OSError is about the files beside the database, for example on a full disk.
+    """
+    return _error_name(problem) in _ADVICE or isinstance(problem, MemoryError | OSError)
 
 
 def _error_name(problem: BaseException) -> str | None:

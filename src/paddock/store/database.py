@@ -78,10 +78,14 @@ class Store:
         """Write to the disk without changing anything. Raises StoreError if that fails."""
         await self.writer.write(lambda connection: connection.exec_driver_sql("PRAGMA user_version = 0"), synced=True)
 
-    async def read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
-        """Run `work` in one snapshot, off the event loop, and return its result. It sees all writes queued before."""
+    async def read(self, work: Callable[[sqlalchemy.Connection], T], *, after_writes: bool = True) -> T:
+        """Run `work` in one snapshot, off the event loop, and return its result.
+
+        It sees all writes queued before, unless `after_writes` is false: then it does not wait for them.
+        """
         with suppress(StoreError):  # what is stored can be read even if nothing can be written
-            await self.writer.flush()
+            if after_writes:
+                await self.writer.flush()
         if not self._is_migrated:
             await self.start()
         if self._reader_thread is None:
