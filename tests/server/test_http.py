@@ -249,9 +249,9 @@ async def test_two_hundred_calls_at_once_are_all_answered(address: str) -> None:
 async def test_a_call_does_not_list_the_tools_first() -> None:
     methods: list[str] = []
 
-    async def note(context: Any, call_next: Any) -> Any:
-        methods.append(context.method)
-        return await call_next(context)
+    async def note(ctx: Any, call_next: Any) -> Any:
+        methods.append(ctx.method)
+        return await call_next(ctx)
 
     async with open_services() as services:
         server = make_server(services)
