@@ -24,7 +24,7 @@ from typing import Any
 from bench.http_servers import MODERN, WITH_SESSIONS, Served, connect, mcp_client, serve_paddock
 from bench.loop_watch import longest
 from bench.sizing import memory_mb
-from bench.soak import descendants
+from bench.soak import control_groups, descendants
 
 PRINCIPALS = ("ann", "bob", "cyd", "dan")
 FACES = ("MCP", "MCP with sessions", "REST")
@@ -32,6 +32,7 @@ CALLBACK_MS = 100
 MORE = {"descriptors": 12, "mounts": 0, "processes": 4, "MB of the server": 24, "MB of all processes": 64}
 """How much more there may be after the last round than after the first: allocators keep what was in use, and some
 workers and connections start only when several are needed at once. What each run leaks would be thousands."""
+WARM_UP_CLIENTS = 12
 SETTLE_SECONDS = 60.0
 PAGE = 1000
 CHECKED_CLOSELY = 20
@@ -274,9 +275,9 @@ async def load(clients: int, runs: int, rounds: int, seed: str) -> list[str]:
         callbacks = Path(folder, "callbacks")
         command = (sys.executable, "-m", "bench.loop_watch", str(callbacks))
         async with serve_paddock(PRINCIPALS, FIXED_POOLS, command) as served:
-            async with connect(served, PRINCIPALS[0]) as http:
-                await http.get("/healthz")
-            callbacks.touch()  # now the server has started, so that its imports do not count
+            async with connected(served, WARM_UP_CLIENTS) as first:
+                await made.round(first, 1)
+            callbacks.touch()  # now everything is imported
             for number in range(1, rounds + 1):
                 async with connected(served, clients) as all_clients:
                     began = time.monotonic()
@@ -313,7 +314,7 @@ async def _left_behind(served: Served, below: list[int], levels: list[dict[str, 
 def _left(pid: int, below: list[int]) -> list[Path]:
     """The processes that still exist, and the control groups."""
     processes = [path for path in (Path(f"/proc/{each}") for each in below) if path.exists()]
-    return processes + list(Path("/sys/fs/cgroup").glob(f"**/paddock-{pid}-*"))
+    return processes + control_groups(pid)
 
 
 def _too_long(milliseconds: float, what: str) -> list[str]:
