@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format serve bench fuzz soak lock clean
+.PHONY: help setup demo test test-all check format serve bench fuzz soak load lock clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,11 @@ fuzz: $(STAMP) ## Feed hostile input to everything that reads some: a minute eac
 
 soak: $(STAMP) ## 20,000 runs while processes are killed; prints what leaked
 	@$(BIN)/python -m bench.soak $(ARGS)
+
+load: $(STAMP) ## 200 clients at one server; prints what was lost, mixed up or left behind, and what a server needs
+	@$(BIN)/python -m bench.load $(ARGS)
+	@$(BIN)/python -m bench.sizing
+	@$(BIN)/python -m bench --only load --only load-p99 --only rest
 
 lock: $(STAMP) ## Pin exact versions and hashes again
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-header --no-annotate \

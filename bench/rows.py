@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench import code_mode
+from bench.http_rows import HTTP_ROWS
 from bench.programs import Program, calling_program, javascript_program, pandas_program, program
 from bench.runner import Act, Row, Sides, Target, in_flight, process, process_in_flight
 from bench.servers import ROOT, command, connect
@@ -304,4 +305,5 @@ ROWS = (
         rounds=10,
         target=Target.share("a server of the SDK", 1.5),
     ),
+    *HTTP_ROWS,
 )

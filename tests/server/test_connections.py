@@ -64,6 +64,12 @@ async def test_a_connection_without_a_whole_request_is_closed(
         assert reader.at_eof()
 
 
+def test_a_connection_stays_open_for_longer_than_the_clients_of_the_sdk_keep_it() -> None:
+    kept = httpx.Limits().keepalive_expiry
+    assert kept is not None
+    assert kept < connections.SILENT_SECONDS
+
+
 async def test_a_body_without_a_token_is_not_read() -> None:
     async with connected() as (reader, writer):
         writer.write(b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n[" % LARGE)

@@ -15,8 +15,9 @@ import pytest_asyncio
 from mcp import Client
 from mcp.server.streamable_http_manager import DEFAULT_SESSION_IDLE_TIMEOUT
 
-from paddock.server.http import BODY_BYTES
-from tests.server.conftest import ERAS, served
+from paddock.server.http import BODY_BYTES, make_app
+from paddock.server.mcp import make_server
+from tests.server.conftest import ERAS, at_a_port, served
 from tests.server.shared_services import SharedServices, open_services
 from tests.server.test_processes import ACCEPT, HELLO
 
@@ -243,6 +244,21 @@ async def test_two_hundred_calls_at_once_are_all_answered(address: str) -> None:
             *(client.call_tool("run_code", {"code": f"{number} + 1"}) for number in range(200))
         )
     assert [answer.structured_content["output"] for answer in answers] == list(range(1, 201))
+
+
+async def test_a_call_does_not_list_the_tools_first() -> None:
+    methods: list[str] = []
+
+    async def note(ctx: Any, call_next: Any) -> Any:
+        methods.append(ctx.method)
+        return await call_next(ctx)
+
+    async with open_services() as services:
+        server = make_server(services)
+        server.middleware.append(note)
+        async with at_a_port(make_app(server, services)) as address, Client(address, mode=NEWEST) as client:
+            await client.call_tool("run_code", {"code": "1"})
+    assert methods[0] == "tools/call"  # afterwards, the client asks for the tool's schema
 
 
 async def test_a_body_that_is_too_large_is_refused(address: str) -> None:

@@ -196,6 +196,7 @@ async def _serve_http(
     is_local: bool,
 ) -> None:
     import asyncio
+    import gc
 
     import uvicorn
     from sse_starlette.sse import AppStatus
@@ -204,6 +205,7 @@ async def _serve_http(
     from paddock.server.authentication import Authenticator
     from paddock.server.connections import (
         ACCEPTED_AT_ONCE,
+        SILENT_SECONDS,
         WAITING_CONNECTIONS,
         LimitedProtocol,
         handle_loop_error,
@@ -219,6 +221,8 @@ async def _serve_http(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             listener.listen(WAITING_CONNECTIONS)  # asyncio lets only ACCEPTED_AT_ONCE wait
+            # Otherwise each full garbage collection looks at every object of every module, for 0.1 s of the event loop.
+            gc.freeze()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             ending = asyncio.create_task(self._end_runs())
@@ -243,6 +247,7 @@ async def _serve_http(
             ws="none",  # a connection that is upgraded would no longer be counted
             proxy_headers=False,  # anybody who connects could claim another address in them
             backlog=ACCEPTED_AT_ONCE,
+            timeout_keep_alive=SILENT_SECONDS,
             log_level="warning",
             log_config=None if services.config.server.log_format == "json" else LOGGING_CONFIG,
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,

@@ -16,8 +16,12 @@ ACCEPTED_AT_ONCE = 32
 """How many connections asyncio accepts in a row. If no descriptor is free, it tries and fails this many times."""
 WAITING_CONNECTIONS = 1024
 """How many connections the kernel keeps until they are accepted. It drops others, and their clients try again."""
-SILENT_SECONDS = 15.0
-"""How long a client may take to send the head of its first request, or of the next one after an answer."""
+SILENT_SECONDS = 15
+"""How long a client may take to send the head of its first request, or of the next one after an answer.
+
+After an answer it must be longer than clients keep a connection (httpx: 5 s). If both end at the same time, a client
+sends a request on a connection that is being closed, and loses it.
+"""
 UNREAD_SECONDS = 60.0
 """How long a client may leave an answer unread. Then it is disconnected, which also ends the run that it watches."""
 WARN_SECONDS = 60.0

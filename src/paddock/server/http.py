@@ -12,6 +12,7 @@ import math
 import re
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -276,11 +277,8 @@ class _Guard:
         name = found["name"].lower()
         if name in ("localhost", self._host):
             return True
-        try:
-            address = ipaddress.ip_address(name.strip("[]"))
-        except ValueError:
-            return False
-        return address.is_loopback or self._authenticator.is_required
+        is_loopback = _is_loopback_address(name.strip("[]"))
+        return is_loopback is not None and (is_loopback or self._authenticator.is_required)
 
     async def _identify(self, scope: Scope, headers: Headers) -> Identity:
         """Return who sends the request. Raises _Refused. The SDK serves a session only to whoever started it."""
@@ -387,6 +385,15 @@ class _EndedByDisconnect:
 def _address(scope: Scope) -> str:
     """The client's address; LOCAL on a Unix socket."""
     return str((scope.get("client") or [LOCAL])[0])
+
+
+@lru_cache(maxsize=100)
+def _is_loopback_address(text: str) -> bool | None:
+    """Whether an address is one of this machine's loopback; None if `text` is no address."""
+    try:
+        return ipaddress.ip_address(text).is_loopback
+    except ValueError:
+        return None
 
 
 def _too_large() -> _Refused:

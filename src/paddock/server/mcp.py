@@ -91,6 +91,7 @@ def make_server(
         title="Paddock",
         instructions=_instructions(services, [each.name for each in chosen]),
         lifespan=handlers.lifespan,
+        get_tool_input_schema=handlers.header_schema,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -173,6 +174,14 @@ class _Handlers:
             *more,
         ]
         self._tools = {each.tool.name: each for each in fixed}
+        self._header_schemas = {each.tool.name: each.tool.input_schema for each in more}
+
+    def header_schema(self, name: str) -> Mapping[str, Any] | None:
+        """The schema of a tool that may have parameters which clients also send as headers. Paddock's own have none.
+
+        Without this, the SDK lists all tools before each call to find out.
+        """
+        return self._header_schemas.get(name)
 
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[_Subscribers]:

@@ -140,7 +140,13 @@ class RunQueue:
 
     def _fill(self) -> None:
         """Start waiting runs until no waiting run may start."""
-        while ready := [each for each in self._waiting if self._has_room(each.caller)]:
+        while len(self._running) < self.settings.max_runs:
+            oldest: dict[str, Slot] = {}  # by caller
+            for each in self._waiting:
+                oldest.setdefault(each.caller, each)
+            ready = [each for each in oldest.values() if self._has_room(each.caller)]
+            if not ready:
+                return
             first = min(ready, key=self._rank)  # `min` returns the oldest of equals
             self._waiting.remove(first)
             self._running.append(first)

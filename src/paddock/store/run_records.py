@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, func, insert, select, true, update
 
 from paddock.errors import RequestError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
@@ -27,6 +27,22 @@ LOST = (
     "so check their effects before you run it again"
 )
 _IS_RUNNING = runs.c.verdict.is_(None)
+# Every run executes these, and building one takes longer than executing it.
+_BEGIN = insert(runs)
+_CALL_BYTES = select(func.coalesce(func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == bindparam("run_id"))
+_FINISH = (
+    update(runs)
+    .where((runs.c.id == bindparam("run_id")) & (runs.c.owner == bindparam("run_owner")) & _IS_RUNNING)
+    .values(
+        engine=bindparam("engine"),
+        ended_at=bindparam("ended_at"),
+        verdict=bindparam("verdict"),
+        result_json=bindparam("result_json"),
+        size_bytes=runs.c.size_bytes + bindparam("result_bytes") + _CALL_BYTES.scalar_subquery(),
+        stdout_so_far="",
+        stderr_so_far="",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +76,7 @@ class RunRecords:
             "size_bytes": len(code.encode()),
             "code": code,
         }
-        self.connection.execute(insert(runs), values)
+        self.connection.execute(_BEGIN, values)
         return None
 
     def forget(self, run_id: str) -> None:
@@ -71,18 +87,16 @@ class RunRecords:
 
     def finish(self, result: RunResult, result_json: str, owner: str, now: float) -> bool:
         """Write how a run of `owner` ended. Returns False if `owner` has no such run in progress."""
-        call_bytes = select(func.coalesce(func.sum(calls.c.size_bytes), 0)).where(calls.c.run_id == result.run_id)
         values = {
+            "run_id": result.run_id,
+            "run_owner": owner,
             "engine": result.engine,
             "ended_at": now,
             "verdict": str(result.verdict),
             "result_json": result_json,
-            "size_bytes": runs.c.size_bytes + len(result_json) + call_bytes.scalar_subquery(),
-            "stdout_so_far": "",
-            "stderr_so_far": "",
+            "result_bytes": len(result_json),
         }
-        is_own = (runs.c.id == result.run_id) & (runs.c.owner == owner) & _IS_RUNNING
-        return bool(self.connection.execute(update(runs).where(is_own).values(values)).rowcount)
+        return bool(self.connection.execute(_FINISH, values).rowcount)
 
     def request_cancel(self, principal: str, run_id: str) -> None:
         is_run = (runs.c.id == run_id) & (runs.c.principal == principal)
