@@ -204,6 +204,7 @@ async def _serve_http(
     from paddock.server.authentication import Authenticator
     from paddock.server.connections import (
         ACCEPTED_AT_ONCE,
+        KEPT_SECONDS,
         WAITING_CONNECTIONS,
         LimitedProtocol,
         handle_loop_error,
@@ -243,6 +244,7 @@ async def _serve_http(
             ws="none",  # a connection that is upgraded would no longer be counted
             proxy_headers=False,  # anybody who connects could claim another address in them
             backlog=ACCEPTED_AT_ONCE,
+            timeout_keep_alive=KEPT_SECONDS,
             log_level="warning",
             log_config=None if services.config.server.log_format == "json" else LOGGING_CONFIG,
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,

@@ -18,6 +18,9 @@ WAITING_CONNECTIONS = 1024
 """How many connections the kernel keeps until they are accepted. It drops others, and their clients try again."""
 SILENT_SECONDS = 15.0
 """How long a connection may take to send the head of its first request, or of another one after an answer."""
+KEPT_SECONDS = 15
+"""How long a connection stays open after an answer. Python's clients close theirs after 5 s: if the server did so at
+the same time, a request that is on its way would fail."""
 UNREAD_SECONDS = 60.0
 """How long a client may leave an answer unread. Then it is disconnected, which also ends the run that it watches."""
 WARN_SECONDS = 60.0

@@ -224,6 +224,8 @@ class _Guard:
                 # What needs no token needs no body either, so nobody without a token takes memory from others.
                 has_body = scope["type"] == "http" and identity is not ANYBODY
                 body = await self._receive_body(headers, receive, memory) if has_body else deque()
+                if body and body[0]["type"] == "http.disconnect":
+                    return  # nobody waits for an answer
                 size = sum(len(message.get("body", b"")) for message in body)
                 arguments = None
                 if size > large_calls.LARGE_BYTES and scope["path"] == MCP_PATH:
@@ -238,9 +240,8 @@ class _Guard:
         has_started = False
 
         async def watch() -> None:
-            if not (body and body[0]["type"] == "http.disconnect"):
-                while (await receive())["type"] != "http.disconnect":
-                    pass
+            while (await receive())["type"] != "http.disconnect":
+                pass
             known.disconnected.set()
 
         async def receive_again() -> Message:
