@@ -23,6 +23,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from paddock.calls import CallTasks, RunArtifacts
@@ -37,6 +38,7 @@ from paddock.record import RunRecord, new_run_id
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
+from paddock.tools.size import run_by_size
 from paddock.tools.toolbox import Scope, make_rules, make_toolbox
 from paddock.tracing import describe_run, span
 
@@ -218,7 +220,8 @@ class Paddock:
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
             problem = await engines.why_unavailable("cpython")
-        plan = make_plan(request, self._config, engines.factories, scope.links, cpython_problem=problem)
+        work = partial(make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem)
+        plan = await run_by_size(request.inputs, work)
         if plan.engine == "cpython" and plan.mode == "expression":
             plan = replace(plan, sends_outline=_needs_preparation(plan, scope))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
@@ -338,7 +341,7 @@ class Paddock:
         `context` is what a server adds to the call.
         """
         self._check_loop()
-        call = make_tool_call(name, arguments)
+        call = await run_by_size(arguments, make_tool_call, name, arguments)
         scope = await self._toolbox.scope_of(name)
         context = context or RunContext(new_run_id())
         scope.context, scope.principal = context.context or scope.context, context.principal

@@ -35,6 +35,31 @@ def span(name: str, attributes: Mapping[str, str] | None = None) -> Iterator[Spa
         yield recorded
 
 
+@contextmanager
+def continued(headers: Mapping[str, str]) -> Iterator[None]:
+    """Make the spans of the block part of the trace that the headers of a request name, if they name one.
+
+    Only `traceparent` and `tracestate` are read: baggage would be sent on to upstreams.
+    """
+    trace: Any = sys.modules.get(_MODULE)
+    if (
+        trace is None
+        or "traceparent" not in headers
+        or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    ):
+        yield
+        return
+    from opentelemetry import context
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    carrier = {name: headers[name] for name in ("traceparent", "tracestate") if name in headers}
+    token = context.attach(TraceContextTextMapPropagator().extract(carrier))
+    try:
+        yield
+    finally:
+        context.detach(token)
+
+
 def describe_run(recorded: Span | None, result: RunResult) -> None:
     """Add to the span of a run how the run ended."""
     if recorded is not None:

@@ -16,6 +16,7 @@ from tests.tools.upstreams import SERVERS
 
 __all__ = ["bare"]
 TRACING = SERVERS / "tracing.py"
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 CODE = """
 found = await call_tool("it.traceparent", {})
 try:
@@ -39,7 +40,9 @@ async def test_one_trace_has_the_run_its_engine_its_calls_and_the_upstream_gets_
         assert process.stderr is not None
         url = process.stdout.readline().split(" at ")[1].split("/mcp")[0]
         async with httpx.AsyncClient(base_url=url, timeout=60) as http:
-            result = (await http.post("/v1/runs", json={"code": CODE})).json()
+            headers = {"traceparent": f"00-{TRACE}-{PARENT}-01", "baggage": "private=1"}
+            result = (await http.post("/v1/runs", json={"code": CODE}, headers=headers)).json()
+            assert (await http.get("/v1/tools", params={"query": "private"})).status_code == 200
         process.terminate()
         text = process.stderr.read()
     assert result["verdict"] == "ok", result
@@ -54,6 +57,7 @@ async def test_one_trace_has_the_run_its_engine_its_calls_and_the_upstream_gets_
     assert [each["parent_id"] for each in (engine, call, sent)] == [
         each["context"]["span_id"] for each in (run, engine, call)
     ]
+    assert (run["context"]["trace_id"], run["parent_id"]) == (f"0x{TRACE}", f"0x{PARENT}")
     trace_id, span_id = (sent["context"][name].removeprefix("0x") for name in ("trace_id", "span_id"))
     assert result["output"]["result"].startswith(f"00-{trace_id}-{span_id}-")
     assert (run["attributes"]["paddock.run_id"], run["attributes"]["paddock.verdict"]) == (result["run_id"], "ok")

@@ -134,11 +134,11 @@ async def _code_error(definition: Definition, paddock: Paddock, tools: Collectio
 
 
 def _check_size(values: Mapping[str, Any]) -> None:
-    if is_deeper(values, DEFINITION_DEPTH):
-        raise BadDefinition(f"the definition is nested more than {DEFINITION_DEPTH} levels deep")
-    if is_larger(values, DEFINITION_BYTES):
+    if is_larger(values, DEFINITION_BYTES):  # first, because it stops at the limit
         limit = limits_model.format_bytes(DEFINITION_BYTES)
         raise BadDefinition(f"the definition is larger than {limit}; pass data through the inputs of a call")
+    if is_deeper(values, DEFINITION_DEPTH):
+        raise BadDefinition(f"the definition is nested more than {DEFINITION_DEPTH} levels deep")
 
 
 def _check_name(name: str) -> None:

@@ -30,6 +30,7 @@ from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
+    from paddock.store.definitions import Version
 
 WATCH_SECONDS = 1.0
 """How often the store is checked for definitions that another process saved."""
@@ -66,9 +67,9 @@ class _CodeTool:
 
     async def call(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         request = self.face.parse(self._definition, arguments, self.host)
-        if request.lint:
-            return await self._lint(request)
         try:
+            if request.lint:
+                return await self._lint(caller, request)
             run = await create_run(self._services, caller, self._definition, request)
             if isinstance(run, StoredRun):
                 summary = await summarize(self._services, caller, run)
@@ -108,11 +109,12 @@ class _CodeTool:
     def refuse(self, envelope: Mapping[str, Any]) -> CallToolResult:
         return to_result(self.face.render_refusal(envelope))
 
-    async def _lint(self, request: FaceRequest) -> CallToolResult:
+    async def _lint(self, caller: Caller, request: FaceRequest) -> CallToolResult:
         from paddock.linter import alint
 
         assert self.face.render_findings is not None  # noqa: S101  a face that parses `lint` has it
-        findings = await alint(request.code, mode=request.options.get("mode", "expression"))
+        async with self._services.work(caller):
+            findings = await alint(request.code, mode=request.options.get("mode", "expression"))
         return to_result(self.face.render_findings(findings))
 
 
@@ -120,7 +122,7 @@ class _CodeTool:
 class _Offered:
     """The saved definitions of one principal, each with its tool, and their versions."""
 
-    versions: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, Version] = field(default_factory=dict)
     tools: list[tuple[Definition, ServerTool]] = field(default_factory=list)
 
 
@@ -147,7 +149,7 @@ class SavedTools:
 
         Runs until it is cancelled, or returns at once if no saved definition is offered.
         """
-        known_versions: dict[tuple[str, str], int] | None = None
+        known_versions: dict[tuple[str, str], Version] | None = None
         is_failing = False
         while self._names:
             try:
@@ -174,7 +176,7 @@ class SavedTools:
             self._services.log_fault("saved definitions could not be read", problem)
             return
         stored = [each for each in stored if self._is_offered(each.name)]
-        offered.versions, tools = {each.name: each.version for each in stored}, []
+        offered.versions, tools = {each.name: (each.version, each.created_at) for each in stored}, []
         for each in stored:
             try:
                 definition = parse_saved(each.spec)

@@ -27,10 +27,11 @@ from starlette.routing import Route
 from paddock.errors import Overloaded
 from paddock.model import envelope
 from paddock.model.request import LOCAL
-from paddock.server import logs
+from paddock.server import large_calls, logs
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
 from paddock.server.request_memory import SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
+from paddock.tracing import continued
 
 if TYPE_CHECKING:
     from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
@@ -68,6 +69,7 @@ class Received:
     body_bytes: int  # the SDK keeps the body as long as the call lasts
     memory: HeldMemory
     disconnected: asyncio.Event  # set when the client closes its connection
+    arguments: dict[str, Any] | None = None  # of a large tool call, whose message has none any more
 
 
 def make_app(server: Server[Any], services: Services, authenticator: Authenticator | None = None) -> Starlette:
@@ -109,7 +111,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         transport_security=unchecked,
     )
     # Everything else goes to REST. A mount would not match paths with a line break.
-    app.router.default = _EndedByDisconnect(make_rest(services))
+    app.router.default = _EndedByDisconnect(make_rest(services, readiness))
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
     manager = server.session_manager
@@ -223,8 +225,13 @@ class _Guard:
                 # Paths that need no token need no body either, so a sender without a token takes no memory.
                 has_body = scope["type"] == "http" and identity is not ANYBODY
                 body = await self._receive_body(headers, receive, memory) if has_body else deque()
+                if body and body[0]["type"] == "http.disconnect":
+                    return  # nobody waits for an answer
                 size = sum(len(message.get("body", b"")) for message in body)
-                known = Received(identity, caller, size, memory, asyncio.Event())
+                arguments = None
+                if size > large_calls.LARGE_BYTES and scope["path"] == MCP_PATH:
+                    arguments = await _take_arguments(body[0])
+                known = Received(identity, caller, size, memory, asyncio.Event(), arguments)
                 await self._serve(scope, receive, send, body, known)
         except _Refused as refused:
             await refused.response(scope["path"])(scope, receive, send)
@@ -234,9 +241,8 @@ class _Guard:
         has_started = False
 
         async def watch() -> None:
-            if not (body and body[0]["type"] == "http.disconnect"):
-                while (await receive())["type"] != "http.disconnect":
-                    pass
+            while (await receive())["type"] != "http.disconnect":
+                pass
             known.disconnected.set()
 
         async def receive_again() -> Message:
@@ -355,6 +361,18 @@ class _Guard:
         return None
 
 
+async def _take_arguments(message: Message) -> dict[str, Any] | None:
+    """Take the arguments of a tool call out of the body in `message`. Raises _Refused if too much is left."""
+    try:
+        message["body"], arguments = await asyncio.to_thread(large_calls.take_arguments, message["body"])
+    except large_calls.Unreadable as problem:
+        raise _Refused(400, f"The request cannot be read: {problem}") from None
+    if len(message["body"]) > large_calls.REST_BYTES:
+        limit = f"{large_calls.REST_BYTES >> 20} MB"
+        raise _Refused(413, f"The request without the arguments of a tool call is larger than {limit}: send less")
+    return arguments
+
+
 class _EndedByDisconnect:
     """Cancels the handling of a request whose client disconnects, and with it the run that the client waits for."""
 
@@ -370,7 +388,8 @@ class _EndedByDisconnect:
             is_answered = message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
-        task = asyncio.ensure_future(self._app(scope, receive, forward))
+        with continued(Headers(scope=scope)):  # the task keeps it
+            task = asyncio.ensure_future(self._app(scope, receive, forward))
         disconnect = asyncio.ensure_future(known.disconnected.wait())
         try:
             await asyncio.wait([task, disconnect], return_when=asyncio.FIRST_COMPLETED)

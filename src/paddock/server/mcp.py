@@ -225,8 +225,9 @@ class _Handlers:
         return ListToolsResult(tools=[each.listing for each in tools.values()])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        arguments = dict(params.arguments or {})
         http = received(context.request)
+        taken = None if http is None else http.arguments
+        arguments = dict(params.arguments or {}) if taken is None else taken
         tool = self._tools.get(params.name)
         if tool is None:
             _, tools = await self._current(context)
@@ -243,6 +244,7 @@ class _Handlers:
             return tool.refuse(problem)
         caller = self._caller(context)
         logs.principal.set(caller.principal)
+        await self._services.check_session(caller)
         try:
             work = tool.call(caller, arguments)
             result = await _until_disconnect(None if http is None else http.disconnected, work)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 FREE_BYTES = 64 * 1024 * 1024
 """A server is not ready if one of its disks has less free space than this."""
+READY_SECONDS = 1.0
+"""How long a server that is ready is not checked again: each check writes to its disks, and anybody may ask."""
 log = logging.getLogger(__name__)
 
 
@@ -28,21 +32,30 @@ class Readiness:
         self._data_id = file_id(self._data)  # None until the directory exists, which building an environment creates
         self._logged: list[str] = []
         self._lock = asyncio.Lock()
+        self._ready_at = -math.inf
 
     async def problems(self) -> list[str]:
-        """Return the reasons why this server is not ready; empty if it is ready."""
+        """Return the reasons why this server is not ready; empty if it is ready, or was within READY_SECONDS."""
         async with self._lock:
-            others = [*await asyncio.to_thread(self._check_disks), *await self._check_artifacts()]
-            for each in others:
-                if each not in self._logged:
-                    log.error("not ready: %s", each)
-            self._logged = others
-            try:
-                await self._store.probe()
-            except StoreError as problem:
-                self._services.log_fault("not ready", problem)
-                return [str(problem), *others]
-            return others
+            if time.monotonic() - self._ready_at < READY_SECONDS:
+                return []
+            found = await self._check()
+            if not found:
+                self._ready_at = time.monotonic()
+            return found
+
+    async def _check(self) -> list[str]:
+        others = [*await asyncio.to_thread(self._check_disks), *await self._check_artifacts()]
+        for each in others:
+            if each not in self._logged:
+                log.error("not ready: %s", each)
+        self._logged = others
+        try:
+            await self._store.probe()
+        except StoreError as problem:
+            self._services.log_fault("not ready", problem)
+            return [str(problem), *others]
+        return others
 
     def _check_disks(self) -> list[str]:
         found: list[str] = []

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from paddock.config import Config
 from paddock.errors import Overloaded, PaddockError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
+from paddock.record import new_run_id
 from paddock.run import Paddock
 from paddock.server.allowances import Allowances
 from paddock.server.audit import Audit
@@ -26,11 +28,14 @@ from paddock.store.definitions import peek_all_versions, peek_versions
 if TYPE_CHECKING:
     from paddock.server.metrics import Metrics
     from paddock.server.runs import Run
+    from paddock.store.definitions import Version
 
 CANCELLED = "cancel_run ended the run"
 SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
 WATCH_SECONDS = 0.5
 """How often a server looks for runs that were cancelled through another server."""
+CHECK_SECONDS = 1.0
+"""How often a session that is in use is looked up in the store, because a purge may have removed it."""
 RESTART_SECONDS = 5.0
 """The retry time for clients that are refused because the server is shutting down."""
 _FOLDERS = re.compile(r"""(?<![\w:/.])/(?!files/)(?:[^\s/'":;,]+/)+""")
@@ -95,6 +100,23 @@ class Services:
         if self._is_closing:
             raise Overloaded("the server is being shut down", RESTART_SECONDS)
 
+    @asynccontextmanager
+    async def work(self, caller: Caller, *, is_run: bool = True) -> AsyncIterator[None]:
+        """Wait for a slot in the run queue, for work that is no run but takes as much. `is_run`: it counts as a run.
+
+        Raises Overloaded as a run would.
+        """
+        self.check_open()
+        slot = self.queue.slot(new_run_id(), caller.key)
+        try:
+            if is_run:
+                self.allowances.check_run(caller.key)
+        except Overloaded:
+            slot.leave()
+            raise
+        async with slot:
+            yield
+
     def watch_cancellations(self) -> None:
         """While runs are in progress, end those that are cancelled through another server."""
         if self._cancellations is None:
@@ -140,6 +162,17 @@ class Services:
                 self.log_fault("the store's clean-up failed and will be tried again", problem)
             await asyncio.sleep(self.config.store.sweep_seconds)
 
+    async def check_session(self, caller: Caller) -> None:
+        """Forget what the caller's session holds if the principal was purged: then the store has it no more."""
+        session, now = caller.session, time.monotonic()
+        if session is None or not session.stored or now - session.checked_at < CHECK_SECONDS:
+            return
+        session.checked_at, stored = now, session.stored
+        with suppress(StoreError):
+            is_purged = not await self.store.sessions.exists(caller.principal, session.id)
+            if is_purged and session.stored is stored:  # otherwise another call has stored it again
+                session.forget()
+
     async def record_session(self, caller: Caller) -> None:
         """Record that the caller's session was used now, and store its state if that has changed."""
         session = caller.session
@@ -155,12 +188,12 @@ class Services:
         except StoreError as problem:
             self.log_fault("a session could not be stored", problem)
 
-    async def definition_versions(self, principal: str = LOCAL) -> dict[str, int]:
+    async def definition_versions(self, principal: str = LOCAL) -> dict[str, Version]:
         """Return the current version of each definition that the principal saved, by name. Does not create a store."""
         versions = await asyncio.to_thread(peek_versions, self.store.path, principal)
         return await self.store.definitions.versions(principal) if versions is None else versions
 
-    async def all_definition_versions(self) -> dict[tuple[str, str], int]:
+    async def all_definition_versions(self) -> dict[tuple[str, str], Version]:
         """Return the current version of every saved definition, by principal and name. Does not create a store."""
         versions = await asyncio.to_thread(peek_all_versions, self.store.path)
         return await self.store.definitions.all_versions() if versions is None else versions

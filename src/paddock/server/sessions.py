@@ -42,6 +42,14 @@ class Session:
     context: Context = field(default_factory=Context)
     stored: dict[str, Any] | None = None  # the state as it was last written to the store
     used_at: float = 0.0
+    checked_at: float = 0.0  # when the store was last asked whether it has the session
+
+    def forget(self) -> None:
+        """Remove everything that the client has set. Runs in progress lose it too."""
+        self.files.clear()
+        self.context.values.clear()
+        self.context.connections.clear()
+        self.stored = None
 
     def state(self) -> dict[str, Any]:
         """The part of the session that is stored, as JSON values."""

@@ -37,6 +37,8 @@ class StoredDefinition:
 
 
 Versions = list[StoredDefinition]
+Version = tuple[int, float]
+"""The number of a version, and when it was saved: after a purge, numbers begin again."""
 
 
 class StoredDefinitions:
@@ -63,28 +65,29 @@ class StoredDefinitions:
         """Return the current version of each definition, by name."""
         return await self._store.read(lambda connection: _select(connection, principal, is_current=True))
 
-    async def versions(self, principal: str) -> dict[str, int]:
-        """Return the number of the current version of each definition, by name."""
-        return {each.name: each.version for each in await self.list(principal)}
+    async def versions(self, principal: str) -> dict[str, Version]:
+        """Return the current version of each definition, by name."""
+        return {each.name: (each.version, each.created_at) for each in await self.list(principal)}
 
-    async def all_versions(self) -> dict[tuple[str, str], int]:
+    async def all_versions(self) -> dict[tuple[str, str], Version]:
         """Return `versions` of every principal, by principal and name."""
         return await self._store.read(_all_versions)
 
 
-def peek_versions(path: Path, principal: str) -> dict[str, int] | None:
+def peek_versions(path: Path, principal: str) -> dict[str, Version] | None:
     """Return `versions` within a millisecond and without opening the store; None if that is not possible."""
-    rows = _peek(path, "SELECT name, version FROM definitions WHERE principal = ? AND is_current", principal)
-    return None if rows is None else dict(rows)
+    query = "SELECT name, version, created_at FROM definitions WHERE principal = ? AND is_current"
+    rows = _peek(path, query, principal)
+    return None if rows is None else {name: (version, created_at) for name, version, created_at in rows}
 
 
-def peek_all_versions(path: Path) -> dict[tuple[str, str], int] | None:
+def peek_all_versions(path: Path) -> dict[tuple[str, str], Version] | None:
     """Return `all_versions` without opening the store; None if that is not possible.
 
     A server polls this every second, and opening the store takes half a second and 20 MB.
     """
-    rows = _peek(path, "SELECT principal, name, version FROM definitions WHERE is_current")
-    return None if rows is None else {(principal, name): version for principal, name, version in rows}
+    rows = _peek(path, "SELECT principal, name, version, created_at FROM definitions WHERE is_current")
+    return None if rows is None else {(row[0], row[1]): (row[2], row[3]) for row in rows}
 
 
 def _peek(path: Path, query: str, *values: str) -> list[Any] | None:
@@ -97,12 +100,12 @@ def _peek(path: Path, query: str, *values: str) -> list[Any] | None:
         return None
 
 
-def _all_versions(connection: sqlalchemy.Connection) -> dict[tuple[str, str], int]:
+def _all_versions(connection: sqlalchemy.Connection) -> dict[tuple[str, str], Version]:
     from paddock.store.tables import definitions, sa
 
-    query = sa.select(definitions.c.principal, definitions.c.name, definitions.c.version)
-    rows = connection.execute(query.where(definitions.c.is_current))
-    return {(row.principal, row.name): row.version for row in rows}
+    columns = (definitions.c.principal, definitions.c.name, definitions.c.version, definitions.c.created_at)
+    rows = connection.execute(sa.select(*columns).where(definitions.c.is_current))
+    return {(row.principal, row.name): (row.version, row.created_at) for row in rows}
 
 
 def _select(

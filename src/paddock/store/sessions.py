@@ -55,6 +55,17 @@ class StoredSessions:
         text = await self._store.read(work)
         return {} if text is None else parse_stored(text)
 
+    async def exists(self, principal: str, session_id: str) -> bool:
+        """Whether the session is stored. What was queued before is written first, so a new session is found too."""
+
+        def work(connection: sqlalchemy.Connection) -> bool:
+            from paddock.store.tables import sa, sessions
+
+            is_own = (sessions.c.principal == principal) & (sessions.c.id == session_id)
+            return connection.scalar(sa.select(sessions.c.id).where(is_own)) is not None
+
+        return await self._store.writer.write(work)
+
     async def touch(self, principal: str, session_id: str) -> None:
         """Queue a write of `seen_at`, at most once a minute."""
         now = time.time()

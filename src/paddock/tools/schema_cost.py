@@ -19,6 +19,7 @@ FRAMES = 2000
 _STEPS = 50_000
 """Limit for the pairs of schema and value that `Cost.exact` counts."""
 _MATCH = (0, 64 * CHARACTERS_PER_UNIT, 1000 * CHARACTERS_PER_UNIT)  # visits per unit of text, by pattern size class
+_SMALL = 1 << 63
 _NUMBER_BITS = 50  # the validator computes exactly, and larger numbers do not fit into machine numbers
 _COMPARED, _COMPARED_NUMBER = 8, 80  # visits for each part of an `enum` option that is compared
 _UNIQUE, _UNIQUE_EXACT = 20, 150  # visits for each item: up to fifteen are compared pairwise
@@ -112,6 +113,8 @@ def measure(value: Any, limit: int) -> tuple[int, int]:
         units += len(level)
         inner: list[Any] = []
         for one in level:
+            if type(one) is int and -_SMALL < one < _SMALL:  # most of a large value, so this must be fast
+                continue
             units += _units(one)
             if isinstance(one, dict):
                 inner.extend(one.values())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
+from fastapi.telemetry import TelemetryConfig
 
 from paddock import __version__
 from paddock.server.rest import artifacts, definitions, examples, host, problems, runs, tools
@@ -19,17 +20,23 @@ from paddock.server.rest.models import Problem
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from paddock.server.readiness import Readiness
     from paddock.server.services import Services
 
 PREFIX = "/v1"
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
+"""FastAPI's own spans have the words that a caller searches for, and send a caller's baggage on to upstreams."""
 DESCRIPTION = "Run code in a sandbox: Python, JavaScript, TypeScript. Errors are `application/problem+json`."
 
 
-def make_rest(services: Services) -> FastAPI:
+def make_rest(services: Services, readiness: Readiness) -> FastAPI:
     """Return the application. Its OpenAPI document is at `/openapi.json`; there are no HTML pages."""
-    app = FastAPI(title="Paddock", version=__version__, description=DESCRIPTION, openapi_url=None)
-    for module in (runs, artifacts, definitions, tools, host):
+    app = FastAPI(
+        title="Paddock", version=__version__, description=DESCRIPTION, openapi_url=None, telemetry=_NO_TELEMETRY
+    )
+    for module in (runs, artifacts, definitions, tools):
         app.include_router(module.make_router(services), prefix=PREFIX)
+    app.include_router(host.make_router(services, readiness), prefix=PREFIX)
     problems.install(app, services)
     _complete_document(app)
 

@@ -17,6 +17,7 @@ from paddock.model.artifacts import mime_type, name_problem
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArtifactListModel, ArtifactModel, StoredArtifactModel
+from paddock.server.rest.routes import BodyRoute
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
@@ -32,7 +33,7 @@ _INERT = {
 
 
 def make_router(services: Services) -> APIRouter:
-    router = APIRouter(tags=["artifacts"])
+    router = APIRouter(tags=["artifacts"], route_class=BodyRoute)
 
     async def scope_of(request: Request) -> ArtifactScope:
         return services.artifacts.of((await get_caller(services, request)).owner)

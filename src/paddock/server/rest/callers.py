@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from paddock.record import new_run_id
 from paddock.server.http import received
 from paddock.server.sessions import Caller, ignore_progress
 
@@ -31,16 +28,6 @@ async def get_caller(services: Services, request: Request) -> Caller:
         session.id, session.stored = session_id, stored
         session.context.values.update(stored.get("context", {}))
         session.context.connections.update(stored.get("connections", {}))
-    return Caller(principal, session, ignore_progress, key=known.caller, memory=known.memory)
-
-
-@asynccontextmanager
-async def slot(services: Services, caller: Caller) -> AsyncIterator[str]:
-    """Wait for a slot in the run queue, for work that is not a run but costs as much. Yields an id for it.
-
-    Raises Overloaded as a run would.
-    """
-    services.check_open()
-    work_id = new_run_id()
-    async with services.queue.slot(work_id, caller.key):
-        yield work_id
+    caller = Caller(principal, session, ignore_progress, key=known.caller, memory=known.memory)
+    await services.check_session(caller)
+    return caller

@@ -13,7 +13,7 @@ from paddock.definitions.validation import parse_saved, validate
 from paddock.errors import BadDefinition, NotFound
 from paddock.server.code_tools import make_code_tool
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller, slot
+from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import (
     AnswerModel,
     ArgumentsBody,
@@ -23,6 +23,7 @@ from paddock.server.rest.models import (
     ValidatedModel,
     VersionModel,
 )
+from paddock.server.rest.routes import BodyRoute
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
@@ -34,13 +35,13 @@ MAX_DEFINITIONS = 200
 
 
 def make_router(services: Services) -> APIRouter:
-    router = APIRouter(tags=["definitions"])
+    router = APIRouter(tags=["definitions"], route_class=BodyRoute)
 
     async def check(caller: Caller, values: dict[str, Any]) -> tuple[str, ...]:
         others = await services.store.definitions.versions(caller.principal)
         if len(others) >= MAX_DEFINITIONS and values["name"] not in others:
             raise BadDefinition(f"you have {len(others)} definitions, and cannot have more: delete one first")
-        async with slot(services, caller):
+        async with services.work(caller):
             checked = await validate(values, services.paddock, services.config, others)
         return checked.warnings
 
@@ -123,4 +124,6 @@ def _shipped(name: str) -> dict[str, Any]:
 def _values(body: DefinitionBody, name: str | None) -> dict[str, Any]:
     if body.name not in (None, name):
         raise BadDefinition(f"the body names the definition {body.name!r}, the path {name!r}")
-    return {**body.model_dump(exclude_none=True), "name": name}
+    # Not `model_dump`, which copies every value inside.
+    given = {field: value for field in DefinitionBody.model_fields if (value := getattr(body, field)) is not None}
+    return {**given, "name": name}

@@ -13,14 +13,15 @@ from paddock import __version__
 from paddock.doctor import diagnose
 from paddock.jail.environments import configured, ready
 from paddock.planning.plan import ENGINE_LANGUAGE
-from paddock.server.readiness import Readiness
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ContextBody, DoctorModel, EngineModel, EnvironmentModel, HealthModel
+from paddock.server.rest.routes import BodyRoute
 from paddock.server.session_tools import check_connections, check_fields
 
 if TYPE_CHECKING:
     from paddock.config import Config
+    from paddock.server.readiness import Readiness
     from paddock.server.services import Services
     from paddock.server.sessions import Caller
 
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 DIAGNOSIS_SECONDS = 60.0
 
 
-def make_router(services: Services) -> APIRouter:
-    router = APIRouter(tags=["server"])
-    readiness, diagnosis = Readiness(services), _Diagnosis(services.config)
+def make_router(services: Services, readiness: Readiness) -> APIRouter:
+    router = APIRouter(tags=["server"], route_class=BodyRoute)
+    diagnosis = _Diagnosis(services.config)
 
     @router.get("/context", response_model=ContextBody, responses=problems.responses())
     async def get_context(request: Request) -> dict[str, Any]:

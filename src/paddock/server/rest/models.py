@@ -24,6 +24,7 @@ def _limited(value: object) -> object:
 
 _Names = Annotated[list[str], BeforeValidator(_limited), Field(max_length=MAX_NAMES)]
 _Texts = Annotated[dict[str, str], BeforeValidator(_limited)]
+_Values = Annotated[dict[str, Any], BeforeValidator(_limited)]
 
 
 class Body(BaseModel):
@@ -64,7 +65,7 @@ _Engine = Annotated[str, _one_of(*ENGINES)]
 _Mode = Annotated[str, _one_of(*MODES)]
 _Globals = Annotated[str, _one_of(*GLOBALS)]
 _Code = Annotated[Any, PlainValidator(_text), WithJsonSchema({"type": "string"})]
-_Limits = Annotated[dict[str, Any], WithJsonSchema(LimitsBody.model_json_schema())]
+_Limits = Annotated[dict[str, Any], BeforeValidator(_limited), WithJsonSchema(LimitsBody.model_json_schema())]
 
 
 _BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
@@ -101,10 +102,12 @@ class RunBody(Body):
     code: _Code = Field(examples=["sum(prices)"])
     language: _Language = "python"
     engine: _Engine | None = Field(None, description="Default: the configured engine.")
-    inputs: dict[str, Any] | None = Field(
+    inputs: _Values | None = Field(
         None, description="Each key is a variable of the script.", examples=[{"prices": [1, 2, 3]}]
     )
-    files: list[TextFile | BinaryFile | ArtifactFile] = Field([], max_length=MAX_FILES)
+    files: Annotated[list[TextFile | BinaryFile | ArtifactFile], BeforeValidator(_limited)] = Field(
+        [], max_length=MAX_FILES
+    )
     tools: _Names | None = Field(None, description="Names or patterns of the tools it may call. Default: all.")
     limits: _Limits | None = None
     type_check: bool | Literal["tools"] = Field(False, description="Reject type errors before anything runs.")
@@ -259,7 +262,7 @@ class LintBody(Body):
 
     code: str = Field(examples=["import os\nprint(1)"])
     mode: _Mode = Field("expression", description="`script`: a program, in which `return` is an error.")
-    names: list[str] = Field([], description="Variables and tools that are defined for the script.")
+    names: _Names = Field([], description="Variables and tools that are defined for the script.")
 
 
 class LocationModel(BaseModel):
@@ -299,7 +302,7 @@ class DefinitionBody(Body):
     title: str | None = Field(None, max_length=200)
     description: Text = Field(examples=["Add up the prices of an order."])
     code: str | None = Field(None, description="Code for calls that pass none. Without it, every call must pass code.")
-    inputs: dict[str, Any] | None = Field(None, description="Default inputs, which those of a call override.")
+    inputs: _Values | None = Field(None, description="Default inputs, which those of a call override.")
     tools: _Names | None = Field(None, description="Names or patterns of the tools that it may call.")
     includes_files: bool | None = None
     is_fixed: bool | None = Field(None, description="Whether calls may pass no arguments at all.")
@@ -335,7 +338,7 @@ class SavedDefinitionModel(DefinitionModel, ValidatedModel):
 class ArgumentsBody(Body):
     """The arguments of a call."""
 
-    arguments: dict[str, Any] = Field({}, examples=[{"code": "1 + 1"}])
+    arguments: _Values = Field({}, examples=[{"code": "1 + 1"}])
 
 
 class AnswerModel(BaseModel):

@@ -19,7 +19,7 @@ from paddock.model.artifacts import Artifact
 from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.server.artifacts import add_files
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller, slot
+from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import (
     CheckModel,
     FiltersQuery,
@@ -31,6 +31,7 @@ from paddock.server.rest.models import (
     RunListModel,
     StoredRunModel,
 )
+from paddock.server.rest.routes import BodyRoute
 from paddock.server.rest.run_requests import OPENAPI, make_request, read_request
 from paddock.server.runs import Run, cancel_run, create_run, pending_state
 from paddock.store.runs import RunFilters, StoredRun
@@ -69,7 +70,7 @@ _NAMES: Mapping[type[Any], str] = {
 
 
 def make_router(services: Services) -> APIRouter:
-    router = APIRouter(tags=["runs"])
+    router = APIRouter(tags=["runs"], route_class=BodyRoute)
 
     @router.post(
         "/runs",
@@ -161,14 +162,14 @@ def make_router(services: Services) -> APIRouter:
         caller = await get_caller(services, request)
         run_request = await add_files(services, caller, await asyncio.to_thread(make_request, body))
         method = services.paddock.check if compile else services.paddock.validate
-        async with slot(services, caller):
+        async with services.work(caller):
             error = await method(run_request.code, **run_request.options)
         return {"error": None if error is None else asdict(error)}
 
     @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
     async def lint(request: Request, body: LintBody) -> list[dict[str, Any]]:
         """Check Python code with Ruff. The code is not run."""
-        async with slot(services, await get_caller(services, request)):
+        async with services.work(await get_caller(services, request)):
             return [each.to_dict() for each in await alint(body.code, names=body.names, mode=body.mode)]
 
     return router

@@ -13,8 +13,9 @@ from paddock.model.request import RunContext
 from paddock.server.allowances import PrincipalCalls
 from paddock.server.http import received
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller, slot
+from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
+from paddock.server.rest.routes import BodyRoute
 from paddock.store.principals import new_call_id
 from paddock.tools.policy import parse
 
@@ -27,7 +28,7 @@ MAX_TOOLS = 10_000
 
 
 def make_router(services: Services) -> APIRouter:
-    router = APIRouter(tags=["tools"])
+    router = APIRouter(tags=["tools"], route_class=BodyRoute)
 
     async def names_of(ids: list[str]) -> list[str]:
         known = {each.id: each.full_name for each in await services.paddock.tools()}
@@ -77,7 +78,7 @@ def make_router(services: Services) -> APIRouter:
             principal=caller.principal,
             call_watch=PrincipalCalls(services, caller, call_id, is_counted=True),
         )
-        async with slot(services, caller):
+        async with services.work(caller, is_run=False):  # counted as a call
             answer = await services.paddock.call_tool(name, body.arguments, context=context)
         failed = "true" if answer.failed else "false"
         text = f'{{"value":{answer.json},"failed":{failed}}}'

@@ -1,0 +1,30 @@
+"""Routes of the REST API: a large body is parsed in a thread, so that other callers are served meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from paddock.tools.size import run_by_size
+
+
+class BodyRoute(APIRoute):
+    """A route whose handler gets a request that parses its body this way."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_request(request: Request) -> Response:
+            return await handle(_Request(request.scope, request.receive))
+
+        return handle_request
+
+
+class _Request(Request):
+    async def json(self) -> Any:
+        body = await self.body()
+        return await run_by_size(body, json.loads, body)

@@ -1,0 +1,112 @@
+"""Requests that take long to read: no callback of the event loop uses over 100 ms of CPU, so others are served."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+from tests.bare import bare
+from tests.server import watched_server
+from tests.server.test_processes import ACCEPT, HELLO, address_of, begun
+
+__all__ = ["bare"]
+OBJECTS = "[" + '{"a":1},' * 499_999 + '{"a":1}]'
+ERA = "2026-07-28"
+META = (
+    f'"_meta": {{"io.modelcontextprotocol/protocolVersion": "{ERA}",'
+    ' "io.modelcontextprotocol/clientCapabilities": {},'
+    ' "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"}},'
+)
+REST = {
+    "a run": ("POST", "/v1/runs", '{"code": "len(x)", "inputs": {"x": VALUES}}', 200),
+    "files": ("POST", "/v1/check", '{"code": "1", "files": VALUES}', 422),
+    "a check": ("POST", "/v1/check", '{"code": "1", "inputs": {"x": VALUES}}', 200),
+    "names for lint": ("POST", "/v1/lint", '{"code": "1", "names": VALUES}', 422),
+    "a context": ("PUT", "/v1/context", '{"values": {"x": VALUES}}', 422),
+    "a definition": ("PUT", "/v1/definitions/x", '{"description": "d", "code": "1", "inputs": {"x": VALUES}}', 422),
+    "a tried tool": (
+        "POST",
+        "/v1/definitions/run_code/try",
+        '{"arguments": {"code": "1", "inputs": {"x": VALUES}}}',
+        200,
+    ),
+    "a tool call": ("POST", "/v1/tools/nothing/call", '{"arguments": {"x": VALUES}}', 200),
+}
+MCP = {
+    "inputs": ('"name": "run_code", "arguments": {"code": "len(x)", "inputs": {"x": VALUES}}', 200),
+    "wrong code": ('"name": "run_code", "arguments": {"code": VALUES}', 200),
+    "meta": ('"name": "run_code", "arguments": {}, "x": VALUES', 413),
+    "no JSON": ('"name": "run_code", "arguments": {"x": VALUES', 400),
+}
+
+
+class Watched:
+    """A server whose callbacks are watched."""
+
+    def __init__(self, url: str, slow: Path) -> None:
+        self.http, self._slow = httpx.Client(base_url=url, timeout=120), slow
+        self.http.get("/v1/health")
+        self.slow()
+
+    def send(self, method: str, path: str, body: str, headers: dict[str, str] | None = None) -> httpx.Response:
+        headers = {"content-type": "application/json", **(headers or {})}
+        return self.http.request(method, path, content=body.encode(), headers=headers)
+
+    def slow(self) -> list[str]:
+        """The callbacks since the last call of this that took too long."""
+        found = self._slow.read_text().splitlines()
+        self._slow.write_text("")
+        return found
+
+
+@pytest.fixture(scope="module")
+def watched(bare: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    folder = tmp_path_factory.mktemp("watched")
+    settings, slow = folder / "paddock.toml", folder / "slow"
+    settings.write_text(f'{Path(bare).read_text()}\n[store]\npath = "{folder}/paddock.db"\n')
+    slow.touch()
+    command = [sys.executable, "-m", watched_server.__name__, "serve", "--port", "0", "--config", str(settings)]
+    with begun(command, env={**os.environ, watched_server.VARIABLE: str(slow)}) as process:
+        server = Watched(address_of(process).removesuffix("/mcp"), slow)
+        assert server.send("POST", "/v1/runs", '{"code": "1"}').status_code == 200
+        server.slow()
+        with closing(server.http):
+            yield server
+
+
+@pytest.mark.parametrize("case", REST)
+def test_a_large_rest_request_does_not_block_the_loop(watched: Watched, case: str) -> None:
+    method, path, body, status = REST[case]
+    response = watched.send(method, path, body.replace("VALUES", OBJECTS))
+    assert (response.status_code, watched.slow()) == (status, [])
+
+
+@pytest.mark.parametrize("era", [ERA, "2025-11-25"])
+@pytest.mark.parametrize("case", MCP)
+def test_a_large_mcp_message_does_not_block_the_loop(watched: Watched, case: str, era: str) -> None:
+    params, status = MCP[case]
+    headers: dict[str, str] = {**ACCEPT, "mcp-protocol-version": era}
+    if era == ERA:
+        headers |= {"mcp-method": "tools/call", "mcp-name": "run_code"}
+    else:
+        hello: Any = watched.http.post("/mcp", json=HELLO, headers=headers)
+        headers["mcp-session-id"] = hello.headers["mcp-session-id"]
+    end = "" if case == "no JSON" else "}}"
+    message = (
+        f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{{META if era == ERA else ""}{params}{end}'
+    )
+    response = watched.send("POST", "/mcp", message.replace("VALUES", OBJECTS), headers)
+    assert (response.status_code, watched.slow()) == (status, []), response.text[:500]
+    if case == "inputs":
+        assert "500000" in response.text
+
+
+def test_a_run_after_all_of_that_is_served(watched: Watched) -> None:
+    assert watched.send("POST", "/v1/runs", '{"code": "1 + 1"}').json()["output"] == 2
