@@ -144,6 +144,7 @@ _COROUTINE = "'coroutine'|got coroutine"
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 _ARGUMENTS = "(keyword|positional) arg|missing .* argument"
 _ANSWER_SHAPE = "If this is a tool's answer: a list or a plain value is in its key `result`, as in `answer['result']`."
+_WRAPPED = "The value of this tool is under the answer's key `result`: write `<wrapped>['result']`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
 _LOST_THIS = "`this` is undefined here: call the method on its object, or use an arrow function."
@@ -269,6 +270,8 @@ _PYTHON = (
     Hint("TypeError", r"keyword arg|positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
     Hint("TypeError", "string indices must be", _ANSWER_SHAPE, when="has called"),
+    Hint("KeyError", "", _WRAPPED),
+    Hint("TypeError|AttributeError", r"""['"]dict['"]""", _WRAPPED),
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
     Hint("KeyError", "", "No row or column has this label. Labels are: <keys>.", r"\.(loc|at)\["),

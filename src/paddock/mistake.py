@@ -92,6 +92,7 @@ class Mistake:
             "keys": listed(finished.keys),
             "parameters": listed(name for name in finished.keys if name not in ("self", "cls")),
             "values": "; ".join(self._few_values()),
+            "wrapped": self._wrapped_answer(),
             "tools": listed(plan.tools),
             "files": listed(self.file_names()),
             "inputs": listed(self.plan.inputs_json),
@@ -113,6 +114,13 @@ class Mistake:
     def values(self) -> dict[str, str]:
         """The variables in the failing code."""
         return {name: text for name, _, text in (entry.partition(" = ") for entry in self.finished.values)}
+
+    def _wrapped_answer(self) -> str:
+        """The variable with a tool's answer whose list or plain value is under `result`, if the error is about it."""
+        if not self.calls:
+            return ""
+        names = [name for name, text in self.values.items() if text == "a dict with the keys result"]
+        return names[0] if names else "answer" if self.finished.keys == ("result",) else ""
 
     def _few_values(self) -> Iterable[str]:
         left = VALUES_CHARACTERS

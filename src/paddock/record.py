@@ -58,6 +58,8 @@ class RunRecord:
         self._reached_line: int | None = None  # shortly before the run's time was over
         self.calls: tuple[Call, ...] = ()
         self.warnings: tuple[str, ...] = ()
+        self.effects: tuple[str, ...] = ()
+        """Warnings for a run that failed: what calls may have changed."""
         self.artifacts: tuple[Artifact, ...] = ()
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
@@ -109,7 +111,7 @@ class RunRecord:
             truncated=tuple(self._truncated),
             logs=tuple(self._logs),
             error=error,
-            warnings=(*finished.warnings, *self.warnings),
+            warnings=(*finished.warnings, *self.warnings, *(() if error is None else self.effects)),
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,

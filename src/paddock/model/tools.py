@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+_READING = frozenset("get list search find read fetch query count describe show lookup".split())
+_FIRST_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*")
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 
 
@@ -38,6 +41,17 @@ class Tool:
     def full_name(self) -> str:
         """The tool's name in the catalogue: `server.name`."""
         return f"{self.server}.{self.name}" if self.server else self.name
+
+    @property
+    def may_write(self) -> bool:
+        """Whether a call may change something: as the tool declares, else unless its name begins like `get` or `list`.
+
+        For advice only. A name proves nothing.
+        """
+        if self.hints.read_only is not None:
+            return not self.hints.read_only
+        word = _FIRST_WORD.match(self.name)
+        return word is None or word[0].lower() not in _READING
 
     @property
     def id(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from paddock.guest.python import notices, streams, values
+from paddock.guest.python import answers, notices, streams, values
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.errors import FILE_NAME
 from paddock.jail import wire
@@ -50,7 +50,7 @@ def make_functions(channel: Channel) -> Functions:
             raise RuntimeError(answer.body.decode())
         result = _decode(answer.body.decode())
         last_keys[:] = islice(result, KEPT_KEYS) if type(result) is dict else ()
-        return result
+        return answers.wrapped(result)
 
     async def report_progress(done: float, total: float | None = None, message: str = "") -> None:
         """Report the script's progress."""
