@@ -36,6 +36,7 @@ class Mistake:
     plan: Plan
     packages: tuple[str, ...] = ()  # that Python scripts can import
     calls: int = 0  # tool calls that the script made
+    artifact: str = ""  # an artifact with the name of the file that the script could not open
 
     @property
     def type(self) -> str:
@@ -98,6 +99,7 @@ class Mistake:
             "inputs": listed(self.plan.inputs_json),
             "call": CALL[self.language],
             "keep": "create_artifact" if self.language == PYTHON else "codeExec.createArtifact",
+            "artifact": self._artifact(),
             "network": _NO_NETWORK["program" if self.is_program else "script"],
             "installed": self._installed(),
             # Inside an f-string, older versions do not allow the quotes around it.
@@ -114,6 +116,14 @@ class Mistake:
     def values(self) -> dict[str, str]:
         """The variables in the failing code."""
         return {name: text for name, _, text in (entry.partition(" = ") for entry in self.finished.values)}
+
+    def _artifact(self) -> str:
+        """How the script reads the artifact that it took for a file."""
+        if not self.artifact or self.is_program or self.artifact in self.file_names():
+            return ""
+        if self.language == JAVASCRIPT:
+            return f"(await codeExec.readArtifact({self.artifact!r})).content"
+        return f"(await read_artifact({self.artifact!r}))['content']"
 
     def _wrapped_answer(self) -> str:
         """The variable with a tool's answer whose list or plain value is under `result`, if the error is about it."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from io import StringIO
 
-from paddock.hints import hint_for
+from paddock.hints import hint_for, missing_file
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output, Reached
@@ -61,6 +61,8 @@ class RunRecord:
         self.effects: tuple[str, ...] = ()
         """Warnings for a run that failed: what calls may have changed."""
         self.artifacts: tuple[Artifact, ...] = ()
+        self.mistaken_artifact = ""
+        """The artifact with the name of `missing_file`."""
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
         self.is_denial: Callable[[str], bool] = lambda text: False
@@ -69,6 +71,11 @@ class RunRecord:
     @property
     def verdict(self) -> Verdict | None:
         return None if self._finished is None else self._finished.verdict
+
+    @property
+    def missing_file(self) -> str:
+        """The name of the file that the script could not open, which may be an artifact's; else empty."""
+        return "" if self._finished is None or self._plan.mode == "script" else missing_file(self._finished)
 
     def start(self) -> None:
         """Start the run's clock."""
@@ -202,15 +209,21 @@ class RunRecord:
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
             message = f"an allocation failed; the limit is {self._limit(name)}: {advice}"
-        hint = hint_for(finished, replace(self._plan, tools=self.functions), self._packages, len(self.calls))
+        failed_call = envelope.parse(message) if error_type in _TOOL_ERRORS else None
+        if failed_call is not None:
+            hints = tuple(failed_call["hints"])
+        else:
+            plan = replace(self._plan, tools=self.functions)
+            hint = hint_for(finished, plan, self._packages, len(self.calls), self.mistaken_artifact)
+            hints = (hint,) if hint else ()
         return RunError(
             type=error_type or "RuntimeError",
             message=message,
             line=finished.line,
             column=finished.column,
             traceback=envelope.shorten(finished.traceback),
-            envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
-            hints=(hint,) if hint else (),
+            envelope=failed_call,
+            hints=hints,
         )
 
 

@@ -268,6 +268,8 @@ class Paddock:
         record.calls, record.artifacts = broker.calls(), artifacts.created()
         record.is_denial, record.warnings = broker.is_denial, broker.warnings()
         record.effects = broker.effects()
+        if (name := record.missing_file) and await artifacts.exists(name):
+            record.mistaken_artifact = name
         return record
 
     async def _prepare(

@@ -159,10 +159,7 @@ class Broker:
         return tuple(self._misspelt)
 
     def effects(self) -> tuple[str, ...]:
-        """What the author of a run that failed must know before running it again: calls that may have changed something.
-
-        They succeeded, or were under way when the run ended.
-        """
+        """Sentences for a run that failed: which calls may have changed something, and would be repeated."""
         succeeded = _counted(self._writes, "ok")
         pending = _counted(self._writes, "cancelled")
         return (

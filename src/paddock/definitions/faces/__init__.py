@@ -206,8 +206,8 @@ def brief_message(message: str, traceback: str) -> str:
 
 
 def brief_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """The envelope of a failed call, without empty lists and without what its summary, the error's message, repeats."""
-    left_out = ("summary", "_envelope_version", *(("details",) if len(envelope["details"]) == 1 else ()))
+    """The envelope of a failed call, without empty lists and without what the error has: its message and hints."""
+    left_out = ("summary", "hints", "_envelope_version", *(("details",) if len(envelope["details"]) == 1 else ()))
     return {name: value for name, value in envelope.items() if name not in left_out and value != []}
 
 

@@ -37,7 +37,7 @@ class WrappedAnswer(dict[str, Any]):
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]
         _note("the table has the one column 'result'", library="pandas.")
-        return dict.keys(self)  # type: ignore[return-value]
+        return dict.keys(self)
 
     def __contains__(self, item: object) -> bool:
         if type(item) in _COMPARED and item != KEY and _has(dict.get(self, KEY), item):
@@ -49,7 +49,7 @@ class WrappedAnswer(dict[str, Any]):
             _note("the answer itself never equals a plain value")
         return dict.__eq__(self, other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __bool__(self) -> bool:
         if not dict.get(self, KEY) and len(_doubts) < MAX_DOUBTS and (line := _script_line()) is not None:
@@ -77,7 +77,6 @@ def wrapped(answer: Any) -> Any:
     if type(answer) is not dict or KEY not in answer or isinstance(answer[KEY], dict) or answer.keys() - _KEYS:
         return answer
     return WrappedAnswer(answer)
-
 
 
 def warn(*, except_line: int | None = None) -> None:

@@ -76,7 +76,10 @@ def make_functions(channel: Channel) -> Functions:
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         result: dict[str, Any] = _decode(answer.header.decode())
-        return result if result.get("success") else _no_artifact(filename, result)
+        if not result.get("success"):
+            return _no_artifact(filename, result)
+        notices.note_kept(filename)
+        return result
 
     async def read_artifact(ref: str) -> dict[str, Any]:
         """The content of an artifact: a str if it is text, otherwise bytes."""

@@ -104,6 +104,7 @@ def _warn(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: st
         return
     with contextlib.suppress(Exception):
         tasks.warn()
+        namespace.warn_of_hidden(received.inputs, names)
         answers.warn(except_line=outcome.error.get("line"))
         if outcome.status == "raised":
             return  # it has to run again anyway
