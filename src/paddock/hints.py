@@ -588,7 +588,7 @@ _LAST = (
     Hint(_FILE_TYPES, _NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
     Hint(_FILE_TYPES, _NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
     Hint(_FILE_TYPES, _NO_FILE, "It is an artifact: read_csv(io.StringIO(<artifact>)).", r"\bread_(csv|json|table)\("),
-    Hint(_FILE_TYPES, _NO_FILE, "It is an artifact: its content is `<artifact>`."),
+    Hint(_FILE_TYPES, _NO_FILE, "It is an artifact: use `<artifact>`."),
     Hint(_FILE_TYPES, _NO_FILE, remedies.near_file),
     Hint(_FILE_TYPES, _NO_FILE, "Attached files are in /files: <files>."),
     Hint(_FILE_TYPES, _NO_FILE, _FILE_OF_EARLIER_PROGRAM, when="program"),

@@ -19,6 +19,8 @@ SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
 LISTED_NAMES = 10
 VALUES_CHARACTERS = 160
+WRAPPED = "a dict with the keys result"
+"""How a guest shows the answer of a tool whose list or plain value is under `result`."""
 _NO_NETWORK = {
     "program": "Programs have no network: put the data into the program.",
     "script": "Scripts have no network: call a tool, or pass the data in.",
@@ -129,16 +131,15 @@ class Mistake:
         """The variable with a tool's answer whose list or plain value is under `result`, if the error is about it."""
         if not self.calls:
             return ""
-        names = [name for name, text in self.values.items() if text == "a dict with the keys result"]
+        names = [name for name, text in self.values.items() if text == WRAPPED]
         return names[0] if names else "answer" if self.finished.keys == ("result",) else ""
 
     def _few_values(self) -> Iterable[str]:
         left = VALUES_CHARACTERS
         for entry in self.finished.values:
             value = entry.partition(" = ")[2]
-            is_vague = value == "None" or re.fullmatch(
-                r"a \w+|.*first a coroutine", value
-            )  # the error or the hint says so already
+            # The error or the hint says so already.
+            is_vague = value in ("None", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry

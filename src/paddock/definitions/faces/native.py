@@ -36,7 +36,7 @@ CALLS_BYTES = 8000
 """How much of the calls of a run that did not end by itself is shown."""
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
-STORED_FILE = "A script reads a stored artifact without `files`: `(await read_artifact(name))['content']`."
+STORED_FILE = "Artifacts need no `files`: use `(await read_artifact(name))['content']`."
 _TOOLS = (
     '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
     "`asyncio.gather`. A list or text is returned as {{result: …}}. A failed call raises RuntimeError; its text is "
@@ -112,7 +112,7 @@ def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
     is_name = any(
         each["path"].startswith("files") and each["received_type"] == "string" for each in envelope["details"]
     )
-    return envelope_response({**envelope, "hints": [STORED_FILE, *envelope["hints"]]} if is_name else envelope)
+    return envelope_response({**envelope, "hints": [STORED_FILE]} if is_name else envelope)
 
 
 def preview(output_json: str) -> str:

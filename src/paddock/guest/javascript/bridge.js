@@ -124,7 +124,7 @@
   function warnOfMisuses(exceptLine) {
     MapPrototypeForEach(misuses, (text, line) => {
       if (line === exceptLine) return;
-      host.warn('Line ' + line + ': ' + text + '; the value of this tool is in answer.result.');
+      host.warn('On line ' + line + ', ' + text + '; the value of this tool is in answer.result.');
     });
     MapPrototypeClear(misuses);
   }

@@ -86,7 +86,7 @@ def warn(*, except_line: int | None = None) -> None:
             _notes.setdefault(line, "the answer itself is never empty")
     for line, text in sorted(_notes.items()):
         if line != except_line:
-            notices.warn(f'Line {line}: {text}; the value of this tool is in answer["{KEY}"].')
+            notices.warn(f'On line {line}, {text}; the value of this tool is in answer["{KEY}"].')
 
 
 def _note(text: str, library: str = "") -> None:
