@@ -5,6 +5,8 @@ Found when a reader who saw only `tools/list` and the answers did twenty everyda
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.models.cases import Case, execute, js, r3, r5, run, ts
 
 _ORDERS = "a = await call_tool('crm.list_orders', {})\n"
@@ -19,7 +21,7 @@ _READ = "(await read_artifact('stored.csv'))['content']"
 _JS_READ = "(await codeExec.readArtifact('stored.csv')).content"
 
 
-def node(code: str, line: int | None, cause: str | None, fix: str, **more: object) -> Case:
+def node(code: str, line: int | None, cause: str | None, fix: str, **more: Any) -> Case:
     return run(code, line, cause, fix, language="node", **more)
 
 
