@@ -204,7 +204,7 @@ class RunRecord:
             where = ""
             if finished.verdict is Verdict.TIMEOUT and self._reached_line:
                 finished = replace(finished, line=self._reached_line)
-                where = f" on line {finished.line}"
+                where = f" at about line {finished.line}"
             message = f"{f'{message}; ' if message else ''}the limit {self._limit(name)} was reached{where}: {advice}"
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]

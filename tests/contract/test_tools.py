@@ -440,7 +440,7 @@ async def test_a_failed_run_says_which_call_had_no_answer(rig: Rig) -> None:
         await asyncio.Event().wait()
 
     result = await rig.run("await pay({'amount': 5})", pay, limits={"wall_seconds": 3})
-    assert result.warnings == ("Under way at the end, with unknown effect: pay.",)
+    assert result.warnings == ("Without an answer at the end: pay; its effect is unknown.",)
 
 
 async def test_the_hints_of_an_error_are_those_of_its_envelope(rig: Rig) -> None:

@@ -88,7 +88,8 @@ class Broker:
         self._calls: dict[int, Call] = {}
         self._misspelt: dict[str, None] = {}  # the warnings about misspelt fields, each once
         self._denials: set[int] = set()
-        self._writes: Counter[tuple[str, Status]] = Counter()  # calls that may have changed something
+        self._writes: Counter[str] = Counter()  # successful calls that may have changed something, by tool
+        self._unanswered: Counter[str] = Counter()  # calls without an answer when the run ended, by tool
         self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}
         """Outcomes that are not journalled yet, by call id, each with the secrets that its answer may repeat."""
         self.concluding: set[asyncio.Task[Any] | None] = set()
@@ -123,8 +124,10 @@ class Broker:
                 # A script must not keep a call off the list by ending before the answer.
                 status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
                 warnings, milliseconds = tuple(record.warnings), round(seconds * 1000, 3)
-                if tool is not None and tool.may_write:
-                    self._writes[tool.full_name, status] += 1
+                if status == "cancelled":
+                    self._unanswered[record.name] += 1
+                elif status == "ok" and tool is not None and tool.may_write:
+                    self._writes[tool.full_name] += 1
                 self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
@@ -159,12 +162,11 @@ class Broker:
         return tuple(self._misspelt)
 
     def effects(self) -> tuple[str, ...]:
-        """Sentences for a run that failed: which calls may have changed something, and would be repeated."""
-        succeeded = _counted(self._writes, "ok")
-        pending = _counted(self._writes, "cancelled")
+        """Sentences for a run that failed: which calls a rerun would repeat, and which had no answer."""
+        succeeded, unanswered = _counted(self._writes), _counted(self._unanswered)
         return (
             *((f"Succeeded before the failure: {succeeded}; a rerun repeats it.",) if succeeded else ()),
-            *((f"Under way at the end, with unknown effect: {pending}.",) if pending else ()),
+            *((f"Without an answer at the end: {unanswered}; its effect is unknown.",) if unanswered else ()),
         )
 
     def is_denial(self, text: str) -> bool:
@@ -315,11 +317,10 @@ class Broker:
         return _failure(envelope.with_meta(failure, normalized=record.notes))
 
 
-def _counted(calls: Mapping[tuple[str, Status], int], wanted: Status) -> str:
-    """The tools whose calls have this status, and how often each was called."""
-    counts = [(name, count) for (name, status), count in calls.items() if status == wanted]
-    more = f" and {len(counts) - LISTED_TOOLS} other tools" if len(counts) > LISTED_TOOLS else ""
-    names = (name if count == 1 else f"{name} ({count} times)" for name, count in counts[:LISTED_TOOLS])
+def _counted(calls: Counter[str]) -> str:
+    """The names of tools, with the number of calls of each."""
+    more = f" and {len(calls) - LISTED_TOOLS} other tools" if len(calls) > LISTED_TOOLS else ""
+    names = (name if count == 1 else f"{name} ({count} times)" for name, count in list(calls.items())[:LISTED_TOOLS])
     return ", ".join(names) + more
 
 

@@ -219,7 +219,7 @@ def failed_call_note(error: RunError) -> tuple[str, ...]:
 def reached_line(result: RunResult) -> str:
     """Which line a program that ran out of time had reached: its own stderr cannot say."""
     line = result.error.line if result.verdict is Verdict.TIMEOUT and result.error is not None else None
-    return f"It was on line {line}. " if line else ""
+    return f"It was at about line {line}. " if line else ""
 
 
 def warning_lines(warnings: Iterable[str]) -> str:

@@ -67,7 +67,7 @@ def warn_of_files(folder: str, attached: Iterable[str], *, may_keep: bool) -> No
     shown = ", ".join(name[:60] for name in sorted(names)[:SHOWN_NAMES])
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     keep = (
-        "keep one with `await create_artifact(name, content)`"
+        "keep one with `await create_artifact(name, open(name, 'rb').read())`"
         if may_keep
         else "files are deleted after the run; print what you need of them"
     )
