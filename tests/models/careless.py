@@ -44,6 +44,7 @@ ANSWERS = {
         None,
         "never empty",
     ),
+    "an invented key with a default": run(f"{_ORDERS}return a.get('orders', [])", 2, None, "no such key"),
     "text plus an answer": run(f"{_CONTACT}return 'id: ' + a", 2, "concatenate", "write `a['result']`"),
     "a method of an answer": execute(f"{_CONTACT}return a.upper()", 2, "upper", "write `a['result']`"),
     "the length of an answer in JavaScript": js(f"{_JS_ORDERS}return a.length", 2, None, _JS_UNWRAP),

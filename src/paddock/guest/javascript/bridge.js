@@ -22,6 +22,7 @@
   const MESSAGE_CHARACTERS = 1000;
   const SHOWN_CHARACTERS = 60; // of a name in a warning
   const ARTIFACT_CHARACTERS = 16 << 20;
+  const MISUSES = 3; // lines that are named
   const WATCHED = ['length', '0'];
   const { toPrimitive } = Symbol;
 
@@ -122,8 +123,9 @@
 
   // Warns of what was noted, except on the line of the run's error, whose hint says the same.
   function warnOfMisuses(exceptLine) {
+    let count = 0;
     MapPrototypeForEach(misuses, (text, line) => {
-      if (line === exceptLine) return;
+      if (line === exceptLine || ++count > MISUSES) return;
       host.warn('On line ' + line + ', ' + text + '; the value of this tool is in answer.result.');
     });
     MapPrototypeClear(misuses);

@@ -7,7 +7,8 @@ other, and notes where the script uses it so; the result of the run then has a w
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, KeysView
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from opcode import opmap
 from types import FrameType
 from typing import Any
 
@@ -16,10 +17,12 @@ from paddock.guest.python.errors import FILE_NAME
 
 KEY = "result"
 MAX_DOUBTS = 100
+MAX_WARNINGS = 3
 _KEYS = {KEY, "_attachments"}
+_GET_LEN = opmap["GET_LEN"]
 _COMPARED = (str, int, float, bool, type(None))
 _notes: dict[int, str] = {}  # by line, the first of each
-_doubts: list[tuple[WrappedAnswer, int]] = []  # answers that were tested for emptiness, and where
+_doubts: list[tuple[WrappedAnswer, int, str]] = []  # notes on answers of which `result` may never be read
 
 
 class WrappedAnswer(dict[str, Any]):
@@ -28,7 +31,9 @@ class WrappedAnswer(dict[str, Any]):
     __slots__ = ("is_unwrapped",)
 
     def __len__(self) -> int:
-        _note("len(answer) counts its keys")
+        caller = sys._getframe(1)  # noqa: SLF001
+        if caller.f_code.co_code[caller.f_lasti] != _GET_LEN:  # a `case` with a mapping pattern uses it
+            _note("len(answer) counts its keys")
         return dict.__len__(self)
 
     def __iter__(self) -> Iterator[str]:
@@ -52,8 +57,8 @@ class WrappedAnswer(dict[str, Any]):
     __hash__ = None
 
     def __bool__(self) -> bool:
-        if not dict.get(self, KEY) and len(_doubts) < MAX_DOUBTS and (line := _script_line()) is not None:
-            _doubts.append((self, line))
+        if not dict.get(self, KEY):
+            self._doubt("the answer itself is never empty")
         return True
 
     def __getitem__(self, key: str) -> Any:
@@ -61,8 +66,24 @@ class WrappedAnswer(dict[str, Any]):
         return dict.__getitem__(self, key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        self.is_unwrapped = True
+        if key == KEY:
+            self.is_unwrapped = True
+        elif not dict.__contains__(self, key):
+            self._doubt("the answer has no such key")
         return dict.get(self, key, default)
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
+        self.is_unwrapped = True
+        return dict.items(self)
+
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]
+        self.is_unwrapped = True
+        return dict.values(self)
+
+    def _doubt(self, text: str) -> None:
+        """Note a use that is right only in a script that also reads `result`."""
+        if len(_doubts) < MAX_DOUBTS and (line := _script_line()) is not None:
+            _doubts.append((self, line, text))
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self.items()),)  # a copy is an ordinary dict
@@ -81,12 +102,12 @@ def wrapped(answer: Any) -> Any:
 
 def warn(*, except_line: int | None = None) -> None:
     """Turn the notes into warnings, except those about the line of the run's error, whose hint says the same."""
-    for answer, line in _doubts:
+    for answer, line, text in _doubts:
         if not hasattr(answer, "is_unwrapped"):
-            _notes.setdefault(line, "the answer itself is never empty")
-    for line, text in sorted(_notes.items()):
-        if line != except_line:
-            notices.warn(f'On line {line}, {text}; the value of this tool is in answer["{KEY}"].')
+            _notes.setdefault(line, text)
+    _notes.pop(except_line or 0, None)
+    for line, text in sorted(_notes.items())[:MAX_WARNINGS]:
+        notices.warn(f'On line {line}, {text}; the value of this tool is in answer["{KEY}"].')
 
 
 def _note(text: str, library: str = "") -> None:
