@@ -41,6 +41,7 @@ def warnings_of(code: str, value: Any, **options: Any) -> list[str]:
         ("a == 'ok'", "ok", "the answer itself never equals a plain value"),
         ("if not a: pass", [], "the answer itself is never empty"),
         ("a.get('orders', [])", [1], "the answer has no such key"),
+        ("if a.get('success'): pass", "contact-1", "the answer has no such key"),
     ],
 )
 def test_a_use_that_takes_the_answer_for_its_value_is_a_warning(code: str, value: Any, told: str) -> None:
@@ -57,7 +58,8 @@ def test_a_use_that_takes_the_answer_for_its_value_is_a_warning(code: str, value
         ("if a: pass", [1]),
         ("a and a['result']", []),
         ("a.get('orders') or a.get('result')", [1]),
-        ("if a.get('error'): pass\nimport json\njson.dumps(a)", [1]),
+        ("if a.get('error'): pass", [1]),
+        ("if a.get('name'): pass\nimport json\njson.dumps(a)", [1]),
         ("import json, pprint\njson.dumps(a, indent=1), pprint.pformat(a), repr(a), {**a}, dict(a)", [1]),
         ("match a:\n    case {'result': [first]}: pass", [1]),
     ],

@@ -228,6 +228,7 @@
   function exited(code) {
     const number = (Number(process.exitCode ?? code) || 0) & 0xff;
     if (number === 0 && !isOver) {
+      realm.bridge.warnOfMisuses();
       warnOfFiles();
       if (isProgram && streams.stdout === undefined && streams.stderr === undefined) failures.warnOfNothing(true);
     }

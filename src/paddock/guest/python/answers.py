@@ -20,6 +20,7 @@ MAX_DOUBTS = 100
 MAX_WARNINGS = 3
 _KEYS = {KEY, "_attachments"}
 _GET_LEN = opmap["GET_LEN"]
+_OF_ERRORS = ("error", "errors", "isError")  # a failed call raises, so their absence is as expected
 _COMPARED = (str, int, float, bool, type(None))
 _notes: dict[int, str] = {}  # by line, the first of each
 _doubts: list[tuple[WrappedAnswer, int, str]] = []  # notes on answers of which `result` may never be read
@@ -68,7 +69,7 @@ class WrappedAnswer(dict[str, Any]):
     def get(self, key: str, default: Any = None) -> Any:
         if key == KEY:
             self.is_unwrapped = True
-        elif not dict.__contains__(self, key):
+        elif key not in _OF_ERRORS and not dict.__contains__(self, key):
             self._doubt("the answer has no such key")
         return dict.get(self, key, default)
 
