@@ -93,12 +93,23 @@ def test_the_configured_engine_is_used_by_default() -> None:
         ({"limits": {"calls": -1}}, BadLimit, "calls must be a positive, finite number, not -1"),
         ({"limits": {"calls": 10_001}}, LimitTooHigh, "calls may be at most 10000 here, not 10001"),
         ({"inputs": [1]}, BadInput, "inputs must be a mapping of names to JSON values, not list"),
-        ({"inputs": {"a b": 1}}, BadInput, "input 'a b' is not a valid variable name in python"),
-        ({"inputs": {"": 1}}, BadInput, "input '' is not a valid variable name in python"),
-        ({"inputs": {"1a": 1}}, BadInput, "input '1a' is not a valid variable name in python"),
-        ({"inputs": {"class": 1}}, BadInput, "input 'class' is not a valid variable name in python"),
-        ({"inputs": {"None": 1}}, BadInput, "input 'None' is not a valid variable name in python"),
-        ({"inputs": {5: 1}}, BadInput, "input 5 is not a valid variable name in python"),
+        *(
+            (
+                {"inputs": {name: 1}},
+                BadInput,
+                f"input {name!r} is not a valid variable name in python; name it {other!r}, or put it inside another "
+                f"input, as in {{'data': {{{str(name)!r}: …}}}}",
+            )
+            for name, other in {
+                "a b": "a_b",
+                "order-ids": "order_ids",
+                "": "input_",
+                "1a": "input_1a",
+                "class": "input_class",
+                "None": "input_None",
+                5: "input_5",
+            }.items()
+        ),
         (
             {"inputs": {"__paddock_result": 1}},
             BadInput,

@@ -106,6 +106,13 @@ class RunArtifacts:
         self._publish(artifact)
         return ArtifactAnswer({"success": True, "id": artifact.id, "url": artifact.url, **_metadata(artifact)})
 
+    async def exists(self, ref: str) -> bool:
+        """Whether the script can read this artifact."""
+        try:
+            return await self._store.read(ref) is not None
+        except PaddockError:
+            return False
+
     async def create(self, filename: str, content: bytes, file_type: str) -> Mapping[str, Any]:
         """Store content that a tool returned. Returns what `create_artifact` would return in the script."""
         call = ArtifactCall(AFTER_SCRIPT + len(self._created), "create", filename, file_type, content)

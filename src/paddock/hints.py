@@ -16,7 +16,7 @@ from keyword import kwlist
 from typing import NamedTuple
 
 from paddock import remedies
-from paddock.mistake import Mistake
+from paddock.mistake import SEARCHED_CHARACTERS, Mistake
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
@@ -57,11 +57,18 @@ class Hint(NamedTuple):
         return _FACT.sub(lambda fact: facts[fact[1]], self.text) if all(facts.values()) else None
 
 
-def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), calls: int = 0) -> str:
-    """The hint for this error, or an empty string."""
+def missing_file(finished: Finished) -> str:
+    """The name of the file that the script could not open; empty if it failed otherwise."""
+    is_file = finished.verdict is Verdict.RAISED and finished.error_type in _FILE_TYPES.split("|")
+    found = re.search(_NO_FILE, finished.error_message[:SEARCHED_CHARACTERS]) if is_file else None
+    return found["name"] if found else ""
+
+
+def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), calls: int = 0, artifact: str = "") -> str:
+    """The hint for this error, or an empty string. `artifact` has the name of the file that the script misses."""
     if finished.verdict not in (Verdict.RAISED, Verdict.REJECTED):
         return _TOO_LONG if finished.verdict is Verdict.TIMEOUT else ""
-    mistake = Mistake(finished, plan, tuple(packages), calls)
+    mistake = Mistake(finished, plan, tuple(packages), calls, artifact)
     if mistake.is_own:
         return ""
     found = next((text for hint in HINTS[mistake.language] if (text := hint.text_for(mistake))), "")
@@ -144,6 +151,7 @@ _COROUTINE = "'coroutine'|got coroutine"
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 _ARGUMENTS = "(keyword|positional) arg|missing .* argument"
 _ANSWER_SHAPE = "If this is a tool's answer: a list or a plain value is in its key `result`, as in `answer['result']`."
+_WRAPPED = "The value of this tool is under the answer's key `result`: write `<wrapped>['result']`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
 _LOST_THIS = "`this` is undefined here: call the method on its object, or use an arrow function."
@@ -269,6 +277,8 @@ _PYTHON = (
     Hint("TypeError", r"keyword arg|positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
     Hint("TypeError", "string indices must be", _ANSWER_SHAPE, when="has called"),
+    Hint("KeyError", "", _WRAPPED),
+    Hint("TypeError|AttributeError", r"""['"]dict['"]""", _WRAPPED),
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
     Hint("KeyError", "", "No row or column has this label. Labels are: <keys>.", r"\.(loc|at)\["),
@@ -508,6 +518,7 @@ _JAVASCRIPT = (
     Hint("", r"Cannot find (module|package) '(axios|node-fetch|got|undici|request|ws)'", "<network>"),
     Hint("", r"Cannot find (module|package)|Failed to resolve module", _NO_NPM),
     Hint("ReferenceError", "this is not initialized|Must call super", "Call super(...) first in the constructor."),
+    Hint("ReferenceError", r"(?P<name>[\w$]++)'? (before init|is not init)", remedies.hidden_input),
     Hint("ReferenceError", "before initialization|not initialized", "Move the declaration above its first use."),
     # Values.
     Hint(
@@ -576,6 +587,8 @@ _LAST = (
     # Files.
     Hint(_FILE_TYPES, _NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
     Hint(_FILE_TYPES, _NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
+    Hint(_FILE_TYPES, _NO_FILE, "It is an artifact: read_csv(io.StringIO(<artifact>)).", r"\bread_(csv|json|table)\("),
+    Hint(_FILE_TYPES, _NO_FILE, "It is an artifact: use `<artifact>`."),
     Hint(_FILE_TYPES, _NO_FILE, remedies.near_file),
     Hint(_FILE_TYPES, _NO_FILE, "Attached files are in /files: <files>."),
     Hint(_FILE_TYPES, _NO_FILE, _FILE_OF_EARLIER_PROGRAM, when="program"),
@@ -583,6 +596,7 @@ _LAST = (
     Hint("Error", "ENOENT", "There is no such program here: do it in the script itself."),
     # Names.
     Hint(_NAME_TYPES, r"\b(?P<name>inputs)'? is not defined", "Each input is a variable of its own: <inputs>."),
+    Hint(_NAME_TYPES, _UNDEFINED, remedies.server_tool, r"\b<name>\s*\(", "script"),
     Hint(_NAME_TYPES, _UNDEFINED, remedies.other_word),
     Hint(_NAME_TYPES, _UNDEFINED, remedies.missing_import),
     Hint(_NAME_TYPES, rf"\b(?P<name>{_BRIDGE})'? is not defined", _NO_BRIDGE, when="program"),

@@ -19,6 +19,8 @@ SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
 LISTED_NAMES = 10
 VALUES_CHARACTERS = 160
+WRAPPED = "a dict with the keys result"
+"""How a guest shows the answer of a tool whose list or plain value is under `result`."""
 _NO_NETWORK = {
     "program": "Programs have no network: put the data into the program.",
     "script": "Scripts have no network: call a tool, or pass the data in.",
@@ -36,6 +38,7 @@ class Mistake:
     plan: Plan
     packages: tuple[str, ...] = ()  # that Python scripts can import
     calls: int = 0  # tool calls that the script made
+    artifact: str = ""  # an artifact with the name of the file that the script could not open
 
     @property
     def type(self) -> str:
@@ -92,11 +95,13 @@ class Mistake:
             "keys": listed(finished.keys),
             "parameters": listed(name for name in finished.keys if name not in ("self", "cls")),
             "values": "; ".join(self._few_values()),
+            "wrapped": self._wrapped_answer(),
             "tools": listed(plan.tools),
             "files": listed(self.file_names()),
             "inputs": listed(self.plan.inputs_json),
             "call": CALL[self.language],
             "keep": "create_artifact" if self.language == PYTHON else "codeExec.createArtifact",
+            "artifact": self._artifact(),
             "network": _NO_NETWORK["program" if self.is_program else "script"],
             "installed": self._installed(),
             # Inside an f-string, older versions do not allow the quotes around it.
@@ -114,13 +119,27 @@ class Mistake:
         """The variables in the failing code."""
         return {name: text for name, _, text in (entry.partition(" = ") for entry in self.finished.values)}
 
+    def _artifact(self) -> str:
+        """How the script reads the artifact that it took for a file."""
+        if not self.artifact or self.is_program or self.artifact in self.file_names():
+            return ""
+        if self.language == JAVASCRIPT:
+            return f"(await codeExec.readArtifact({self.artifact!r})).content"
+        return f"(await read_artifact({self.artifact!r}))['content']"
+
+    def _wrapped_answer(self) -> str:
+        """The variable with a tool's answer whose list or plain value is under `result`, if the error is about it."""
+        if not self.calls:
+            return ""
+        names = [name for name, text in self.values.items() if text == WRAPPED]
+        return names[0] if names else "answer" if self.finished.keys == ("result",) else ""
+
     def _few_values(self) -> Iterable[str]:
         left = VALUES_CHARACTERS
         for entry in self.finished.values:
             value = entry.partition(" = ")[2]
-            is_vague = value == "None" or re.fullmatch(
-                r"a \w+|.*first a coroutine", value
-            )  # the error or the hint says so already
+            # The error or the hint says so already.
+            is_vague = value in ("None", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry

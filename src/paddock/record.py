@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from io import StringIO
 
-from paddock.hints import hint_for
+from paddock.hints import hint_for, missing_file
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output, Reached
@@ -58,7 +58,11 @@ class RunRecord:
         self._reached_line: int | None = None  # shortly before the run's time was over
         self.calls: tuple[Call, ...] = ()
         self.warnings: tuple[str, ...] = ()
+        self.effects: tuple[str, ...] = ()
+        """Warnings for a run that failed: what calls may have changed."""
         self.artifacts: tuple[Artifact, ...] = ()
+        self.mistaken_artifact = ""
+        """The artifact with the name of `missing_file`."""
         self.has_side_effects = False
         """Whether the run may have changed something outside the sandbox."""
         self.is_denial: Callable[[str], bool] = lambda text: False
@@ -67,6 +71,11 @@ class RunRecord:
     @property
     def verdict(self) -> Verdict | None:
         return None if self._finished is None else self._finished.verdict
+
+    @property
+    def missing_file(self) -> str:
+        """The name of the file that the script could not open, which may be an artifact's; else empty."""
+        return "" if self._finished is None or self._plan.mode == "script" else missing_file(self._finished)
 
     def start(self) -> None:
         """Start the run's clock."""
@@ -109,7 +118,7 @@ class RunRecord:
             truncated=tuple(self._truncated),
             logs=tuple(self._logs),
             error=error,
-            warnings=(*finished.warnings, *self.warnings),
+            warnings=(*finished.warnings, *self.warnings, *(() if error is None else self.effects)),
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
@@ -195,20 +204,26 @@ class RunRecord:
             where = ""
             if finished.verdict is Verdict.TIMEOUT and self._reached_line:
                 finished = replace(finished, line=self._reached_line)
-                where = f" on line {finished.line}"
+                where = f" at about line {finished.line}"
             message = f"{f'{message}; ' if message else ''}the limit {self._limit(name)} was reached{where}: {advice}"
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
             message = f"an allocation failed; the limit is {self._limit(name)}: {advice}"
-        hint = hint_for(finished, replace(self._plan, tools=self.functions), self._packages, len(self.calls))
+        failed_call = envelope.parse(message) if error_type in _TOOL_ERRORS else None
+        if failed_call is not None:
+            hints = tuple(failed_call["hints"])
+        else:
+            plan = replace(self._plan, tools=self.functions)
+            hint = hint_for(finished, plan, self._packages, len(self.calls), self.mistaken_artifact)
+            hints = (hint,) if hint else ()
         return RunError(
             type=error_type or "RuntimeError",
             message=message,
             line=finished.line,
             column=finished.column,
             traceback=envelope.shorten(finished.traceback),
-            envelope=envelope.parse(message) if error_type in _TOOL_ERRORS else None,
-            hints=(hint,) if hint else (),
+            envelope=failed_call,
+            hints=hints,
         )
 
 

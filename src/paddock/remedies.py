@@ -10,6 +10,7 @@ import re
 from paddock import replacements
 from paddock.mistake import Mistake, listed
 from paddock.model.spelling import within_edits
+from paddock.model.tools import server_tool_advice
 from paddock.replacements import JAVASCRIPT, PYTHON
 
 _IN_PLACE = r"(?: *+[\w.\[\]'\"]+\.(sort|append|extend|reverse|insert|shuffle|update|add)\(|[^=].*\b(inplace=True))"
@@ -63,6 +64,17 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
 def other_word(mistake: Mistake, found: re.Match[str]) -> str | None:
     """What a name of another language or of a notebook is called here."""
     return replacements.WORDS[mistake.language].get(found["name"])
+
+
+def server_tool(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a tool of the server that a script calls as if it were a function."""
+    return server_tool_advice(found["name"], mistake.language) or None
+
+
+def hidden_input(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a variable of JavaScript with the name of an input, from which it is computed."""
+    name = found["name"]
+    return f"`{name}` is an input: give the new variable another name." if name in mistake.plan.inputs_json else None
 
 
 def missing_import(mistake: Mistake, found: re.Match[str]) -> str | None:

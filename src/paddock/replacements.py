@@ -72,7 +72,8 @@ _PYTHON_WORDS = {
     "console": "`print(...)`",
     "callTool": f"`{CALL[PYTHON]}`",
     "reportProgress": "`await report_progress(done, total, message)`",
-    "codeExec": "`await create_artifact(file_name, content)`",
+    "codeExec createArtifact": "`await create_artifact(file_name, content)`",
+    "readArtifact": "`(await read_artifact(name))['content']`",
     "unicode": "`str`",
     "xrange": "`range`",
 }
@@ -87,7 +88,8 @@ _JAVASCRIPT_WORDS = {
     "range": "`for (let i = 0; i < n; i++)`",
     "call_tool": f"`{CALL[JAVASCRIPT]}`",
     "report_progress": "`reportProgress(done, total, message)`",
-    "create_artifact": "`await codeExec.createArtifact(fileName, content, fileType)`",
+    "create_artifact createArtifact": "`await codeExec.createArtifact(fileName, content, fileType)`",
+    "readArtifact": "`(await codeExec.readArtifact(name)).content`",
 }
 _NO_NODE = "Node's modules are not available in this tool. Use the language itself, tools and artifacts."
 WORDS = {
@@ -176,6 +178,7 @@ METHODS = {
             "flatten": "x.flat(Infinity)",
             "contains": "x.includes(item)",
             "create_artifact": "codeExec.createArtifact(fileName, content, fileType)",
+            "read_artifact": "(await codeExec.readArtifact(name)).content",
         }
     ),
 }

@@ -270,6 +270,9 @@ class Paddock:
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts = broker.calls(), artifacts.created()
         record.is_denial, record.warnings = broker.is_denial, broker.warnings()
+        record.effects = broker.effects()
+        if (name := record.missing_file) and await artifacts.exists(name):
+            record.mistaken_artifact = name
         return record
 
     async def _prepare(

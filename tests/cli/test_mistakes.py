@@ -22,7 +22,11 @@ MISTAKES = [
         "--input x: 'NaN' is not JSON (JSON has no NaN); text needs its own quotes: --input x='\"NaN\"'",
     ),
     (["-c", "1", "--input", "name"], "--input 'name' is not KEY=JSON; write for example --input prices='[1, 2, 3]'"),
-    (["-c", "1", "--input", "a b=1"], "input 'a b' is not a valid variable name in python"),
+    (
+        ["-c", "1", "--input", "a b=1"],
+        "input 'a b' is not a valid variable name in python; name it 'a_b', or put it inside another input, as in "
+        "{'data': {'a b': …}}",
+    ),
     (["-c", "1", "--inputs", "nowhere.json"], "--inputs nowhere.json: there is no such file"),
     (["nowhere.py"], "cannot read 'nowhere.py': there is no such file; to pass code itself, use -c"),
     (["/"], "cannot read '/': it is a directory, not a file"),

@@ -86,7 +86,9 @@ def started(code: Script) -> Script:
 async def stopped(rig: Rig, code: Script, wall_seconds: float) -> tuple[object, ...]:
     """How a guest that never ends was ended, and what is left of it."""
     result = await rig.run(started(code), hang, quick, limits={**QUICK, "wall_seconds": wall_seconds})
-    message = re.sub(r" on line \d+(?=:)", "", "" if result.error is None else result.error.message)  # Python says it
+    message = re.sub(
+        r" at about line \d+(?=:)", "", "" if result.error is None else result.error.message
+    )  # Python says it
     return result.verdict, result.stdout, result.output, result.error and (result.error.type, message)
 
 

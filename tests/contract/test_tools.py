@@ -376,3 +376,75 @@ async def test_what_json_lacks_is_no_argument(javascript_rig: Rig, value: str, s
     result = await javascript_rig.run(f"await orders({{ a: {value} }})", orders)
     assert result.error is not None
     assert (result.verdict, result.error.message, result.calls) == (Verdict.RAISED, said, ())
+
+
+def numbers() -> list[int]:
+    return [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (
+            Script("a = await numbers()\nlen(a)", "const a = await numbers()\na.length"),
+            ('len(answer) counts its keys; the value of this tool is in answer["result"].', "no `length`"),
+        ),
+        (
+            Script("a = await numbers()\n[x for x in a]", "const a = await numbers()\nreturn { first: a[0] }"),
+            ("iterating over the answer gives its keys", "no item 0; the value of this tool is in answer.result."),
+        ),
+    ],
+    ids=["length", "items"],
+)
+async def test_an_answer_that_is_taken_for_its_list_is_a_warning(
+    rig: Rig, script: Script, told: tuple[str, str]
+) -> None:
+    result = await rig.run(script, numbers)
+    assert result.verdict is Verdict.OK
+    warning = next(text for text in result.warnings if text.startswith("On line 2, "))
+    assert told[0 if rig.language == "python" else 1] in warning
+
+
+async def test_an_answer_whose_value_is_under_result_is_an_ordinary_object(rig: Rig) -> None:
+    script = Script(
+        "import json\na = await numbers()\n"
+        "[a, isinstance(a, dict), a == {'result': [1, 2, 3]}, json.dumps(a), dict(a), len(a['result']), bool(a)]",
+        "const a = await numbers()\n;[a, typeof a === 'object', Object.keys(a).length === 1, "
+        "JSON.stringify(a).replace(/[:,]/g, '$& '), { ...a }, a.result.length, Boolean(a)]",
+    )
+    result = await rig.run(script, numbers)
+    answer = {"result": [1, 2, 3]}
+    assert (result.output, result.warnings) == ([answer, True, True, json.dumps(answer), answer, 3, True], ())
+
+
+async def test_the_warnings_of_a_failed_run_name_the_calls_that_a_rerun_would_repeat(rig: Rig) -> None:
+    def create_contact(name: str) -> str:
+        return name
+
+    def list_contacts() -> list[str]:
+        return []
+
+    script = Script(
+        "for name in ['a', 'b']:\n    await create_contact({'name': name})\nawait list_contacts()\n1 / 0",
+        "for (const name of ['a', 'b']) await create_contact({ name })\nawait list_contacts()\nnull.x",
+    )
+    result = await rig.run(script, create_contact, list_contacts)
+    assert (result.verdict, result.warnings) == (
+        Verdict.RAISED,
+        ("Succeeded before the failure: create_contact (2 times); a rerun repeats it.",),
+    )
+
+
+async def test_a_failed_run_says_which_call_had_no_answer(rig: Rig) -> None:
+    async def pay(amount: int) -> None:
+        await asyncio.Event().wait()
+
+    result = await rig.run("await pay({'amount': 5})", pay, limits={"wall_seconds": 3})
+    assert result.warnings == ("Without an answer at the end: pay; its effect is unknown.",)
+
+
+async def test_the_hints_of_an_error_are_those_of_its_envelope(rig: Rig) -> None:
+    result = await rig.run(Script("await add({'aa': 1})", "await add({ aa: 1 })"), add)
+    assert result.error is not None
+    assert result.error.envelope is not None
+    assert result.error.hints == tuple(result.error.envelope["hints"]) != ()

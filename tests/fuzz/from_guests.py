@@ -15,7 +15,7 @@ from paddock.cli import render
 from paddock.config import Config, ToolsConfig
 from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.faces import FaceRequest, face_of, terminal
-from paddock.engines import type_checker
+from paddock.engines import monty_warnings, type_checker
 from paddock.engines.monty_source import instrument
 from paddock.errors import LintUnavailable
 from paddock.hints import hint_for
@@ -199,7 +199,7 @@ def hint(data: bytes) -> object:
         near=names[0] if names else (),
         keys=names[-1] if names else (),
     )
-    found = hint_for(finished, replace(PLAN, code=said["code"], language=language), ("pandas",), 1)
+    found = hint_for(finished, replace(PLAN, code=said["code"], language=language), ("pandas",), 1, "a.csv")
     assert "\n" not in found or "\n" in said["message"], found
     return found[:20]
 
@@ -236,6 +236,25 @@ def no_artifacts() -> Any:
     from paddock.store.memory import MemoryArtifacts
 
     return RunArtifacts(MemoryArtifacts())
+
+
+@target(
+    [{"call_tool('a')": 2, "f()": 0}, ["create_artifact('x') created no artifact: no."]],
+    raises=(msgspec.MsgspecError, UnicodeError),
+)
+def monty_notes(data: bytes) -> object:
+    """What a script on Monty says about its calls."""
+    return len(monty_warnings.from_notes(data.decode(errors="replace")))
+
+
+@target(
+    "a = await orders({})\nlen(a)\nfor x in a:\n    print(x)\n",
+    "rows = await call_tool('x')\nrows = rows\n[r for r in rows]",
+    tokens=["a = await f(", "len(a)", "for x in a", "in a", "\n", "  "],
+)
+def misread_answers(data: bytes) -> object:
+    """The source of a script, which the host searches for uses of an answer."""
+    return len(monty_warnings.misread_answers(text_of(data)))
 
 
 DECLARATIONS = "class Order(TypedDict, extra_items=Any):\n    a: int\nRow = TypedDict('Row', {'a b': int})\n"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.guest.conftest import Run
 
-KEEP = "keep one with `await create_artifact(name, content)`."
+KEEP = "keep one with `await create_artifact(name, open(name, 'rb').read())`."
 PRINT = "files are deleted after the run; print what you need of them."
 
 

@@ -64,15 +64,20 @@ async def execute(services: Services, code: str, definition: Definition = EXECUT
         return await client.call_tool("execute", {"code": code})
 
 
-def failure(result: Any) -> dict[str, Any]:
-    """The error envelope of a failed call, checked to be its only content, beside the line of a tool's failed call."""
+def failure(result: Any, *effects: str) -> dict[str, Any]:
+    """The error envelope of a failed call, checked to be its only content.
+
+    Beside it are the line of a tool's failed call, and `effects`: what other calls may have changed.
+    """
     assert (result.is_error, result.structured_content) == (True, None)
     shown, *notes = [block.text for block in result.content]
     said: dict[str, Any] = json.loads(shown)
     assert problems(said) == []
     is_own = said["tool"] == "execute" and said["error_kind"] != "tool_not_found"
-    told = [] if is_own else ["Warning: the call on line N failed."]
-    assert [re.sub(r"\d+", "N", note) for note in notes] == told
+    told = [*([] if is_own else ["the call on line N failed."]), *effects]
+    assert [re.sub(r"\d+", "N", line) for note in notes for line in note.splitlines()] == [
+        f"Warning: {each}" for each in told
+    ]
     return said
 
 

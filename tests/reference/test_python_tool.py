@@ -116,7 +116,7 @@ async def test_a_failing_program_is_reported_completely(services: Services) -> N
 async def test_a_timeout_is_reported_after_the_output(services: Services, code: str, text: str) -> None:
     result = await called(services, "python", {"code": code, "timeout": 1})
     shown, _, hint = result.content[0].text.partition("\nHint: ")
-    where = f"It was on line {len(code.splitlines())}."  # each is stopped on its last line
+    where = f"It was at about line {len(code.splitlines())}."  # each is stopped on its last line
     assert (shown, hint) == (text, f"{where} {TOO_LONG} If 1 s are not enough, pass a longer `timeout`.")
 
 

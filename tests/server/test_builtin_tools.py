@@ -24,6 +24,7 @@ from tests.docs import pages
 from tests.envelopes import SCHEMA, problems
 from tests.server.conftest import Connect
 from tests.server.shared_services import SharedServices, open_services
+from tests.server.test_mcp import named
 from tests.tools.upstreams import plain, shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -65,14 +66,49 @@ async def test_search_lists_one_tool_per_line_best_first(shared: SharedServices,
             "- shop.refund: Give back what was paid for an order, in whole or in part."
         )
         assert len((await said(client, "search", query="")).splitlines()) == 5
-        assert (
-            await said(client, "search", query="zzzz")
-            == "None of 5 tools matches. Try other words; `tags` gives an overview."
-        )
+        assert (await said(client, "search", query="zzzz")).startswith("None matches. The tools are: ")
         assert "- shop.refund" in await said(client, "search", query="", tags=["shop"])
-        assert await said(client, "search", query="", tags=["nope"]) == (
-            "None of 5 tools matches. Try other words; `tags` gives an overview."
-        )
+        assert (await said(client, "search", query="", tags=["nope"])).startswith("None matches. ")
+
+
+async def test_a_search_without_a_match_names_the_tools_if_there_are_few(shared: SharedServices) -> None:
+    async with connected(await shared.get(WITH_SHOP), "run_code") as client:
+        text = await said(client, "search", query="zebra")
+    assert text.startswith("None matches. The tools are: '")
+    assert "'shop.orders'" in text
+
+    many = tuple(named(f"tool_{number}") for number in range(21))
+    async with connected(await shared.get(tools=many), "run_code") as client:
+        text = await said(client, "search", query="zebra")
+    assert text == "None of 21 tools matches. Try other words; `tags` gives an overview."
+
+
+@pytest.mark.parametrize("name", ["shop.orders", "shop_orders", "shop__orders", "mcp__paddock__shop__orders", "orders"])
+@pytest.mark.parametrize(
+    ("code_tool", "call"),
+    [
+        ("run_code", 'call_tool("shop.orders", {...})'),
+        ("code-execution_execute", 'callTool("shop", "orders", {...})'),
+    ],
+)
+async def test_a_client_that_calls_an_upstreams_tool_is_told_how_a_script_calls_it(
+    shared: SharedServices, name: str, code_tool: str, call: str
+) -> None:
+    async with connected(await shared.get(WITH_SHOP), code_tool) as client:
+        result = await client.call_tool(name, {})
+    envelope = json.loads(result.content[0].text)
+    assert (envelope["error_code"], envelope["hints"]) == (
+        "TOOL_NOT_FOUND",
+        [f"Call it in a script, with {code_tool}: `return await {call}`."],
+    )
+
+
+async def test_an_unknown_tool_that_no_upstream_has_is_answered_with_the_tools_here(shared: SharedServices) -> None:
+    async with connected(await shared.get(WITH_SHOP), "run_code") as client:
+        result = await client.call_tool("run_cod", {})
+    envelope = json.loads(result.content[0].text)
+    assert envelope["hints"] == ["Did you mean 'run_code'?"]
+    assert envelope["summary"].startswith("There is no tool 'run_cod'. Tools here: run_code, ")
 
 
 async def test_search_and_get_schema_have_levels_of_detail(shared: SharedServices) -> None:

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from pydantic_monty import (
@@ -33,6 +33,7 @@ from pydantic_monty import (
 
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
+from paddock.engines.monty_warnings import NOTES, from_notes, is_wrapped, misread_answers
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
 from paddock.model.events import (
     Answer,
@@ -59,10 +60,7 @@ SUSPENSIONS = 10_000_000  # calls, file operations and sleeps; Monty's default a
 ARGUMENT_CHARACTERS = 16 * 1024 * 1024
 TOOL_NAME_CHARACTERS = 600  # longer names are cut; the broker refuses them anyway, because no tool has a name this long
 PROGRESS_CHARACTERS = 1000
-UNAWAITED_CHARACTERS = 100_000
-CALL_CHARACTERS = 100
-WARNINGS = 20
-_COUNTS = msgspec.json.Decoder(dict[str, Annotated[int, msgspec.Meta(ge=0, lt=2**31)]])
+NOTES_CHARACTERS = 100_000
 PROGRESS_EVENTS = 10_000  # per run; later ones are dropped
 MESSAGE_CHARACTERS = 64 * 1024
 LINE_CHARACTERS = 500
@@ -142,6 +140,7 @@ class MontyExecution:
         self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
         self._feeds = 0
+        self._has_wrapped_answer = False  # a list or a plain value under `result`
         self._has_bridge = False  # whether the script can call tools and create artifacts
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
@@ -205,7 +204,7 @@ class MontyExecution:
                     return _finished_from_error(error, failed_script, self._plan)
             else:
                 finished = await self._value() if script.stores_value else Finished(Verdict.OK)
-                return replace(finished, warnings=await self._unawaited()) if self._has_bridge else finished
+                return replace(finished, warnings=await self._warnings()) if self._has_bridge else finished
         raise AssertionError("the last variant is the original script")
 
     async def _variants(self) -> list[InstrumentedScript]:
@@ -250,19 +249,13 @@ class MontyExecution:
             return Finished(Verdict.RAISED, error_type="ValueError", error_message=TOO_DEEP)
         return Finished(Verdict.OK, text)
 
-    async def _unawaited(self) -> tuple[str, ...]:
-        """A warning for each call that the script made without `await`."""
+    async def _warnings(self) -> tuple[str, ...]:
+        misread = misread_answers(self._plan.code) if self._has_wrapped_answer else ()
         try:
-            complete = await self._feed(f"f'{{__paddock_dumps(__paddock_unawaited)[:{UNAWAITED_CHARACTERS}]}}'", {})
-            counts = _COUNTS.decode(str(complete.output))
+            complete = await self._feed(f"f'{{__paddock_dumps({NOTES})[:{NOTES_CHARACTERS}]}}'", {})
+            return (*from_notes(str(complete.output)), *misread)
         except (MontyError, msgspec.MsgspecError, UnicodeError):
-            return ()  # the script has replaced what this uses, or there is too much of it
-        calls = [(call[:CALL_CHARACTERS], count) for call, count in counts.items() if count > 0]
-        return tuple(
-            f"{call} was never awaited, so it had no effect{'' if count == 1 else f' ({count} times)'}: "
-            "write `await` before it."
-            for call, count in calls[:WARNINGS]
-        )
+            return misread  # the script has replaced what this uses, or there is too much of it
 
     async def _feed(self, code: str, inputs: dict[str, Any]) -> MontyComplete:
         """Run `code` in the session to its end, answering its calls.
@@ -294,6 +287,7 @@ class MontyExecution:
         answer: Answer = await self._ask("call", call)
         if answer.failed:
             raise RuntimeError(answer.json)
+        self._has_wrapped_answer = self._has_wrapped_answer or is_wrapped(answer)
         return answer.json
 
     async def _progress(self, done: str, total: str, message: str) -> None:

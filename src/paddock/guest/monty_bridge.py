@@ -7,6 +7,8 @@ from json import loads as __paddock_loads
 
 # How many coroutines of each call were created and not awaited.
 __paddock_unawaited = {}
+# Sentences about artifacts that were not created.
+__paddock_failures = []
 
 
 def __paddock_created(call):
@@ -38,19 +40,26 @@ def create_artifact(filename, content, file_type=None):
     return __paddock_artifact(__paddock_created(f"create_artifact({filename!r})"[:100]), filename, content, file_type)
 
 
+def __paddock_failed(call, error):
+    if len(__paddock_failures) < 20:
+        __paddock_failures.append(f"{call} created no artifact: {error}.")
+    return {"success": False, "error": error}
+
+
 async def __paddock_artifact(call, filename, content, file_type):
     __paddock_unawaited[call] -= 1
     if not isinstance(filename, str):
-        return {"success": False, "error": "an artifact needs a file name"}
+        return __paddock_failed(call, "an artifact needs a file name")
     if not isinstance(content, (str, bytes)):
         kind = type(content).__name__
-        return {"success": False, "error": f"the content of an artifact must be text or bytes, not {kind}"}
+        return __paddock_failed(call, f"the content of an artifact must be text or bytes, not {kind}")
     if file_type is not None and not isinstance(file_type, str):
-        return {"success": False, "error": "the type of an artifact must be a MIME type, such as text/csv"}
+        return __paddock_failed(call, "the type of an artifact must be a MIME type, such as text/csv")
     kind = "bytes" if isinstance(content, bytes) else "text"
     text = content.hex() if isinstance(content, bytes) else content
     answer = await __paddock_artifact_TOKEN("create", f"{filename}", f"{file_type or ''}", kind, f"{text[:40_000_000]}")
-    return __paddock_loads(answer[0])
+    values = __paddock_loads(answer[0])
+    return values if values["success"] else __paddock_failed(call, values["error"])
 
 
 async def read_artifact(ref):

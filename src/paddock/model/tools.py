@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+_READING = frozenset({"get", "list", "search", "find", "read", "fetch", "query", "count", "describe", "show", "lookup"})
+_FIRST_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*")
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
+_KEEP = {
+    "python": "`await create_artifact(name, text or bytes)`",
+    "javascript": "`await codeExec.createArtifact(name, text or bytes)`",
+}
+_READ = {
+    "python": "`(await read_artifact(name))['content']`",
+    "javascript": "`(await codeExec.readArtifact(name)).content`",
+}
+_DIRECTLY = "is a tool of the server: call it by itself, outside a script"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,17 @@ class Tool:
     def full_name(self) -> str:
         """The tool's name in the catalogue: `server.name`."""
         return f"{self.server}.{self.name}" if self.server else self.name
+
+    @property
+    def may_write(self) -> bool:
+        """Whether a call may change something: as the tool declares, else unless its name begins like `get` or `list`.
+
+        For advice only. A name proves nothing.
+        """
+        if self.hints.read_only is not None:
+            return not self.hints.read_only
+        word = _FIRST_WORD.match(self.name)
+        return word is None or word[0].lower() not in _READING
 
     @property
     def id(self) -> str:
@@ -72,3 +95,18 @@ class RunTool(Protocol):
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the tool with arguments that its schema allows, and return its value."""
         ...
+
+
+def server_tool_advice(name: str, language: str) -> str:
+    """What a script does instead of calling this tool of the server; empty for any other name."""
+    form = "python" if language == "python" else "javascript"
+    if name in ("write_artifact", "create_artifact"):
+        return f"A script keeps data with {_KEEP[form]}; to append, read the old content and store both."
+    if name == "read_artifact":
+        return f"A script reads an artifact with {_READ[form]}."
+    if name == "list_artifacts":
+        return f"`{name}` {_DIRECTLY}. A script reads an artifact with {_READ[form]}."
+    return f"`{name}` {_DIRECTLY}." if name in _SERVER_TOOLS else ""
+
+
+_SERVER_TOOLS = ("search", "get_schema", "tags", "get_run", "cancel_run", "attach_file", "detach_file")

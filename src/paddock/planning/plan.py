@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +29,7 @@ BRIDGE_NAMES = ("call_tool", "report_progress", "create_artifact", "read_artifac
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"
+NAME_CHARACTERS = 50
 ARGUMENT_BYTES = 128 * 1024
 
 
@@ -230,6 +232,14 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
+def _other_name(name: object, is_reserved: Callable[[str], bool]) -> str:
+    """How to pass an input that cannot be a variable of this name."""
+    shown = str(name)[:NAME_CHARACTERS]
+    plain = re.sub(r"\W", "_", shown, flags=re.ASCII)
+    other = plain if plain.isidentifier() and not is_reserved(plain) else f"input_{plain}"
+    return f"name it {other!r}, or put it inside another input, as in {{'data': {{{shown!r}: …}}}}"
+
+
 def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], language: str) -> dict[str, str]:
     if inputs is None:
         return {}
@@ -240,7 +250,9 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
     encoded: dict[str, str] = {}
     for name, value in inputs.items():
         if not isinstance(name, str) or not name.isidentifier() or is_reserved(name):
-            raise BadInput(f"input {name!r} is not a valid variable name in {language}")
+            raise BadInput(
+                f"input {name!r} is not a valid variable name in {language}; {_other_name(name, is_reserved)}"
+            )
         if normalize("NFKC", name) != name:
             raise BadInput(f"Python reads the name {name!r} as {normalize('NFKC', name)!r}; use that name")
         if name in bridge_names or name in tools:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 DEFAULT_RESULTS, MAX_RESULTS = 10, 50
 MAX_SCHEMAS = 20
+FEW_TOOLS = 20
+"""Up to so many tools are named if a search finds none."""
 _DETAILS = ("brief", "detailed", "full")
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 
@@ -73,7 +75,10 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
             limit=arguments.get("limit", DEFAULT_RESULTS),
         )
         text = await _describe(matches, all_tools, arguments.get("detail", "brief"), language)
-        no_match = f"None of {len(all_tools)} tools matches. Try other words; `tags` gives an overview."
+        if len(all_tools) <= FEW_TOOLS:
+            no_match = f"None matches. The tools are: {_quote([tool.full_name for tool in all_tools])}."
+        else:
+            no_match = f"None of {len(all_tools)} tools matches. Try other words; `tags` gives an overview."
         return _text(services, text or (no_match if all_tools else "There are no tools that scripts can call here."))
 
     async def get_schema(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:

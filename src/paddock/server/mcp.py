@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from mcp.server.models import InitializationOptions
     from mcp.server.session import ServerSession
 
+    from paddock.model.tools import Tool
     from paddock.server.services import Services
 
     Context = ServerRequestContext[Any]
@@ -66,6 +68,10 @@ NAME = "paddock"
 """The server's name. Another Paddock recognises it and does not let its scripts call this server."""
 MAX_SUBSCRIBERS = 10_000
 """How many connections are notified of changes. Beyond this, the one that asked longest ago is dropped."""
+NAME_CHARACTERS = 600
+"""Longer than any tool's full name."""
+_PROGRAMS = ("markdown", "terminal")
+"""Faces whose programs cannot call tools."""
 NOTIFY_SECONDS = 5.0
 """How long to wait for a client that does not read its notifications."""
 log = logging.getLogger(__name__)
@@ -233,7 +239,7 @@ class _Handlers:
             _, tools = await self._current(context)
             tool = tools.get(params.name)
             if tool is None:
-                return envelope_result(_unknown_tool(params.name, tools))
+                return envelope_result(await self._unknown_tool(params.name, tools))
         arguments = tool.normalize(arguments)
         # The check of large arguments may take a second, so it happens in a thread.
         if http is not None and http.body_bytes > SMALL_BYTES:
@@ -259,6 +265,17 @@ class _Handlers:
             return envelope_result(envelope.internal_error(params.name, message))
         finally:
             self._services.start_maintenance()
+
+    async def _unknown_tool(self, name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:
+        """The envelope for a tool that this server does not offer. Models call those of upstreams as if it did."""
+        upstream = _find_upstream_tool(name, await self._services.paddock.tools())
+        if upstream is not None:
+            hints = [_how_to_call(upstream, self._definitions)]
+            summary = f"'{name[:100]}' is a tool that scripts call, not a tool of this server."
+            return envelope.tool_not_found(name[:100], summary, hints=hints)
+        near = nearest(name, tools)
+        summary = f"There is no tool '{name[:100]}'. Tools here: {', '.join(tools)}."
+        return envelope.tool_not_found(name[:100], summary, hints=[f"Did you mean '{near}'?"] if near else [])
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         cursor = None if params is None else params.cursor
@@ -337,11 +354,28 @@ def _instructions(services: Services, code_tools: Sequence[str]) -> str:
     return " ".join(sentences)
 
 
-def _unknown_tool(name: str, tools: Mapping[str, ServerTool]) -> dict[str, Any]:
-    near = nearest(name, tools)
-    hints = [f"Did you mean '{near}'?"] if near else []
-    summary = f"There is no tool '{name[:100]}'. Tools here: {', '.join(tools)}."
-    return envelope.tool_not_found(name[:100], summary, hints=hints)
+def _find_upstream_tool(name: str, tools: Sequence[Tool]) -> Tool | None:
+    """The tool that a client means by its full name, with any signs between its words, or by its bare name."""
+
+    def words(text: str) -> str:
+        return re.sub(r"\W+|_+", " ", text)
+
+    if len(name) > NAME_CHARACTERS:
+        return None
+    wanted = words(name.removeprefix("mcp__").removeprefix(f"{NAME}__"))
+    found = [tool for tool in tools if words(tool.full_name) == wanted] or [tool for tool in tools if tool.name == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _how_to_call(tool: Tool, definitions: Sequence[Definition]) -> str:
+    """How to call a tool of an upstream with one of these code tools."""
+    code_tool = next((each for each in definitions if each.tools != () and each.face not in _PROGRAMS), None)
+    if code_tool is None:
+        return "No code tool here lets scripts call tools."
+    call = f'call_tool("{tool.full_name}", {{...}})'
+    if not code_tool.is_python:
+        call = f'callTool("{tool.server}", "{tool.name}", {{...}})'
+    return f"Call it in a script, with {code_tool.name}: `return await {call}`."
 
 
 async def _until_disconnect(disconnected: asyncio.Event | None, work: Awaitable[CallToolResult]) -> CallToolResult:

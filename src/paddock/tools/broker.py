@@ -9,6 +9,7 @@ import asyncio
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -38,6 +39,7 @@ TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 TOO_MANY = "You have made as many tool calls as this server allows in a minute."
 WARNINGS = 20
 """How many different warnings about misspelt fields the result of a run contains."""
+LISTED_TOOLS = 3
 _KIND = '{"error_kind": "'
 _DENIED = '"error_kind": "policy_denied"'
 
@@ -86,6 +88,8 @@ class Broker:
         self._calls: dict[int, Call] = {}
         self._misspelt: dict[str, None] = {}  # the warnings about misspelt fields, each once
         self._denials: set[int] = set()
+        self._writes: Counter[str] = Counter()  # successful calls that may have changed something, by tool
+        self._unanswered: Counter[str] = Counter()  # calls without an answer when the run ended, by tool
         self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}
         """Outcomes that are not journalled yet, by call id, each with the secrets that its answer may repeat."""
         self.concluding: set[asyncio.Task[Any] | None] = set()
@@ -120,6 +124,10 @@ class Broker:
                 # A script must not keep a call off the list by ending before the answer.
                 status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
                 warnings, milliseconds = tuple(record.warnings), round(seconds * 1000, 3)
+                if status == "cancelled":
+                    self._unanswered[record.name] += 1
+                elif status == "ok" and tool is not None and tool.may_write:
+                    self._writes[tool.full_name] += 1
                 self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
         if answer.failed and _DENIED in answer.json:
             self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
@@ -152,6 +160,14 @@ class Broker:
     def warnings(self) -> tuple[str, ...]:
         """The fields of calls that are probably misspelt."""
         return tuple(self._misspelt)
+
+    def effects(self) -> tuple[str, ...]:
+        """Sentences for a run that failed: which calls a rerun would repeat, and which had no answer."""
+        succeeded, unanswered = _counted(self._writes), _counted(self._unanswered)
+        return (
+            *((f"Succeeded before the failure: {succeeded}; a rerun repeats it.",) if succeeded else ()),
+            *((f"Without an answer at the end: {unanswered}; its effect is unknown.",) if unanswered else ()),
+        )
 
     def is_denial(self, text: str) -> bool:
         """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
@@ -299,6 +315,13 @@ class Broker:
         except BaseException as problem:  # noqa: BLE001
             failure = _internal_error(tool, problem)
         return _failure(envelope.with_meta(failure, normalized=record.notes))
+
+
+def _counted(calls: Counter[str]) -> str:
+    """The names of tools, with the number of calls of each."""
+    more = f" and {len(calls) - LISTED_TOOLS} other tools" if len(calls) > LISTED_TOOLS else ""
+    names = (name if count == 1 else f"{name} ({count} times)" for name, count in list(calls.items())[:LISTED_TOOLS])
+    return ", ".join(names) + more
 
 
 async def _try_journal(entry_write: Awaitable[None]) -> str | None:

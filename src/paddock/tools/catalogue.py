@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import UnknownTool
 from paddock.model.spelling import most_similar, within_edits
-from paddock.model.tools import Tool
+from paddock.model.tools import Tool, server_tool_advice
 from paddock.tools import identifiers
 
 if TYPE_CHECKING:
@@ -89,8 +89,11 @@ class Catalogue:
         suggestions = [*elsewhere[:MAX_HINTS], *most_similar(name, {**self._by_full_name, **self._by_name}, MAX_HINTS)]
         return [f"Did you mean '{one}'?" for one in list(dict.fromkeys(suggestions))[:MAX_HINTS]]
 
-    def advice(self, name: str, where_to_look: str) -> list[str]:
+    def advice(self, name: str, where_to_look: str, language: str = "python") -> list[str]:
         """Hints for a script that called the unknown tool `name`: what it may mean, else how to find a tool."""
+        instead = server_tool_advice(name, language)
+        if instead and not any(tool.name == name for tool in self):
+            return [instead]
         is_code_tool = name.rpartition(".")[2] in CODE_TOOLS
         hints = [] if is_code_tool else self.hints(name)
         if not hints:

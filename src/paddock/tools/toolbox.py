@@ -456,7 +456,7 @@ class Scope:
         if names := self.sharing(name, is_function=is_function):
             return envelope.tool_not_found(name, f"'{name}' may mean several tools.", hints=[ambiguity(name, names)])
         where = "Find tools with the tool `search`." if self.can_search else "`paddock tools` lists the tools."
-        return envelope.tool_not_found(name, hints=catalogue.advice(name, where))
+        return envelope.tool_not_found(name, hints=catalogue.advice(name, where, self._language))
 
     async def _find(self, name: str) -> Tool | None:
         """The tool of this full name, or of this bare name if only one server has it. Its server may be asked again.

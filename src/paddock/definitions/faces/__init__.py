@@ -206,8 +206,8 @@ def brief_message(message: str, traceback: str) -> str:
 
 
 def brief_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """The envelope of a failed call, without empty lists and without what its summary, the error's message, repeats."""
-    left_out = ("summary", "_envelope_version", *(("details",) if len(envelope["details"]) == 1 else ()))
+    """The envelope of a failed call, without empty lists and without what the error has: its message and hints."""
+    left_out = ("summary", "hints", "_envelope_version", *(("details",) if len(envelope["details"]) == 1 else ()))
     return {name: value for name, value in envelope.items() if name not in left_out and value != []}
 
 
@@ -219,7 +219,7 @@ def failed_call_note(error: RunError) -> tuple[str, ...]:
 def reached_line(result: RunResult) -> str:
     """Which line a program that ran out of time had reached: its own stderr cannot say."""
     line = result.error.line if result.verdict is Verdict.TIMEOUT and result.error is not None else None
-    return f"It was on line {line}. " if line else ""
+    return f"It was at about line {line}. " if line else ""
 
 
 def warning_lines(warnings: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from paddock.definitions.faces import (
     brief_message,
     count_fitting,
     cut_middle,
+    envelope_response,
     object_schema,
     replacement,
 )
@@ -35,6 +36,7 @@ CALLS_BYTES = 8000
 """How much of the calls of a run that did not end by itself is shown."""
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
+STORED_FILE = "Artifacts need no `files`: use `(await read_artifact(name))['content']`."
 _TOOLS = (
     '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
     "`asyncio.gather`. A list or text is returned as {{result: …}}. A failed call raises RuntimeError; its text is "
@@ -103,6 +105,14 @@ def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     return FaceResponse(structured=summarize(result.to_dict(), overflows), is_error=result.verdict is not Verdict.OK)
+
+
+def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
+    """Invalid arguments. Models pass names of artifacts as `files`."""
+    is_name = any(
+        each["path"].startswith("files") and each["received_type"] == "string" for each in envelope["details"]
+    )
+    return envelope_response({**envelope, "hints": [STORED_FILE]} if is_name else envelope)
 
 
 def preview(output_json: str) -> str:
@@ -181,7 +191,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         },
         "memory_mb": _size(host.config.limits.memory_bytes, host.config.caps.memory_bytes, MB),
         "output_kb": _size(host.config.limits.output_bytes, host.config.caps.output_bytes, 1024),
-        "detach": {"type": "boolean", "description": "Return a run_id at once; get_run returns the result."},
+        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run; timeout still counts."},
         "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
     }
     return object_schema(properties, ["code"])
@@ -202,8 +212,10 @@ def _without_point(seconds: float) -> float:
 
 def _file(values: Mapping[str, str]) -> File:
     name = values["file_name"]
-    if ("content" in values) == ("base64" in values):
-        raise BadFile(f"the file {name!r} needs either content or base64, and not both")
+    if "content" not in values and "base64" not in values:
+        raise BadFile(f"the file {name!r} needs content or base64. {STORED_FILE}")
+    if "content" in values and "base64" in values:
+        raise BadFile(f"the file {name!r} has content and base64: pass one of them")
     try:
         is_text = "content" in values
         content = values["content"].encode() if is_text else base64.b64decode(values["base64"], validate=True)
@@ -212,4 +224,12 @@ def _file(values: Mapping[str, str]) -> File:
     return File(name, content, values.get("file_type", ""))
 
 
-FACE = Face(describe, parse, render, answer_bytes("output", "stdout", "stderr"), normalize=normalize, preview=preview)
+FACE = Face(
+    describe,
+    parse,
+    render,
+    answer_bytes("output", "stdout", "stderr"),
+    normalize=normalize,
+    preview=preview,
+    render_refusal=render_refusal,
+)

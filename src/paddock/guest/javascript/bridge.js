@@ -7,9 +7,9 @@
 (function (primordials, host, values) {
   'use strict';
   const {
-    ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeDelete, MapPrototypeForEach, MapPrototypeGet,
-    MapPrototypeGetSize, MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, ObjectKeys, Promise, Set,
-    SetPrototypeAdd, SetPrototypeHas, StringPrototypeEndsWith, StringPrototypeIncludes, StringPrototypeSlice,
+    ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeClear, MapPrototypeDelete, MapPrototypeForEach,
+    MapPrototypeGet, MapPrototypeGetSize, MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, ObjectKeys, Promise,
+    Set, SetPrototypeAdd, SetPrototypeHas, StringPrototypeEndsWith, StringPrototypeIncludes, StringPrototypeSlice,
     StringPrototypeStartsWith, StringPrototypeToLowerCase, StringPrototypeToWellFormed, TypeError, WeakMap,
     WeakMapPrototypeGet, WeakMapPrototypeSet,
   } = primordials;
@@ -22,10 +22,14 @@
   const MESSAGE_CHARACTERS = 1000;
   const SHOWN_CHARACTERS = 60; // of a name in a warning
   const ARTIFACT_CHARACTERS = 16 << 20;
+  const MISUSES = 3; // lines that are named
+  const WATCHED = ['length', '0'];
+  const { toPrimitive } = Symbol;
 
   const pending = new Map(); // by request id
   const created = new Set(); // file names of artifacts
   const envelopes = new WeakMap(); // the envelope of a failed call, as text, by its error
+  const misuses = new Map(); // how the script uses an answer as if it were its value, by line
   let lastId = 0;
   let lastKeys = null; // the keys of the last answer
 
@@ -82,6 +86,51 @@
   class ToolError extends Error {}
   defineHidden(ToolError.prototype, 'name', 'ToolError');
 
+  // Whether a tool's list or plain value is under the only key `result`.
+  function isWrapped(answer) {
+    if (lastKeys === null || lastKeys[0] !== 'result' || lastKeys.length > 2) return false;
+    if (lastKeys.length === 2 && lastKeys[1] !== '_attachments') return false;
+    const { result } = answer;
+    return typeof result !== 'object' || result === null || ArrayIsArray(result);
+  }
+
+  function noteMisuse(text) {
+    const line = host.lineOf(new Error());
+    if (line !== undefined && MapPrototypeGet(misuses, line) === undefined) MapPrototypeSet(misuses, line, text);
+  }
+
+  // Notes where the script takes the answer for its value, which JavaScript lets pass: `answer.length` is undefined.
+  // The properties are not enumerable, so that the answer's keys, its JSON text and its copies stay as they are.
+  function watch(answer) {
+    for (let index = 0; index < WATCHED.length; index++) {
+      const key = WATCHED[index];
+      ObjectDefineProperty(answer, key, {
+        __proto__: null,
+        configurable: true,
+        get() { noteMisuse('the answer has no ' + (key === 'length' ? '`length`' : 'item ' + key)); },
+        set(value) {
+          ObjectDefineProperty(answer, key, {
+            __proto__: null, value, configurable: true, enumerable: true, writable: true,
+          });
+        },
+      });
+    }
+    defineHidden(answer, toPrimitive, (kind) => {
+      noteMisuse('the answer is no text or number');
+      return kind === 'number' ? NaN : '[object Object]';
+    });
+  }
+
+  // Warns of what was noted, except on the line of the run's error, whose hint says the same.
+  function warnOfMisuses(exceptLine) {
+    let count = 0;
+    MapPrototypeForEach(misuses, (text, line) => {
+      if (line === exceptLine || ++count > MISUSES) return;
+      host.warn('On line ' + line + ', ' + text + '; the value of this tool is in answer.result.');
+    });
+    MapPrototypeClear(misuses);
+  }
+
   // Returns a promise of the answer. The error is created now, while the stack still shows the call.
   function callByName(name, args, isFunction = false) {
     return new Promise((resolve, reject) => {
@@ -101,6 +150,7 @@
         }
         const answer = values.parse(body);
         lastKeys = typeof answer === 'object' && answer !== null && !ArrayIsArray(answer) ? ObjectKeys(answer) : null;
+        if (isWrapped(answer)) watch(answer);
         resolve(answer);
       });
     });
@@ -221,6 +271,7 @@
     isArtifact: (filename) => SetPrototypeHas(created, filename),
     lastKeys: () => lastKeys,
     reset() { lastKeys = null; },
+    warnOfMisuses,
     warnOfPending,
   };
 })

@@ -8,6 +8,7 @@
   } = primordials;
   const { NO_MODULES, firstLine, guessLine, messageOf, read, typeOf, uncaught } = failures;
   const NOT_A_FUNCTION = 'not a function';
+  const NOT_ITERABLE = 'value is not iterable';
   const NOT_AN_OBJECT = 'Cannot convert undefined or null to object';
   const DESTRUCTURING = /[\]}]\s*=(?![=>])|[\]}]\s*(?:of\b|\)\s*(?:=>|\{))/;
   const ITERATION = /\]\s*=(?![=>])|\bof\b|\.\.\./;
@@ -137,13 +138,14 @@
     if (first === undefined) return { line: guessLine(message) };
     if (message === "class constructors must be invoked with 'new'") return second ?? first; // the first is the class
     const isNative = RegExpPrototypeExec(/^[^\n]*\(native\)/, nativeStack(error)) !== null;
-    const pattern = isNative ? undefined : patternOf(message);
+    const pattern = isNative ? undefined : patternOf(message, lines[first.line - 1]);
     return pattern === undefined ? first : find(pattern, first.line, first.column) ?? first;
   }
 
   // QuickJS may report an earlier position, the last that it knows. This finds the text that the message is about.
-  function patternOf(message) {
+  function patternOf(message, text) {
     if (message === NOT_AN_OBJECT) return DESTRUCTURING;
+    if (message === NOT_ITERABLE) return RegExpPrototypeExec(ITERATION, text) === null ? ITERATION : undefined;
     const name = RegExpPrototypeExec(/^cannot (?:read|set) property '([\w.]+)' of /, message)?.[1];
     if (name === 'Symbol.iterator') return ITERATION;
     return name === undefined ? undefined : new RegExp('\\b' + name + '\\b');

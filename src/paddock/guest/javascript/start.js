@@ -105,6 +105,7 @@
     const description = errors.describe(error, inspect, bridge.envelopeOf);
     if (status === 'raised') facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys() });
     else errors.explainModules(description);
+    bridge.warnOfMisuses(description.line);
     const { header, body } = failures.packResult(status, description);
     host.emit(RESULT, 0, header, body);
   }
@@ -118,6 +119,7 @@
   // Ends the run with the value that the script returned.
   function finish() {
     let text;
+    bridge.warnOfMisuses();
     try {
       text = values.text(value, 'the result', outputBytes);
     } catch (error) {

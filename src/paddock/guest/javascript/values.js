@@ -35,6 +35,7 @@
   const DEEP = 'Maximum call stack size exceeded';
   const TOO_LARGE = { __proto__: null };
   const LOSSES = [ // what a result can lose, and what to do about it
+    ['undefined', ', so its key is not in the result', 'check the names, or return null for a missing value'],
     ['number', ', which JSON cannot represent, and is returned as text', 'return null or a number instead'],
     ['function', ', of which only the name is returned', 'return the data that it computes instead'],
     ['symbol', ', of which only the text is returned', 'return a string instead'],
@@ -211,7 +212,10 @@
       fill((key, value) => {
         here.key = key;
         let item = write(value, here, key);
-        if (item === undefined && bracket === '{') return;
+        if (item === undefined && bracket === '{') {
+          if (!isExact) lose('undefined', here, 'undefined');
+          return;
+        }
         item ??= count('null');
         text += (text === '' ? '' : ',') + (bracket === '{' ? quote(key) + ':' + item : item);
       });

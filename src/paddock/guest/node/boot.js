@@ -158,6 +158,7 @@
     if (isOver) return;
     const value = result instanceof Timeout ? undefined : result;
     let text;
+    realm.bridge.warnOfMisuses();
     try {
       text = realm.values.text(value, 'the result', outputBytes);
     } catch (error) {
@@ -194,6 +195,7 @@
       lastKeys: realm.bridge.lastKeys(),
       moduleOf: (name) => (realm.context === null && isBuiltin(name) ? require(name) : undefined),
     });
+    realm.bridge.warnOfMisuses(description.line);
     if (isProgram) writeSync(2, formatUncaught(description));
     emitExit(1);
     end('raised', description, isProgram ? 1 : null);
@@ -226,6 +228,7 @@
   function exited(code) {
     const number = (Number(process.exitCode ?? code) || 0) & 0xff;
     if (number === 0 && !isOver) {
+      realm.bridge.warnOfMisuses();
       warnOfFiles();
       if (isProgram && streams.stdout === undefined && streams.stderr === undefined) failures.warnOfNothing(true);
     }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from paddock.guest.python import notices, streams, values
+from paddock.guest.python import answers, notices, streams, values
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.errors import FILE_NAME
 from paddock.jail import wire
@@ -50,7 +50,7 @@ def make_functions(channel: Channel) -> Functions:
             raise RuntimeError(answer.body.decode())
         result = _decode(answer.body.decode())
         last_keys[:] = islice(result, KEPT_KEYS) if type(result) is dict else ()
-        return result
+        return answers.wrapped(result)
 
     async def report_progress(done: float, total: float | None = None, message: str = "") -> None:
         """Report the script's progress."""
@@ -76,7 +76,10 @@ def make_functions(channel: Channel) -> Functions:
         header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         result: dict[str, Any] = _decode(answer.header.decode())
-        return result if result.get("success") else _no_artifact(filename, result)
+        if not result.get("success"):
+            return _no_artifact(filename, result)
+        notices.note_kept(filename)
+        return result
 
     async def read_artifact(ref: str) -> dict[str, Any]:
         """The content of an artifact: a str if it is text, otherwise bytes."""

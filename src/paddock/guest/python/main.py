@@ -11,6 +11,7 @@ import threading
 from typing import Any, NoReturn
 
 from paddock.guest.python import (
+    answers,
     clock,
     errors,
     execution,
@@ -103,6 +104,8 @@ def _warn(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: st
         return
     with contextlib.suppress(Exception):
         tasks.warn()
+        namespace.warn_of_hidden(received.inputs, names)
+        answers.warn(except_line=outcome.error.get("line"))
         if outcome.status == "raised":
             return  # it has to run again anyway
         files = [entry["path"] for entry in received.start.get("files") or ()]

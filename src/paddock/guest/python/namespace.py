@@ -9,11 +9,11 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from paddock.guest.python import limits
+from paddock.guest.python import limits, notices
 from paddock.guest.python.errors import FILE_NAME
 from paddock.guest.python.functions import Functions, link_tools
 from paddock.guest.python.job import Job
@@ -55,6 +55,13 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     for name, text in job.inputs.items():
         names[name] = _decode(text)
     sys.argv = [FILE_NAME, *(job.start.get("argv") or ())]
+
+
+def warn_of_hidden(inputs: Iterable[str], names: Mapping[str, Any]) -> None:
+    """Warn of inputs that the script has hidden with an import or a definition of their name."""
+    for name in inputs:
+        if isinstance(names.get(name), ModuleType | FunctionType | BuiltinFunctionType | type):
+            notices.warn(f"The input `{name}` is hidden by an import or a definition of that name: rename one of them.")
 
 
 def reseed() -> None:

@@ -23,6 +23,7 @@ _SKIPPED = re.compile(
 """Hidden files, caches, and files of the `tempfile` module."""
 _scandir = os.scandir
 _existing: set[str] = set()  # names in the working directory that are not the script's
+_kept: set[str] = set()  # file names of artifacts
 _texts: dict[str, None] = {}
 
 
@@ -35,6 +36,11 @@ def warn(text: str) -> None:
 def collected() -> list[str]:
     """The warnings so far."""
     return list(_texts)
+
+
+def note_kept(filename: str) -> None:
+    """Note that the script created an artifact of this name."""
+    _kept.add(filename.rpartition("/")[2])
 
 
 def clear() -> None:
@@ -55,12 +61,13 @@ def warn_of_files(folder: str, attached: Iterable[str], *, may_keep: bool) -> No
     names = _new_files(folder)
     if others := _new_files(real_path(FILES)):
         names += sorted({real_path(f"{FILES}/{name}") for name in others}.difference(attached))
+    names = [name for name in names if name.rpartition("/")[2] not in _kept]
     if not names:
         return
     shown = ", ".join(name[:60] for name in sorted(names)[:SHOWN_NAMES])
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     keep = (
-        "keep one with `await create_artifact(name, content)`"
+        "keep one with `await create_artifact(name, open(name, 'rb').read())`"
         if may_keep
         else "files are deleted after the run; print what you need of them"
     )

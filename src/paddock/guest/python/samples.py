@@ -9,12 +9,13 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from paddock.guest.python import errors, tables
+from paddock.guest.python.answers import WrappedAnswer
 
 MAX_CHARACTERS = 100
 MAX_CANDIDATES = 5000
 SHOWN_KEYS = 5
 VALUE_CHARACTERS = 40
-DICTS = (dict, OrderedDict, defaultdict, Counter)
+DICTS = (dict, OrderedDict, defaultdict, Counter, WrappedAnswer)
 PLAIN = (str, int, float, bool, type(None))
 _WITH_REPR = ("date", "datetime", "time", "timedelta", "Decimal")
 _CALLED = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)

@@ -25,6 +25,7 @@ TURNS = 20
 CALLS_SHARE = 0.9
 """Share of a run's time after which the calls of a script that has ended are no longer waited for."""
 SCANNED_ITEMS = 1000
+GATHER = "threads cannot await it, so use `await asyncio.gather(*calls)` instead"
 NAME_CHARACTERS = 80
 _CONTAINERS = (list, tuple, set, dict)
 _cancel_tasks = asyncio.runners._cancel_all_tasks  # type: ignore[attr-defined]  # noqa: SLF001
@@ -150,7 +151,9 @@ def warn() -> None:
         position = "" if call.line is None else f" on line {call.line}"
         times = "" if count == 1 else f" ({count} times)"
         effect = "it had no effect" if call.is_tool else "it did not run"
-        notices.warn(f"{call.name}{position} was never awaited, so {effect}{times}: write `await` before it.")
+        # Only the main thread records the line.
+        advice = GATHER if call.is_tool and call.line is None else "write `await` before it"
+        notices.warn(f"{call.name}{position} was never awaited, so {effect}{times}: {advice}.")
     for error, _ in _failures:
         notices.warn(f"A task that was never awaited failed too: {type(error).__name__}.")
 
@@ -159,7 +162,7 @@ def _note_coroutine(coroutine: Any) -> None:
     """Called by CPython when a coroutine that never ran is deleted."""
     try:
         line = _line(coroutine)
-        if line is None:
+        if line is None and not _is_ours(coroutine):
             streams.write_line(f"RuntimeWarning: coroutine {coroutine.__qualname__!r} was never awaited")
             return
         call = _Call(_name(coroutine), line, _is_ours(coroutine))
