@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from paddock.hints import HINTS, Hint
-from paddock.mistake import Mistake
+from paddock.hints.mistake import Mistake
 from paddock.server.services import Services
 from tests.models.answers import answer, hint_of, open_server, problems
 from tests.models.cases import CASES, Case

@@ -10,10 +10,10 @@ from functools import cached_property
 from itertools import islice
 from string import ascii_letters, digits
 
+from paddock.hints.replacements import CALL, JAVASCRIPT, PYTHON
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
-from paddock.replacements import CALL, JAVASCRIPT, PYTHON
 
 SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
