@@ -21,8 +21,10 @@ from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
 _TOO_LONG = "Process less data in one run, and remove sleeps and loops that may not end."
+ROOM = 200
+"""Characters of a message and its hint together: with what a tool adds, they stay within 120 tokens."""
 HINTS = {
-    PYTHON: (*common.FIRST, *syntax.ROWS, *data.ROWS, *tables.ROWS, *values.ROWS, *common.LAST),
+    PYTHON: (*common.FIRST, *syntax.ROWS, *tables.ROWS, *data.ROWS, *values.ROWS, *common.LAST),
     JAVASCRIPT: (*common.FIRST, *javascript.ROWS, *common.LAST),
 }
 
@@ -35,6 +37,7 @@ def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), cal
     if mistake.is_own:
         return ""
     found = next((text for hint in HINTS[mistake.language] if (text := hint.text_for(mistake))), "")
-    if (values := mistake.facts["values"]) and values not in found:
+    room = ROOM - len(finished.error_message) - len(found)
+    if values := mistake.more_values(found, room):
         found = f"{found} Here {values}."  # whatever the mistake is, these are true
     return " ".join(found.split())  # names come from the script

@@ -132,9 +132,22 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
     return f"{text[:40]!r} is no number: skip it, or use {whole}."
 
 
+def date_operand(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a date or datetime that is combined with text or a number."""
+    names = [name for name, text in mistake.values.items() if text[:1] in "'\""] if "'str'" in mistake.message else []
+    if len(names) == 1:
+        return f"`{names[0]}` is text: write {found[1]}.fromisoformat({names[0]})."
+    numbers = [name for name, text in mistake.values.items() if re.fullmatch(r"-?\d+(\.\d+)?", text)]
+    if len(numbers) == 1 and re.search("'(int|float)'", mistake.message):
+        return f"`{numbers[0]}` is a number: write timedelta(days={numbers[0]}), from datetime."
+    return None
+
+
 def date_text(mistake: Mistake, found: re.Match[str]) -> str:
     """For text that does not have its format: the format that it has."""
     text = found["text"]
+    if "to_datetime(" in mistake.source_line and "format=" not in mistake.source_line:
+        return "Dates differ: pass format='mixed' (dayfirst=True for 31/12/2026), and errors='coerce' for what is none."
     if not re.search(r"\d", text):
         return f"{text[:40]!r} is no date: skip it, or use a default."
     for zone, zone_format in (("", ""), (r"Z|[+-]\d\d:?\d\d", "%z")):

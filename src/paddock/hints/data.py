@@ -45,6 +45,7 @@ ROWS = (
     Hint(r"ZoneInfoNotFoundError|UnknownTimeZoneError", "", ZONE),
     Hint("TypeError", r"datetime\.date' and 'datetime\.datetime'|datetime\.datetime' and 'datetime\.date'", _ONE_DATE),
     Hint("TypeError", "offset-naive", "Give both a time zone: x.replace(tzinfo=timezone.utc)."),
+    Hint("TypeError", r"datetime\.(date|datetime)\b", conversions.date_operand),
     Hint("TypeError", r"'(Timestamp|datetime)\b|datetime\.(date|timedelta)", _DATES),
     Hint("DateParseError|OutOfBoundsDatetime", "", "Pass format='%d/%m/%Y' (or what the text has) or errors='coerce'."),
     Hint("ValueError", "(: |data )''", "The text is empty: skip it, or use a default."),

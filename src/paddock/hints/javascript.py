@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddock.hints import members, names
+from paddock.hints import kinds, members, names
 from paddock.hints.row import ANSWER_SHAPE, SYNTAX_ERRORS, ZONE, Hint
 
 _TYPE_WORDS = r"(string|number|boolean|any|unknown|void|never|object|\w+\[\]|Array<|Record<|Promise<|Map<)"
@@ -79,10 +79,13 @@ ROWS = (
         r"Promise\.\w+\(.*forEach\(",
     ),
     Hint("TypeError", "not iterable", "Pass an array: Promise.all([a, b]).", r"Promise\.\w+\(\s*[^\[\s]"),
+    Hint("TypeError", r"(?:^|\.)(?P<name>[\w$]+) is not a function", kinds.method),
+    Hint("TypeError", "not iterable|Symbol.iterator|Spread syntax", kinds.iterable),
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", names.attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
-    Hint("TypeError", r"(reading|property) '(?P<name>\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
+    Hint("TypeError", r"(reading|writing|property) '(?P<name>#?\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
+    Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", kinds.holder),
     Hint("TypeError", _MEMBER, members.members),
     Hint("TypeError", "of undefined", "If it is an artifact's content: log the `error` beside it.", r"\.content\b"),
     Hint("TypeError", _MEMBER, ANSWER_SHAPE, when="has called"),
@@ -92,6 +95,7 @@ ROWS = (
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
     Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
+    Hint("TypeError", "(?i)bigint", kinds.big_number),
     Hint("TypeError", "(?i)bigint", "Convert with Number(x), BigInt(x) or String(x) first."),
     Hint("TypeError", "circular|contains itself", "Return a plain object without references to itself."),
     Hint("TypeError", "promise that was never awaited", "Write `await` before it, or `await Promise.all(list)`."),
@@ -124,10 +128,15 @@ ROWS = (
     Hint("TypeError", "not iterable", members.not_iterable),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),
     Hint("RangeError", "call stack|stack size", "Add a case that ends the recursion, or use a loop."),
-    Hint("RangeError", "(?i)invalid (array|string|typed array) length|invalid .*count", "Use a smaller, whole length."),
+    Hint(
+        "RangeError",
+        "(?i)invalid (array|string|typed array) length|invalid .*count",
+        "Use a whole number from 0 to 2**32 - 1.",
+    ),
     Hint("URIError", "", "Decode only text that was encoded: `%` must be followed by two hex digits."),
     Hint("TypeError", "Invalid URL", "Give the whole URL, with `https://`."),
     Hint("RangeError", "digits|precision", "Use between 0 and 100 digits."),
     Hint("RangeError", "time ?zone", ZONE),
+    Hint("RangeError", "(?i)time value|invalid date|value is NaN", kinds.invalid_date),
     Hint("RangeError", "(?i)time value|invalid date|value is NaN", "Pass an ISO date, as in new Date('2026-01-31')."),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from paddock.hints import replacements
+from paddock.hints import kinds, replacements
 from paddock.hints.mistake import Mistake
 
 _STARTS = {"push": "[]", "unshift": "[]", "add": "new Set()", "set": "new Map()"}
@@ -55,7 +55,8 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):
         return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
     check = "handle that" if owner.endswith(")") else "check its spelling and what sets it"
-    return f"`{owner}` is {value}: {check}, or write `{owner}?.{access}{'(...)' * is_called}` if it may be absent."
+    default = kinds.default_for(owner, name) if is_called else f"{owner}?.{access}"
+    return f"`{owner}` is {value}: {check}, or write `{default}` if it may be absent."
 
 
 def _assign(owner: str) -> str:
@@ -88,11 +89,11 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
     if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
         return f"`{given[1]}` does not give the array: call `{name}` on the array itself, in a statement of its own."
-    for kinds, methods, how in replacements.JAVASCRIPT_METHODS:
+    for owners, methods, how in replacements.JAVASCRIPT_METHODS:
         if name in methods:
             may_wait = re.search(r"Promise|async |\.then\(|callTool\(", mistake.plan.code) and "await" not in how
             more = " If it is a promise, `await` it." if may_wait else ""
-            return f"Only {kinds} have `{name}`, and {value} is something else: {how}{more}"
+            return f"Only {owners} have `{name}`, and {value} is something else: {how}{more}"
     if owner and re.search(
         rf"\b{re.escape(owner)} = function ?\*|function ?\* ?{re.escape(owner)}\b", mistake.plan.code
     ):
@@ -138,7 +139,7 @@ def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
 def members(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a property that is missing in JavaScript, where an error does not say in which object."""
     near, keys = mistake.near, mistake.finished.keys
-    if keys == ("result",) and not near:
+    if mistake.values or (keys == ("result",) and not near):
         return None  # the row about a tool's answer applies
     better = f"Did you mean `{near}`?" if near else ""
     return f"{better} The last answer has the keys: {mistake.facts['keys']}.".strip() if keys else better or None

@@ -114,13 +114,23 @@ class Mistake:
         """The variables in the failing code."""
         return {name: text for name, _, text in (entry.partition(" = ") for entry in self.finished.values)}
 
+    def more_values(self, hint: str, room: int) -> str:
+        """The variables in the failing code that the hint does not tell about, as far as there is room."""
+        shown: list[str] = []
+        for entry in self._few_values():
+            room -= len(entry) + 2
+            name, _, text = entry.partition(" = ")
+            is_told = text in hint or (self.language == JAVASCRIPT and f"`{name}`" in hint)
+            if room >= 0 and not is_told:
+                shown.append(entry)
+        return "; ".join(shown)
+
     def _few_values(self) -> Iterable[str]:
         left = VALUES_CHARACTERS
         for entry in self.finished.values:
             value = entry.partition(" = ")[2]
-            is_vague = value == "None" or re.fullmatch(
-                r"a \w+|.*first a coroutine", value
-            )  # the error or the hint says so already
+            # The error or the hint says so already.
+            is_vague = value in ("None", "undefined") or re.fullmatch(r"a \w+|.*first a coroutine", value)
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry

@@ -6,6 +6,7 @@ A remedy says only what the error, its line and its values prove.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from paddock.hints import replacements
 from paddock.hints.mistake import Mistake, listed
@@ -96,8 +97,35 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"The only column is {keys[0]!r}: read the file with {reader}={separator[0]!r}."
     if any(key.strip("\ufeff ") == name for key in keys):
         return f"The keys have spaces or a BOM: {listed(map(repr, keys))}. Strip them, or read with utf-8-sig."
-    near = within_edits(name, keys)
-    return f"Did you mean {near[0]!r}? The keys are: {mistake.facts['keys']}." if near else None
+    near = within_edits(name, keys) or _containing(name, keys)
+    better = f"Did you mean {near[0]!r}? " if near else ""
+    is_record = not better and "pandas" not in mistake.plan.code and mistake.message == repr(name)
+    absent = f" If it may be absent, use .get({name!r})." if is_record else ""
+    return f"{better}The keys are: {mistake.facts['keys']}.{absent}" if keys else None
+
+
+def _containing(name: str, keys: Iterable[str]) -> list[str]:
+    """The only key that has all words of this name, or the other way round."""
+    words = set(re.findall(r"[a-z0-9]+", name.lower()))
+    others = {key: set(re.findall(r"[a-z0-9]+", key.lower())) for key in keys}
+    near = [key for key, own in others.items() if own and words and (own <= words or words <= own)]
+    return near if len(near) == 1 else []
+
+
+def merge_key(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a column that one of two merged tables lacks."""
+    left, right = (mistake.values.get(side, "").split(", ") for side in ("left", "right"))
+    name = found["name"]
+    if left == [""]:
+        return None
+    if name in left or name in right:
+        side, other = ("left", right) if name in left else ("right", left)
+        lacks = "right" if side == "left" else "left"
+        return (
+            f"Only the {side} table has {name!r}; the {lacks} has: {', '.join(other)}. "
+            f"Write {side}_on={name!r}, {lacks}_on=..., instead of on=."
+        )
+    return f"Neither has it. Left: {', '.join(left)}. Right: {', '.join(right)}. Write left_on=..., right_on=...."
 
 
 def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:

@@ -8,7 +8,7 @@ PYTHON, JAVASCRIPT = "python", "javascript"
 CALL = {PYTHON: 'await call_tool("server.tool", {...})', JAVASCRIPT: 'await callTool("server", "tool", {...})'}
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -19,9 +19,9 @@ def _by_name(texts: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-NETWORK_MODULES = _words("socket ssl http urllib requests httpx aiohttp ftplib smtplib websockets openai boto3")
-LOCAL_MODULES = _words("utils util helpers helper config settings models app src lib common main")
-PLOTTING = _words("matplotlib seaborn plotly altair bokeh")
+NETWORK_MODULES = words("socket ssl http urllib requests httpx aiohttp ftplib smtplib websockets openai boto3")
+LOCAL_MODULES = words("utils util helpers helper config settings models app src lib common main")
+PLOTTING = words("matplotlib seaborn plotly altair bokeh")
 INSTEAD = _by_name(
     {
         "tabulate": "to_string()",
@@ -122,13 +122,13 @@ _STRINGS = (
     "split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd charAt match repeat"
 )
 JAVASCRIPT_METHODS = (  # which values have them, their names, how to get such a value
-    ("arrays", _words(_ARRAYS), "use [...x] or Object.values(x), or `await` what gives the array."),
-    ("strings", _words(_STRINGS), "use String(x); a Buffer has toString('utf8')."),
-    ("numbers", _words("toFixed toPrecision"), "use Number(x)."),
-    ("dates", _words("getTime getFullYear getMonth getDate getDay getHours toISOString"), "use new Date(x)."),
-    ("arrays, maps and sets", _words("keys values entries"), "for an object use Object.keys(x) and the like."),
-    ("promises", _words("then catch finally"), "it needs no waiting, or its function is not async."),
-    ("maps and sets", _words("get set has add delete"), "an object has x[key], `key in x` and `delete x[key]`."),
+    ("arrays", words(_ARRAYS), "use [...x] or Object.values(x), or `await` what gives the array."),
+    ("strings", words(_STRINGS), "use String(x); a Buffer has toString('utf8')."),
+    ("numbers", words("toFixed toPrecision"), "use Number(x)."),
+    ("dates", words("getTime getFullYear getMonth getDate getDay getHours toISOString"), "use new Date(x)."),
+    ("arrays, maps and sets", words("keys values entries"), "for an object use Object.keys(x) and the like."),
+    ("promises", words("then catch finally"), "it needs no waiting, or its function is not async."),
+    ("maps and sets", words("get set has add delete"), "an object has x[key], `key in x` and `delete x[key]`."),
 )
 _FROM_DATETIME = "from datetime import <name>"
 METHODS = {

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from paddock.hints import names
 from paddock.hints.row import Hint
 
 _SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1."
 
+_AXIS = "Give <n> names, one for each column, or rename some: df.rename(columns={'old': 'new'})."
+_ROWS = "Give <n> values, one for each row; a shorter list goes in as pd.Series(values)."
+_EQUAL = "Make the lists equally long; {k: pd.Series(v) for k, v in data.items()} fills the gaps."
+_LOGIC = "Write & for and, | for or, ~ for not, with each comparison in parentheses."
+_FILTER = "For one answer write (condition).any() or .all(); to select rows, df[condition]."
+_KEYS = "One key is <left>, the other <right>: first write df['<key>'] = df['<key>'].astype(str) for both."
+_RESAMPLE = "Make a date column and name it: df['date'] = pd.to_datetime(df['date']); df.resample('D', on='date')."
+_LABEL = r"(?:\['|not found: '?|provided to '\w+': '|^Index )(?P<name>[^'\]]+?)(?:'|$| invalid)"
+
 ROWS = (
+    Hint("KeyError", r"^'(?P<name>[^']+)'$", names.merge_key, r"merge|join\("),
+    Hint("KeyError", "not found in axis", "No column has this name. Columns: <keys>.", r"columns="),
+    Hint("KeyError", "not found in axis", "No row has this label. For columns pass columns=[...]."),
+    Hint("KeyError|ValueError", _LABEL, names.near_key, when="keys"),
+    Hint("ValueError", "Please use '(?P<better>[^']+)' instead", "Write '<better>'."),
+    Hint("TypeError", "tuples of '\\(column", "Write each as a pair, as in total=('amount', 'sum')."),
+    Hint("ValueError", "Expected axis has (?P<n>\\d+)", _AXIS),
+    Hint("ValueError", r"length of index \((?P<n>\d+)\)", _ROWS),
+    Hint("ValueError", "of the same length", _EQUAL),
+    Hint("ValueError", "truth value of (a|an)", _LOGIC, r"\b(and|or|not)\b"),
+    Hint("ValueError", "truth value of (a|an)", _FILTER, r"\b(if|while|elif)\b"),
     Hint("AttributeError", r"use \.dt accessor", "Convert first: pd.to_datetime(column)."),
     Hint("AttributeError", r"use \.str accessor", "Convert first: column.astype(str)."),
-    Hint("ValueError", "Length of|of the same length|Length mismatch", "Give each column one value for each row."),
     Hint("ValueError", "duplicate entries", "Use pivot_table(..., aggfunc='sum'), or remove the duplicates."),
     Hint("", "resolved dtypes|not contain a loop|for the input types", "It has text: convert with x.astype(float)."),
-    Hint("ValueError", "trying to merge on", "Give both keys one type: df['key'] = df['key'].astype(str)."),
+    Hint("ValueError", r"merge on (?P<left>\S+) and (?P<right>\S+) columns for key '(?P<key>[^']+)'", _KEYS),
     Hint("ValueError", "all scalar values", "One row is pd.DataFrame([values])."),
     Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses."),
     Hint("ValueError", "inhomogeneous", "The rows have different lengths: make them equal, or keep a list."),
     Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly", _SHAPES),
+    Hint("TypeError", "DatetimeIndex.*'RangeIndex'", _RESAMPLE),
     Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),
     Hint("TypeError", "string dtype", "A column has text: pass numeric_only=True, or convert it with pd.to_numeric."),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),

@@ -18,7 +18,7 @@ from itertools import islice
 from types import FrameType, FunctionType, GetSetDescriptorType, ModuleType, TracebackType
 from typing import Any
 
-from paddock.guest.python import errors, functions
+from paddock.guest.python import columns, errors, functions
 from paddock.guest.python.samples import DICTS, MAX_CANDIDATES, MAX_CHARACTERS, PLAIN, is_frame, key_texts, sample
 
 MAX_KEYS = 20
@@ -30,6 +30,7 @@ WRAPPERS = 3
 LONG_WORD = 5
 _CUTOFF = 0.8
 _CALLED = r"(?P<name>[\w.<>]+)\(\) (got|takes|missing)"
+_LACKS = re.compile("^Usecols do not|^Missing column|^Index .* invalid")
 _NOT_FOUND = object()
 _mro = type.__dict__["__mro__"].__get__
 _class_dict = type.__dict__["__dict__"].__get__
@@ -63,19 +64,30 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         key = error.args[0]
         is_row = isinstance(error, IndexError)
         found = _searched(entry, key)
-        yield "keys", _keys(found, key) if not is_row or type(found).__name__ == "Row" else []
-        yield "near", _near(key, key_texts(found)) if type(key) is str and not is_row else []
-        yield "values", _values(tree, names) if is_row else []
+        texts = _keys(found, key) if not is_row or type(found).__name__ == "Row" else []
+        texts = texts or ([] if is_row else _with_near(columns.of(error), columns.label(str(key))))
+        yield "keys", texts
+        yield "near", _near(key, texts) if type(key) is str and not is_row else []
+        yield "values", _values(tree, names) if is_row else columns.of_both(error)
     elif entry is not None:
         is_plain = type(error) in (TypeError, ValueError) and len(error.args) == 1 and type(error.args[0]) is str
         message = error.args[0][:SOURCE_CHARACTERS] if is_plain else ""
         match = re.match(_CALLED, message)
         parameters = _parameters(tree, match["name"], (*names, vars(builtins))) if match else []
-        yield "keys", parameters
+        yield "keys", parameters or _missing_columns(error, message)
         is_target = message.endswith(")") and "values to unpack" in message  # variables that have old values
         yield "values", [] if match or is_target else [*_printed(error), *_values(tree, names)]
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         yield "near", _near(keyword[1], parameters) if keyword else []
+
+
+def _missing_columns(error: BaseException, message: str) -> list[str]:
+    """The columns of a file or table that lacks one, those like it first."""
+    return _with_near(columns.of(error), columns.label(message)) if _LACKS.search(message) else []
+
+
+def _with_near(texts: list[str], label: str) -> list[str]:
+    return list(dict.fromkeys([*_near(label, texts), *texts]))[:MAX_KEYS]
 
 
 def _owner(tree: ast.AST, error: AttributeError) -> list[str]:

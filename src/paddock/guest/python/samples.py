@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
+from decimal import Decimal
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -16,7 +18,7 @@ SHOWN_KEYS = 5
 VALUE_CHARACTERS = 40
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 PLAIN = (str, int, float, bool, type(None))
-_WITH_REPR = ("date", "datetime", "time", "timedelta", "Decimal")
+_WITH_REPR = (datetime.date, datetime.time, datetime.timedelta, Decimal)
 _CALLED = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _mro = type.__dict__["__mro__"].__get__
 _module = type.__dict__["__module__"].__get__  # a metaclass may define its own
@@ -29,7 +31,9 @@ def sample(value: object) -> str:
         text = repr(value[:VALUE_CHARACTERS] if isinstance(value, (str, bytes)) else value)
         return text if len(text) <= VALUE_CHARACTERS + 3 else f"{text[:VALUE_CHARACTERS]}…"
     name, module = errors.name_of(kind), _module(kind)
-    if module in ("datetime", "decimal") and name in _WITH_REPR:
+    if kind is datetime.datetime:
+        return f"the datetime {value}"[:VALUE_CHARACTERS]
+    if kind in _WITH_REPR:
         return repr(value)[: 2 * VALUE_CHARACTERS]
     if kind in DICTS or _is_row(kind):
         keys = key_texts(value)
