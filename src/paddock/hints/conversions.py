@@ -99,6 +99,8 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
         word = next(filter(None, changed.groups()))
         return f"{name} is None: `{word}` changes the object and gives None. Call it alone, then use the object."
     matched = r"\w\.(match|search|fullmatch)\("
+    if names and re.search(matched, names[0]):
+        return "The pattern does not match, so it gave None. Correct the pattern, and handle None."
     if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.plan.code) if names else re.search(matched, line):
         return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
     if re.search(r"sort|\b(min|max)\(", line):
@@ -132,6 +134,16 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
     return f"{text[:40]!r} is no number: skip it, or use {whole}."
 
 
+def text_column(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a column of text that is used as numbers."""
+    columns = {name: re.search(r" such as (['\"])(.*)\1$", text) for name, text in mistake.values.items()}
+    name, text = next(((name, match[2]) for name, match in columns.items() if match), ("", ""))
+    if not re.search("str|sequence|text|object", mistake.message) or not re.search(r"\d", text):
+        return None
+    clean = ".str.replace(r'[^0-9.-]', '', regex=True)" if re.search(r"\d,\d{3}|[$€£%]", text) else ""
+    return f"`{name}` has text such as {text!r}: write pd.to_numeric({name}{clean}, errors='coerce')."
+
+
 def date_operand(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a date or datetime that is combined with text or a number."""
     names = [name for name, text in mistake.values.items() if text[:1] in "'\""] if "'str'" in mistake.message else []
@@ -157,5 +169,7 @@ def date_text(mistake: Mistake, found: re.Match[str]) -> str:
                     separator = match[1] if time else ""
                     rest = f"{separator}{time_format}{zone_format}"
                     texts = [f"'{each}{rest}'" for each in date_format.split(" or ")]
+                    if any(each in mistake.message for each in texts):
+                        return f"{text!r} is no date that exists: check its month and day, or skip it."
                     return f"The format of {text!r} is {' or '.join(texts)}. If others differ, convert each by its own."
     return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."

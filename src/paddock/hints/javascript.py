@@ -135,6 +135,7 @@ ROWS = (
     ),
     Hint("URIError", "", "Decode only text that was encoded: `%` must be followed by two hex digits."),
     Hint("TypeError", "Invalid URL", "Give the whole URL, with `https://`."),
+    Hint("Error", "Digest method not", "Use a name of crypto.getHashes(), as in 'sha256'."),
     Hint("RangeError", "digits|precision", "Use between 0 and 100 digits."),
     Hint("RangeError", "time ?zone", ZONE),
     Hint("RangeError", "(?i)time value|invalid date|value is NaN", kinds.invalid_date),

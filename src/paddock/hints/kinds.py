@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from paddock.hints import replacements
 from paddock.hints.mistake import Mistake, expression_before
-from paddock.hints.replacements import words
+from paddock.hints.replacements import JAVASCRIPT, words
 
 _LOOPS = words(
     "map filter reduce find findIndex some every join sort slice flat flatMap push pop shift at concat reverse"
 )
 _TEXT = words("split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd")
+_LIST_INSIDE = r"([\w$]+) \(an array\)"
 _OF_DATES = ("get", "toISO", "toLocaleDate", "toDate", "setDate", "setMonth")
 _INSTEAD = {  # by kind: the methods that agents expect, and what to write
     "array": {
@@ -111,10 +113,13 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     better = next((how for words, how in _INSTEAD.get(kind, {}).items() if name in words.split()), "")
     if better:
         return f"`{owner}` is {text}: write `{better.format(x=owner, name=name)}`."
-    if mistake.near:
-        return f"Did you mean `{mistake.near}`?"
     if how := _converted(owner, name, kind, text):
         return f"`{owner}` is {text}: {how}"
+    if mistake.near:
+        return f"Did you mean `{mistake.near}`?"
+    if common := replacements.METHODS[JAVASCRIPT].get(name):
+        written = re.sub(r"\bx\b", lambda _: owner, common)
+        return f"JavaScript writes `{written}`."
     if kind == "function":
         return f"`{owner}` is a function: call it first, as in `{owner}().{call}`."
     if kind == "class":
@@ -138,9 +143,8 @@ def _converted(owner: str, name: str, kind: str, text: str) -> str:
         item = "([key, value]) => ..." if kind == "Map" and name in ("map", "filter", "find", "some") else "..."
         return f"write `[...{owner}].{name}({item})`."
     if name in _LOOPS and kind == "object":
-        keys = re.search(r"keys ([\w$]+)", text)
-        inside = f" If the list is inside it, take that, as in `{owner}.{keys[1]}`." if keys else ""
-        return f"write `Object.values({owner}).{call}`.{inside}"
+        inside = re.search(_LIST_INSIDE, text)
+        return f"write `{f'{owner}.{inside[1]}' if inside else f'Object.values({owner})'}.{call}`."
     if kind == "text" and (name in _LOOPS or name == "forEach"):
         is_json = text[1:2] in ("[", "{")
         return f"write `JSON.parse({owner}).{call}`." if is_json else f"write `{owner}.split(',').{call}`."
@@ -175,6 +179,8 @@ def iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is the number {text}: write `for (let i = 0; i < {owner}; i++)`, or use [{owner}]."
     if re.search(rf"\[[^\]]*\]\s*=\s*(?:await )?{re.escape(owner)}", line):
         return f"`{owner}` is {text}: take it apart with braces, as in `const {{ a, b }} = {owner}`."
+    if inside := re.search(_LIST_INSIDE, text):
+        return f"`{owner}` is {text}: write `{owner}.{inside[1]}`."
     is_pair = re.search(r"(const|let|var)\s*\[", line) or "new Map(" in line
     how = "entries" if is_pair else "values"
     more = "" if is_pair else f" (`Object.keys({owner})` gives the keys)"
@@ -196,12 +202,15 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
     if mistake.near:
         return f"`{held}` has no `{name}`. Did you mean `{mistake.near}`? Its keys are: {mistake.facts['keys']}."
     if _kind(text) == "array":
-        return f"`{held}` is {text}: take an item, as in `{held}[0].{name}`, or loop over it."
+        item = f"`{held}[0].{name}`, or loop over it" if " objects " in text else f"`{held}[0]`"
+        return f"`{held}` is {text}: take an item by its position, as in {item}."
     if _kind(text) in ("Map", "Set", "promise", "text"):
         get = f"`{held}.get('{name}')`" if text.startswith("a Map") else "`await` what gives it"
         return f"`{held}` is {text}, and has no `{name}`: {get if _kind(text) in ('Map', 'promise') else 'look at it'}."
     if name in mistake.finished.keys:
         return None  # it is null there
+    if not mistake.finished.keys:
+        return f"`{held}` is {text}, and has no `{name}`: check what fills it."
     is_called = re.search(rf"\.{re.escape(found['name'])}\s?\(", mistake.source_line)
     default = default_for(owner, found["name"]) if is_called else f"{owner}?.{found['name']}"
     return f"`{held}` has no `{name}`, only: {mistake.facts['keys']}. If it may be absent, write `{default}`."

@@ -49,7 +49,8 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         first = f"{has_get[1]}.set({has_get[2]}, {start})" if has_get else f"{owner} {_assign(owner)} {start}"
         return f"`{owner}` is {value}: give it a first value, as in `{first}`."
     if re.match(_ASSIGNED, rest) and not owner.endswith(")"):
-        empty = "[]" if name.isdigit() else "{}"
+        is_counted = re.search(r"^[^=]*([-+*/]=|\+\+|--)", rest) and name.isidentifier()
+        empty = "[]" if name.isdigit() else f"{{ {name}: 0 }}" if is_counted else "{}"
         return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
     given = rf"\b{re.escape(owner)} *= *[^\n]{{0,200}}" if owner.isidentifier() else ""
     if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):

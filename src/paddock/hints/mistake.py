@@ -80,6 +80,9 @@ class Mistake:
             "has run": finished.verdict is Verdict.RAISED,  # else the line has only a syntax error
             "has called": self.calls > 0 and not re.search(_UNWRAPS, code),  # and may not know how answers look
             "dict": any(text.startswith("a dict with") for text in self.values.values()),
+            "text column": any(
+                re.match("a column of (str|object|string) such as", text) for text in self.values.values()
+            ),
             "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,
@@ -117,6 +120,8 @@ class Mistake:
     def more_values(self, hint: str, room: int) -> str:
         """The variables in the failing code that the hint does not tell about, as far as there is room."""
         shown: list[str] = []
+        if self.language == JAVASCRIPT and hint.startswith("Did you mean"):
+            return ""
         for entry in self._few_values():
             room -= len(entry) + 2
             name, _, text = entry.partition(" = ")

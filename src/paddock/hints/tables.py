@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddock.hints import names
+from paddock.hints import conversions, names
 from paddock.hints.row import Hint
 
 _SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1."
@@ -14,6 +14,9 @@ _LOGIC = "Write & for and, | for or, ~ for not, with each comparison in parenthe
 _FILTER = "For one answer write (condition).any() or .all(); to select rows, df[condition]."
 _KEYS = "One key is <left>, the other <right>: first write df['<key>'] = df['<key>'].astype(str) for both."
 _RESAMPLE = "Make a date column and name it: df['date'] = pd.to_datetime(df['date']); df.resample('D', on='date')."
+_AGGREGATES = "Use a name that pandas has: 'sum', 'mean', 'median', 'count', 'min', 'max', 'first' or 'nunique'."
+_EXPAND = "A column has one list for each row: write a.str.split(' ', expand=True), which gives columns."
+_COERCE = "Some text is no date that exists: pass errors='coerce', which gives NaT for it."
 _LABEL = r"(?:\['|not found: '?|provided to '\w+': '|^Index )(?P<name>[^'\]]+?)(?:'|$| invalid)"
 
 ROWS = (
@@ -21,6 +24,16 @@ ROWS = (
     Hint("KeyError", "not found in axis", "No column has this name. Columns: <keys>.", r"columns="),
     Hint("KeyError", "not found in axis", "No row has this label. For columns pass columns=[...]."),
     Hint("KeyError|ValueError", _LABEL, names.near_key, when="keys"),
+    Hint("TypeError", "", conversions.text_column, when="text column"),
+    Hint("ValueError", "Trailing data", "Each line is a JSON value of its own: pass lines=True."),
+    Hint("AttributeError", "is not a valid function for", _AGGREGATES),
+    Hint(
+        "ValueError",
+        r"array of size (?P<n>\d+) into",
+        "The sizes must multiply to <n>; one may be -1 if the rest fits.",
+    ),
+    Hint("ValueError", "unpack", _EXPAND, r"\.str\.r?split\("),
+    Hint("ValueError", "^(?!time data)", _COERCE, r"to_datetime\("),
     Hint("ValueError", "Please use '(?P<better>[^']+)' instead", "Write '<better>'."),
     Hint("TypeError", "tuples of '\\(column", "Write each as a pair, as in total=('amount', 'sum')."),
     Hint("ValueError", "Expected axis has (?P<n>\\d+)", _AXIS),

@@ -19,6 +19,13 @@ _MIXED = (
 _NO_SUCH = "`<owner>` has no `<name>` in Python <python>: check the name, or write it yourself."
 _ARGUMENTS = "(keyword|positional) arg|missing .* argument"
 _PLACEHOLDERS = "Give one value for each placeholder; several are a tuple: '%s %s' % (a, b)."
+_NO_SEPARATOR = "A text lacks the separator: skip those, as in `if '=' in line`, or use a, _, b = x.partition('=')."
+_SPLIT_ONCE = "A text has the separator more often: split only once, as in x.split('=', 1)."
+_MAPPED = "map() takes one list for each parameter: map(f, xs, ys). Its parameters are: <parameters>."
+_ITERATORS = (
+    r"'(dict_\w+|set|generator|map|filter|zip|[\w.]*[rR]eader|\w*iterator|enumerate|reversed|itertools\.\w+)'"
+    ".*(script|no len)"
+)
 _MATCH_CALL = "Match the call to the function's parameters."
 
 ROWS = (
@@ -91,7 +98,7 @@ ROWS = (
     Hint("TypeError", r"'(function|\w*method)' object is not", "Call it: write `(...)` after its name."),
     Hint(
         "TypeError",
-        r"'(dict_\w+|set|generator|map|filter|zip|\w*[rR]eader|\w*_iterator|enumerate)'.*(script|no len)",
+        _ITERATORS,
         "Make a list first: list(x).",
     ),
     Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or print it."),
@@ -112,6 +119,7 @@ ROWS = (
     ),
     Hint("TypeError", r"<lambda>\(\) takes", "Give the lambda as many parameters as it gets arguments."),
     Hint("TypeError", _TAKES, names.missing_self),
+    Hint("TypeError", r"missing .* argument", _MAPPED, r"\bmap\("),
     Hint("TypeError", _ARGUMENTS, "Did you mean `<near>`? Its parameters are: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Its parameters are: <parameters>."),
     Hint("TypeError", r"required|positional arg|takes (exactly|at )|(?<!un)expected .* arg", _MATCH_CALL),
@@ -143,6 +151,7 @@ ROWS = (
         "The text is empty or no JSON at all: print it. A tool's answer is decoded already.",
     ),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
+    Hint("TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
     Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
     Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
@@ -159,6 +168,8 @@ ROWS = (
         "ValueError", "^Index (?P<name>.+) invalid|parse_dates", "The file has no such column: print the columns first."
     ),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
+    Hint("ValueError", "not enough values to unpack", _NO_SEPARATOR, r"\.r?split\("),
+    Hint("ValueError", "too many values to unpack", _SPLIT_ONCE, r"\.r?split\("),
     Hint(
         "ValueError", "unpack", "Give as many names as there are values; a dict needs .items(), an index enumerate(x)."
     ),

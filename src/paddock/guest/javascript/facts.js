@@ -96,7 +96,7 @@
     if (!TYPES.includes(description.type)) return;
     try {
       const { global, reads, variables } = context;
-      const known = variables.find(description, source, reads, global);
+      const known = variables().find(description, source, reads, global);
       const { keys, near } = description.type === 'TypeError' ? find(description, source, context) : {};
       const isKnown = known.name !== undefined;
       description.values = strings(known.values);

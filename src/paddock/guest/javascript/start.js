@@ -106,7 +106,7 @@
   function raised(error, status = 'raised') {
     const description = errors.describe(error, inspect, bridge.envelopeOf);
     if (status === 'raised') {
-      facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys(), reads, variables });
+      facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys(), reads, variables: () => variables });
     } else errors.explainModules(description);
     const { header, body } = failures.packResult(status, description);
     host.emit(RESULT, 0, header, body);

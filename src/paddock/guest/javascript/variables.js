@@ -31,14 +31,14 @@
   const isNothing = (value) => value === undefined || value === null;
   const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
+  // The object that has the members of a value.
+  const objectOf = (value) => (isObject(value) ? value : primordials[`${PRIMITIVES[typeof value]}Prototype`]);
+
   // The property of a value, or ABSENT.
   function property(value, key) {
     if (isNothing(value)) return ABSENT;
-    let at = value;
-    if (!isObject(value)) {
-      if (typeof value === 'string' && (key === 'length' || /^\d+$/.test(key))) return value[key];
-      at = primordials[`${PRIMITIVES[typeof value]}Prototype`];
-    }
+    if (typeof value === 'string' && (key === 'length' || /^\d+$/.test(key))) return value[key];
+    let at = objectOf(value);
     for (let count = 0; at !== null && count < MAX_PROTOTYPES; count++) {
       const own = ObjectGetOwnPropertyDescriptor(at, key);
       if (own !== undefined) return 'value' in own ? own.value : ABSENT;
@@ -66,7 +66,8 @@
     const keys = keysOf(value);
     if (keys.length === 0) return name === '' ? 'an empty object' : `a ${name}`;
     const more = keys.length > SHOWN_KEYS ? ', …' : '';
-    return `${name === '' ? 'an object' : `a ${name}`} with the keys ${keys.slice(0, SHOWN_KEYS).join(', ')}${more}`;
+    const texts = keys.slice(0, SHOWN_KEYS).map((key) => (ArrayIsArray(property(value, key)) ? `${key} (an array)` : key));
+    return `${name === '' ? 'an object' : `a ${name}`} with the keys ${texts.join(', ')}${more}`;
   }
 
   // A value as a hint shows it: a plain one itself, any other by its kind and its parts.
@@ -103,7 +104,7 @@
   const partsOf = (path) => path.match(/[\w$]+|'[^']*'|"[^"]*"/g).map((part) => part.replace(/^['"]|['"]$/g, ''));
 
   // Returns a function that finds the values which an expression may have.
-  function reader(source, reads, global) {
+  function reader(text, before, reads, global) {
     // The values that a name may have: one of a variable, or the items that a loop or callback goes through.
     function candidates(name, depth) {
       if (depth === 0) return [];
@@ -118,8 +119,9 @@
       const escaped = name.replaceAll('$', '\\$');
       const loop = RegExp(`\\b(?:const|let|var) ${escaped} of (${PATH})\\)|(${PATH})\\s*\\.(?:map|filter|forEach|` +
         `flatMap|find|findIndex|some|every)\\((?:async )?(?:function ?)?\\(?${escaped}\\b(?!\\()|` +
-        `(${PATH})\\s*\\.reduce\\(\\(\\w+, ?${escaped}\\b`).exec(source);
-      const list = loop === null ? undefined : loop[1] ?? loop[2] ?? loop[3];
+        `(${PATH})\\s*\\.reduce\\(\\(\\w+, ?${escaped}\\b`, 'g');
+      const found = [...text.matchAll(loop)].at(0) ?? [...before.matchAll(loop)].at(-1); // the nearest
+      const list = found?.[1] ?? found?.[2] ?? found?.[3];
       if (list === undefined || list === name) return [];
       const items = [];
       for (const value of values(partsOf(list), depth - 1)) {
@@ -133,7 +135,7 @@
       let found = candidates(parts[0], depth);
       if (found.length === 0 && depth === MAX_DEPTH) {
         const own = ObjectGetOwnPropertyDescriptor(global, parts[0]);
-        if (own !== undefined && 'value' in own) found = [own.value];
+        if (own?.enumerable && 'value' in own) found = [own.value]; // an input
       }
       for (const key of parts.slice(1)) {
         found = found.map((value) => property(value, key)).filter((value) => value !== ABSENT);
@@ -167,7 +169,7 @@
       const method = name === undefined ? value : property(value, name);
       if (typeof method === 'function' || method === ABSENT || isNothing(value)) continue;
       const owner = name === undefined ? path : path.slice(0, path.lastIndexOf(name)).replace(/\s?[?!]?\.$/, '');
-      return { values: [shown(owner, value)], holder: value, keys: keysOf(value), name };
+      return { values: [shown(owner, value)], holder: objectOf(value), keys: keysOf(value), name };
     }
     return {};
   }
@@ -201,8 +203,9 @@
   // `values` as the host shows them; and the `holder` that lacks a member `name`, with its `keys`. Only what agrees with the error.
   function find({ line, message }, source, reads, global) {
     if (line === undefined || source.length > MAX_SOURCE || source.includes('Proxy')) return {};
-    const values = reader(source, reads ?? {}, global);
     const text = statementAt(source, line);
+    const before = source.split(LINE_BREAK).slice(0, line - 1).join('\n');
+    const values = reader(text, before, reads ?? {}, global);
     const paths = [...new Set(text.match(PATHS) ?? [])].slice(0, MAX_PATHS);
     const called = NOT_A_FUNCTION.exec(message)?.[1];
     if (called !== undefined) return uncallable(called, paths, values);

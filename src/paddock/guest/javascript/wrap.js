@@ -36,7 +36,8 @@
   const NEEDS_MORE = /(?:[*%&|^<>=?:.,!~]|(?<!\+)\+|(?<!-)-)$/; // the end of a line that the next one continues
   const CONTINUES = /(?!\+\+|--)[([`/+\-*%.,?:&|^<>=]|(?:in|instanceof|else|catch|finally)\b/y;
   const DECLARATION = /^(?:(?:async[ \t]+)?function|class)\b/;
-  const DECLARED = /(?:^|[;}\n\r])[ \t]*(?:const|let|var)[ \t]+([A-Za-z_$][\w$]*)[ \t]*=/g;
+  const DECLARED = /(?:^|[;}\n\r])[ \t]*(?:const|let|var)[ \t]+(?:([A-Za-z_$][\w$]*)|([[{]_*[\]}]))[ \t]*=/g;
+  const PATTERN_NAME = /(?:^|[,:]|\.\.\.)\s*([A-Za-z_$][\w$]*)\s*(?=,|$)/g; // in `a, b: c, ...d`
   const DIRECTIVE = /^\s*['"]/; // 'use strict' must stay the first statement
   const MAX_READ = 1 << 17; // characters of a script whose variables are read
   const MAX_VARIABLES = 30;
@@ -129,11 +130,16 @@
   // A call that lets variables.js read the top-level variables that are assigned once, if the script fails.
   function readers(source, masked = '') {
     if (source.length > MAX_READ || DIRECTIVE.test(masked)) return '';
-    const names = [...new Set([...masked.matchAll(DECLARED)].map((match) => match[1]))].slice(0, MAX_VARIABLES);
+    const names = [...new Set([...masked.matchAll(DECLARED)].flatMap((match) => {
+      if (match[1] !== undefined) return [match[1]];
+      const start = match.index + match[0].lastIndexOf(match[2]) + 1;
+      const inner = source.slice(start, start + match[2].length - 2);
+      return [...inner.matchAll(PATTERN_NAME)].map((each) => each[1]);
+    }))].slice(0, MAX_VARIABLES);
     const changed = (name) => RegExp(
       `(?<![\\w$.])${name.replaceAll('$', '\\$')}\\s*(?:\\+\\+|--|(?:[-+*/%&|^]|\\*\\*|<<|>>>?|\\?\\?|&&|\\|\\|)?=(?![=>]))`, 'g',
     );
-    const kept = names.filter((name) => source.match(changed(name))?.length === 1);
+    const kept = names.filter((name) => (source.match(changed(name))?.length ?? 0) <= 1);
     return kept.length === 0 ? '' : `${READS}({${kept.map((name) => `${name}:()=>${name}`).join()}});`;
   }
 
@@ -143,7 +149,9 @@
   function wrap(code, names = []) {
     const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
     const { text: masked, surplus, deep } = mask(source);
-    const head = `(function (${[READS, ...names].join()}) { return async function () {${readers(source, masked)}\n`;
+    const first = readers(source, masked);
+    const head = `(function (${[READS, ...names].join()}) { return async function () {` +
+      `${first === '' ? '' : `${first}${READS}=undefined;`}\n`;
     charactersLeft = MAX_COMPILED;
     // Compile only the part that is nested too deeply, because QuickJS looks ahead to the end of each bracket.
     if (deep !== undefined) return { text: head + source.slice(0, deep), inserted: NO_INSERT };

@@ -193,7 +193,7 @@
     facts.add(description, source, {
       global: realm.context ?? global,
       reads: script.reads(),
-      variables: parts.variables(realm.primordials, parts.kinds(realm.primordials)),
+      variables: () => parts.variables(realm.primordials, parts.kinds(realm.primordials)),
       lastKeys: realm.bridge.lastKeys(),
       moduleOf: (name) => (realm.context === null && isBuiltin(name) ? require(name) : undefined),
     });

@@ -235,6 +235,8 @@ def _values(tree: ast.AST, names: tuple[Any, ...]) -> list[str]:
 def _parameters(tree: ast.AST, name: str, names: tuple[Any, ...]) -> list[str]:
     """The parameters of the function of this name that the failing code calls, if it is a Python function."""
     owner, _, method = name.rpartition(".")
+    if not owner and type(function := _resolved(ast.Name(name), names)) is FunctionType:
+        return _parameters_of(function)  # also if something else calls it
     if owner and type in _mro(type(kind := _resolved(ast.Name(owner), names))):
         return _parameters_of(
             next((_class_dict(base)[method] for base in _mro(kind) if method in _class_dict(base)), None)
@@ -356,6 +358,8 @@ def _found(node: ast.AST, names: tuple[Any, ...]) -> object:
     if isinstance(node, ast.Subscript):
         owner = _found(node.value, names)
         index = node.slice.value if isinstance(node.slice, ast.Constant) else _found(node.slice, names)
+        if type(index) is str and errors.name_of(type(owner)) == "DataFrame" and index in key_texts(owner):
+            return owner[index] if is_frame(owner) else _NOT_FOUND  # type: ignore[index]
         if type(owner) in DICTS and type(index) in PLAIN:
             return dict.get(owner, index, _NOT_FOUND)  # type: ignore[call-overload]
         if (type(owner) is list or type(owner) is tuple) and type(index) is int and -len(owner) <= index < len(owner):

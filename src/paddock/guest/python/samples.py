@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
+import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from decimal import Decimal
@@ -15,10 +16,11 @@ from paddock.guest.python import errors, tables
 MAX_CHARACTERS = 100
 MAX_CANDIDATES = 5000
 SHOWN_KEYS = 5
+SEARCHED_ITEMS = 1000
 VALUE_CHARACTERS = 40
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 PLAIN = (str, int, float, bool, type(None))
-_WITH_REPR = (datetime.date, datetime.time, datetime.timedelta, Decimal)
+_WITH_REPR = (dt.date, dt.time, dt.timedelta, Decimal)
 _CALLED = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _mro = type.__dict__["__mro__"].__get__
 _module = type.__dict__["__module__"].__get__  # a metaclass may define its own
@@ -31,7 +33,7 @@ def sample(value: object) -> str:
         text = repr(value[:VALUE_CHARACTERS] if isinstance(value, (str, bytes)) else value)
         return text if len(text) <= VALUE_CHARACTERS + 3 else f"{text[:VALUE_CHARACTERS]}…"
     name, module = errors.name_of(kind), _module(kind)
-    if kind is datetime.datetime:
+    if kind is dt.datetime:
         return f"the datetime {value}"[:VALUE_CHARACTERS]
     if kind in _WITH_REPR:
         return repr(value)[: 2 * VALUE_CHARACTERS]
@@ -61,9 +63,18 @@ def _collection(value: Any, name: str) -> str:
 
 def _table(value: Any, name: str) -> str:
     if name == "Series":
-        return f"a column of {value.dtype}"
+        return f"a column of {value.dtype}{_text_in(value)}"
     rows = "" if "GroupBy" in name else f" of {len(value)} rows"
     return f"a table{rows} with the columns {_listed(key_texts(value))}"
+
+
+def _text_in(column: Any) -> str:
+    """A text of a column that is not a number, else its first text."""
+    if str(column.dtype) not in ("str", "object", "string"):
+        return ""
+    texts = [item for item in islice(column, SEARCHED_ITEMS) if type(item) is str]
+    chosen = next((text for text in texts if not re.fullmatch(r"-?\d+(\.\d+)?", text)), next(iter(texts), None))
+    return "" if chosen is None else f" such as {chosen[:VALUE_CHARACTERS]!r}"
 
 
 def _listed(names: list[str]) -> str:
