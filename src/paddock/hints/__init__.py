@@ -24,7 +24,7 @@ _TOO_LONG = "Process less data in one run, and remove sleeps and loops that may 
 ROOM = 200
 """Characters of a message and its hint together: with what a tool adds, they stay within 120 tokens."""
 HINTS = {
-    PYTHON: (*common.FIRST, *syntax.ROWS, *tables.ROWS, *data.ROWS, *values.ROWS, *common.LAST),
+    PYTHON: (*common.FIRST, *tables.ROWS, *syntax.ROWS, *data.ROWS, *values.ROWS, *common.LAST),
     JAVASCRIPT: (*common.FIRST, *javascript.ROWS, *common.LAST),
 }
 

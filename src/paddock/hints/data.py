@@ -12,6 +12,7 @@ _ONE_DATE = "Make both dates or both datetimes: x.date(), or datetime(x.year, x.
 _DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
 _UNCOVERED = "The format does not cover the end '<rest>' of the text: add it (%H:%M time, %f fraction, %z zone)."
 _NO_ARGUMENTS = "A script gets no command line: assign the values in it."
+_COLUMNS = "List the columns: con.execute('pragma table_info(t)').fetchall(). In SQL, text is in single quotes."
 _COROUTINE = "'coroutine'|got coroutine"
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 
@@ -31,7 +32,8 @@ ROWS = (
     Hint("FileExistsError", "", "It exists already: pass exist_ok=True, or use another name."),
     Hint("UnsupportedOperation", "not (writ|read)able", "Open the file in the right mode: 'r', 'w' or 'a'."),
     Hint("ValueError", "closed file", "Move it into the `with` block, where the file is open."),
-    Hint("OperationalError", "no such column", "Use a column of the table; text is in single quotes in SQL."),
+    Hint("OperationalError", "no such column", _COLUMNS),
+    Hint("BadZipFile|BadGzipFile|ReadError", "", "The data is no such archive: look at its first bytes."),
     Hint("OperationalError", "values (were supplied|for)", "Give one value for each column: INSERT INTO t (a, b) ..."),
     Hint("OperationalError", "no such table", "Create the table in this run: a new database is empty."),
     Hint("OperationalError", "unable to open", FOLDER),

@@ -8,10 +8,17 @@ from paddock.hints import replacements
 from paddock.hints.mistake import Mistake, expression_before
 from paddock.hints.replacements import JAVASCRIPT, words
 
+STARTS = {"push": "[]", "unshift": "[]", "add": "new Set()", "set": "new Map()"}
 _LOOPS = words(
     "map filter reduce find findIndex some every join sort slice flat flatMap push pop shift at concat reverse"
 )
 _TEXT = words("split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd")
+_GIVE = {
+    "an array": words(
+        "sort toSorted map filter concat flat flatMap reverse split matchAll fill splice keys values entries"
+    ),
+    "text": words("join trim toUpperCase toLowerCase replace replaceAll toFixed padStart padEnd toISOString stringify"),
+}
 _LIST_INSIDE = r"([\w$]+) \(an array\)"
 _OF_DATES = ("get", "toISO", "toLocaleDate", "toDate", "setDate", "setMonth")
 _INSTEAD = {  # by kind: the methods that agents expect, and what to write
@@ -79,7 +86,7 @@ _INSTEAD = {  # by kind: the methods that agents expect, and what to write
 
 def _kind(text: str) -> str:
     """The kind of a value, from how the guest shows it; empty for an instance of a class."""
-    if text[:1] == "'":
+    if text[:1] == "'" or text == "text":
         return "text"
     if re.match(r"an (empty )?array", text):
         return "array"
@@ -98,9 +105,10 @@ def _kind(text: str) -> str:
 def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a method that a value of a known kind does not have."""
     name, keys = found["name"], mistake.finished.keys
-    if len(mistake.values) != 1:
+    values = mistake.values or _result(mistake.owner)
+    if len(values) != 1:
         return None
-    ((owner, text),) = mistake.values.items()
+    ((owner, text),) = values.items()
     kind, call = _kind(text), f"{name}(...)"
     if owner == name:  # the value itself is called
         return _called(owner, text, kind)
@@ -125,6 +133,16 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     if kind == "class":
         return f"`{owner}` is a class: make an object first, as in `new {owner}().{call}`."
     return f"`{owner}` is {text}, and has no `{name}`: check the name, or write a function for it."
+
+
+def _result(owner: str) -> dict[str, str]:
+    """The value of a call of a method that gives an array or text."""
+    start = owner.rfind("(") if owner.endswith(")") else -1
+    while start > 0 and owner.count("(", start) != owner.count(")", start):
+        start = owner.rfind("(", 0, start)
+    called = re.search(r"([\w$]+)$", owner[:start]) if start > 0 else None
+    kind = next((kind for kind, methods in _GIVE.items() if called and called[1] in methods), "")
+    return {owner: kind} if kind else {}
 
 
 def _called(owner: str, text: str, kind: str) -> str:
@@ -181,6 +199,8 @@ def iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is {text}: take it apart with braces, as in `const {{ a, b }} = {owner}`."
     if inside := re.search(_LIST_INSIDE, text):
         return f"`{owner}` is {text}: write `{owner}.{inside[1]}`."
+    if kind != "object":
+        return f"`{owner}` is {text}, and has no items: check what is meant."
     is_pair = re.search(r"(const|let|var)\s*\[", line) or "new Map(" in line
     how = "entries" if is_pair else "values"
     more = "" if is_pair else f" (`Object.keys({owner})` gives the keys)"
@@ -207,8 +227,13 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
     if _kind(text) in ("Map", "Set", "promise", "text"):
         get = f"`{held}.get('{name}')`" if text.startswith("a Map") else "`await` what gives it"
         return f"`{held}` is {text}, and has no `{name}`: {get if _kind(text) in ('Map', 'promise') else 'look at it'}."
-    if name in mistake.finished.keys:
-        return None  # it is null there
+    rest = mistake.source_line.partition(f"{owner}.{found['name']}")[2]
+    if (
+        name in mistake.finished.keys
+        or re.match(r"(\.\w+)*\s?([-+*/]?=[^=>]|\+\+|--)", rest)
+        or found["name"] in STARTS
+    ):
+        return None  # it is null there, or gets a first value
     if not mistake.finished.keys:
         return f"`{held}` is {text}, and has no `{name}`: check what fills it."
     is_called = re.search(rf"\.{re.escape(found['name'])}\s?\(", mistake.source_line)

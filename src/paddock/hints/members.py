@@ -7,7 +7,9 @@ import re
 from paddock.hints import kinds, replacements
 from paddock.hints.mistake import Mistake
 
-_STARTS = {"push": "[]", "unshift": "[]", "add": "new Set()", "set": "new Map()"}
+_TAKEN_APART = (
+    r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}=]*\}\) ?(?:=>|\{)"
+)
 _ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
 
 
@@ -44,7 +46,7 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     is_called = rest.startswith("(")
     if call := _unawaited_call(mistake):
         return f"`{owner}` is {value}: `{call}` gives a promise, so write `await` before it."
-    if start := _STARTS.get(name if is_called else ""):
+    if start := kinds.STARTS.get(name if is_called else ""):
         has_get = re.fullmatch(r"(.*)\.get\((.*)\)", owner)
         first = f"{has_get[1]}.set({has_get[2]}, {start})" if has_get else f"{owner} {_assign(owner)} {start}"
         return f"`{owner}` is {value}: give it a first value, as in `{first}`."
@@ -124,6 +126,10 @@ def not_iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
 def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a value that JavaScript cannot take apart: which one it is."""
     line = mistake.source_line
+    if re.search(_TAKEN_APART, line):
+        return "The function got no object: pass one, or give the parameter a default, as in `({ a, b } = {})`."
+    if "null" in mistake.message and re.search(r"\]\s*=.*\.(match|exec)\(", line):
+        return "The pattern does not match, so it gave null: correct it, or write `?? []` after it."
     inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", line.partition("} =")[0]) if "} =" in line else []
     if inner:
         return f"`{inner[0]}` is missing in the value: give it a default, as in `{inner[0]}: {{ x }} = {{}}`."

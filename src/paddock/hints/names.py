@@ -138,6 +138,8 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"It is a number: str(x).{name}(...) works on text."
     if owner == "list" and hasattr(str, name) and not hasattr(list, name):
         return f"It is a list: [item.{name}(...) for item in x]." if name != "join" else "Write `','.join(x)`."
+    if owner == "DataFrame" and mistake.finished.near[:1] and mistake.finished.near[0] in mistake.finished.keys:
+        return f"Write df[{mistake.finished.near[0]!r}]."
     if owner == "Series" and (name == "contains" or hasattr(str, name)):
         return f"Write `column.str.{name}(...)`."
     if owner == "Series" and name in ("year", "month", "day", "hour", "strftime"):

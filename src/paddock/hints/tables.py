@@ -17,9 +17,16 @@ _RESAMPLE = "Make a date column and name it: df['date'] = pd.to_datetime(df['dat
 _AGGREGATES = "Use a name that pandas has: 'sum', 'mean', 'median', 'count', 'min', 'max', 'first' or 'nunique'."
 _EXPAND = "A column has one list for each row: write a.str.split(' ', expand=True), which gives columns."
 _COERCE = "Some text is no date that exists: pass errors='coerce', which gives NaT for it."
+_BACKTICKS = "Put a column whose name is no plain word into backticks: df.query('`VAT %` > 10')."
+_RECORDS = "Give the whole path, as in record_path=['meta', 'tags'], and leave out records that lack it."
+_JOINS = r"(?P<called>np\.(concatenate|[vhd]?stack|append))\("
 _LABEL = r"(?:\['|not found: '?|provided to '\w+': '|^Index )(?P<name>[^'\]]+?)(?:'|$| invalid)"
 
 ROWS = (
+    Hint("SyntaxError|UndefinedVariableError", "", _BACKTICKS, r"\.(query|eval)\(.*[A-Za-z] ?[ %&/()-]", "has run"),
+    Hint("KeyError", r"Key '\w+' not found\. If specifying a record_path", _RECORDS),
+    Hint("ValueError", "cannot safely convert", "The column has decimals or gaps: give it the dtype float."),
+    Hint("TypeError", "only integer scalar|cannot be interpreted", "Pass one list: <called>([a, b]).", _JOINS),
     Hint("KeyError", r"^'(?P<name>[^']+)'$", names.merge_key, r"merge|join\("),
     Hint("KeyError", "not found in axis", "No column has this name. Columns: <keys>.", r"columns="),
     Hint("KeyError", "not found in axis", "No row has this label. For columns pass columns=[...]."),

@@ -20,6 +20,7 @@ _NO_SUCH = "`<owner>` has no `<name>` in Python <python>: check the name, or wri
 _ARGUMENTS = "(keyword|positional) arg|missing .* argument"
 _PLACEHOLDERS = "Give one value for each placeholder; several are a tuple: '%s %s' % (a, b)."
 _NO_SEPARATOR = "A text lacks the separator: skip those, as in `if '=' in line`, or use a, _, b = x.partition('=')."
+_SHORT_LINE = "A line is empty or shorter: skip it, as in `if not line.strip(): continue`."
 _SPLIT_ONCE = "A text has the separator more often: split only once, as in x.split('=', 1)."
 _MAPPED = "map() takes one list for each parameter: map(f, xs, ys). Its parameters are: <parameters>."
 _ITERATORS = (
@@ -139,6 +140,7 @@ ROWS = (
     Hint("IndexError", "assignment index", "The list has no such place yet: use x.append(value)."),
     Hint("IndexError", "out of (range|bounds)|out-of-bounds", "Check len(...) first: the sequence is shorter."),
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
+    Hint("UnicodeDecodeError", "^'ascii'", "Open it with encoding='utf-8'."),
     Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes."),
     Hint("UnicodeEncodeError", "", "Use encoding='utf-8', or errors='replace'."),
     Hint(
@@ -151,6 +153,10 @@ ROWS = (
         "The text is empty or no JSON at all: print it. A tool's answer is decoded already.",
     ),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
+    Hint("ValueError", "low >= high|empty range|must be less than", "Put the smaller number first."),
+    Hint("TypeError", "asynchronous context manager", "Write `with` instead of `async with`."),
+    Hint("TypeError", "context manager protocol", "Write `async with`.", r"(?i)lock|sem|session|cond|timeout|group"),
+    Hint("TypeError", "context manager protocol", "Remove `with`: the object needs no closing."),
     Hint("TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
     Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
     Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
@@ -168,6 +174,7 @@ ROWS = (
         "ValueError", "^Index (?P<name>.+) invalid|parse_dates", "The file has no such column: print the columns first."
     ),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
+    Hint("ValueError", "not enough values to unpack", _SHORT_LINE, r"\.split\(\)"),
     Hint("ValueError", "not enough values to unpack", _NO_SEPARATOR, r"\.r?split\("),
     Hint("ValueError", "too many values to unpack", _SPLIT_ONCE, r"\.r?split\("),
     Hint(

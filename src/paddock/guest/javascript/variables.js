@@ -24,7 +24,8 @@
   const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
   const NOT_ITERABLE = /^(.{1,200}?) is not iterable|^Spread syntax requires|Symbol\.iterator/;
   const OF_NOTHING = /of (?:undefined|null) \(\w+ '([^']+)'\)$|^cannot (?:read|set) property '([^']+)' of /;
-  const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|\\()(${PATH})`, 'g');
+  const TAKERS = 'new (?:Map|Set|WeakMap|WeakSet)|Promise\\.\\w+|Array\\.from|Object\\.fromEntries';
+  const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|${TAKERS}\\()(${PATH})(?![\\w$(])`, 'g');
   const PRIMITIVES = { bigint: 'BigInt', boolean: 'Boolean', number: 'Number', string: 'String', symbol: 'Symbol' };
   const ABSENT = {}; // is read by a getter, or belongs to undefined
 
