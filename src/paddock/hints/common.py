@@ -72,5 +72,6 @@ LAST = (
     Hint(_NAME_TYPES, _UNDEFINED, "Define `<name>` in this script: each run starts empty (<keep> keeps data)."),
     # Everything else.
     Hint(SYNTAX_ERRORS, "", "Correct the syntax here or just before: check brackets, quotes and commas."),
+    Hint("TypeError|ValueError|AttributeError", "", "Check the arguments of <called>."),
     Hint("", "", "Look at the values: <values>."),
 )

@@ -93,6 +93,11 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     line = mistake.source_line
     if changed is None and not names:
         changed = re.search(_CHANGES, line)
+    for got in re.finditer(r"\b(\w+)\.get\(['\"](\w+)['\"]\)", line):
+        keys = mistake.values.get(got[1], "").partition(" with the keys ")[2]
+        if keys and got[2] not in keys.split(", "):
+            own = " A tool's list or plain value is in its key `result`." if keys == "result" else ""
+            return f"`{got[1]}` has no {got[2]!r}, only: {keys}.{own}"
     if not names and re.search(r"\.get\([^,()]*\)", line):
         return "`get` gives None for a key that is missing: pass a default, as in d.get(key, 0)."
     if changed:
@@ -135,13 +140,20 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
 
 
 def text_column(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For a column of text that is used as numbers."""
+    """For a column of text that is used as numbers or dates."""
     columns = {name: re.search(r" such as (['\"])(.*)\1$", text) for name, text in mistake.values.items()}
-    name, text = next(((name, match[2]) for name, match in columns.items() if match), ("", ""))
-    if not re.search("str|sequence|text|object", mistake.message) or not re.search(r"\d", text):
+    texts = {name: match[2] for name, match in columns.items() if match}
+    if not texts or not re.search("str|sequence|text|object", mistake.message):
         return None
+    name = next((name for name, text in texts.items() if re.search(r"\d", text)), next(iter(texts)))
+    text = texts[name]
+    such = f"`{name}` has text such as {text!r}: write"
+    if re.match(r"\d{4}-\d\d|\d\d?[./]\d\d?[./]\d{2,4}", text):
+        return f"{such} pd.to_datetime({name})."
+    if re.fullmatch(r"-?[\d.]*,\d{1,2}", text):
+        return f"{such} pd.to_numeric({name}.str.replace('.', '').str.replace(',', '.'), errors='coerce')."
     clean = ".str.replace(r'[^0-9.-]', '', regex=True)" if re.search(r"\d,\d{3}|[$€£%]", text) else ""
-    return f"`{name}` has text such as {text!r}: write pd.to_numeric({name}{clean}, errors='coerce')."
+    return f"{such} pd.to_numeric({name}{clean}, errors='coerce')."
 
 
 def date_operand(mistake: Mistake, found: re.Match[str]) -> str | None:

@@ -75,6 +75,7 @@ ROWS = (
     Hint("TypeError", r"keyword arg|positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
     Hint("TypeError", "string indices must be", ANSWER_SHAPE, when="has called"),
+    Hint("KeyError", "^'(?P<key>\\w+)'$", "Pass `<key>=...` to format: the text has {<key>}.", r"\.format\("),
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
     Hint("KeyError", "", "No row or column has this label. Labels are: <keys>.", r"\.(loc|at)\["),

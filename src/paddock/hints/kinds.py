@@ -23,6 +23,7 @@ _LIST_INSIDE = r"([\w$]+) \(an array\)"
 _OF_DATES = ("get", "toISO", "toLocaleDate", "toDate", "setDate", "setMonth")
 _INSTEAD = {  # by kind: the methods that agents expect, and what to write
     "array": {
+        "toMap toDict keyBy": "new Map({x}.map(item => [item.id, item]))",
         "groupBy": "Object.groupBy({x}, item => ...)",
         "size count len isEmpty": "{x}.length",
         "has contains": "{x}.includes(item)",
@@ -123,8 +124,9 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is {text}: write `{better.format(x=owner, name=name)}`."
     if how := _converted(owner, name, kind, text):
         return f"`{owner}` is {text}: {how}"
-    if mistake.near:
-        return f"Did you mean `{mistake.near}`?"
+    near = mistake.near or next((word for word in sorted(_TEXT | _LOOPS) if word.lower() == name.lower()), "")
+    if near:
+        return f"Did you mean `{near}`?"
     if common := replacements.METHODS[JAVASCRIPT].get(name):
         written = re.sub(r"\bx\b", lambda _: owner, common)
         return f"JavaScript writes `{written}`."
@@ -187,6 +189,11 @@ def iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     ((owner, text),) = mistake.values.items()
     kind, line = _kind(text), mistake.source_line
+    if kind == "array":
+        pair = " for position and item" if " objects " not in text else ", or `const { a, b } of` for its objects"
+        return f"`{owner}` is {text}, whose items are no pairs: write `{owner}.entries()`{pair}."
+    if kind == "null" and re.search(r"\.(match|exec)\(", mistake.plan.code):
+        return None  # see `members.destructured`
     if kind in ("undefined", "null"):
         return f"`{owner}` is {kind}: check its spelling and what sets it, or write `{owner} ?? []`."
     if kind == "promise":
@@ -215,6 +222,8 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
     ((held, text),) = mistake.values.items()
     name = re.split(r"[.\[]", re.sub(r"[\]'\"?!]", "", owner))[-1]
     inner = re.sub(r"[?!]", "", expression_before(owner, len(owner) - len(name) - 1))
+    if name.isdigit() and _kind(text) == "Set":
+        return f"`{held}` is {text}: take an item with `[...{held}][{name}]`."
     if inner.replace(" ", "") != held or not name.isidentifier():
         return None
     if mistake.finished.keys == ("result",) and mistake.calls:
@@ -225,7 +234,9 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         item = f"`{held}[0].{name}`, or loop over it" if " objects " in text else f"`{held}[0]`"
         return f"`{held}` is {text}: take an item by its position, as in {item}."
     if _kind(text) in ("Map", "Set", "promise", "text"):
-        get = f"`{held}.get('{name}')`" if text.startswith("a Map") else "`await` what gives it"
+        get = (
+            f"read it with `{held}.get('{name}')`" if text.startswith("a Map") else "write `await` before what gives it"
+        )
         return f"`{held}` is {text}, and has no `{name}`: {get if _kind(text) in ('Map', 'promise') else 'look at it'}."
     rest = mistake.source_line.partition(f"{owner}.{found['name']}")[2]
     if (
@@ -234,11 +245,10 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         or found["name"] in STARTS
     ):
         return None  # it is null there, or gets a first value
-    if not mistake.finished.keys:
-        return f"`{held}` is {text}, and has no `{name}`: check what fills it."
     is_called = re.search(rf"\.{re.escape(found['name'])}\s?\(", mistake.source_line)
     default = default_for(owner, found["name"]) if is_called else f"{owner}?.{found['name']}"
-    return f"`{held}` has no `{name}`, only: {mistake.facts['keys']}. If it may be absent, write `{default}`."
+    only = f", only: {mistake.facts['keys']}" if mistake.finished.keys else f": it is {text}"
+    return f"`{held}` has no `{name}`{only}. If it may be absent, write `{default}`."
 
 
 def default_for(owner: str, name: str) -> str:

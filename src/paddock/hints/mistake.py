@@ -92,6 +92,7 @@ class Mistake:
         return {
             **{name: "yes" if is_true else "" for name, is_true in conditions.items()},
             "near": self.near,
+            "called": self.called,
             "keys": listed(finished.keys),
             "parameters": listed(name for name in finished.keys if name not in ("self", "cls")),
             "values": "; ".join(self._few_values()),
@@ -115,7 +116,14 @@ class Mistake:
     @cached_property
     def values(self) -> dict[str, str]:
         """The variables in the failing code."""
-        return {name: text for name, _, text in (entry.partition(" = ") for entry in self.finished.values)}
+        entries = (entry.partition(" = ") for entry in self.finished.values)
+        return {name: text for name, _, text in entries if not name.endswith("()")}
+
+    @cached_property
+    def called(self) -> str:
+        """The library's function in which the error happened, as in `nlargest(n, iterable)`."""
+        entries = (entry.partition("() = ") for entry in self.finished.values)
+        return next((f"{name}({text})" for name, sign, text in entries if sign), "")
 
     def more_values(self, hint: str, room: int) -> str:
         """The variables in the failing code that the hint does not tell about, as far as there is room."""
@@ -125,15 +133,15 @@ class Mistake:
         for entry in self._few_values():
             room -= len(entry) + 2
             name, _, text = entry.partition(" = ")
-            is_told = text in hint or (self.language == JAVASCRIPT and f"`{name}`" in hint)
+            is_told = text in hint or f"`{name}`" in hint
             if room >= 0 and not is_told:
                 shown.append(entry)
         return "; ".join(shown)
 
     def _few_values(self) -> Iterable[str]:
         left = VALUES_CHARACTERS
-        for entry in self.finished.values:
-            value = entry.partition(" = ")[2]
+        for name, value in self.values.items():
+            entry = f"{name} = {value}"
             # The error or the hint says so already.
             is_vague = value in ("None", "undefined") or re.fullmatch(r"a \w+|.*first a coroutine", value)
             left -= 0 if is_vague else len(entry)

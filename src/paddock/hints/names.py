@@ -121,9 +121,10 @@ def merge_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     if name in left or name in right:
         side, other = ("left", right) if name in left else ("right", left)
         lacks = "right" if side == "left" else "left"
+        near = within_edits(name, other) or _containing(name, other)
         return (
             f"Only the {side} table has {name!r}; the {lacks} has: {', '.join(other)}. "
-            f"Write {side}_on={name!r}, {lacks}_on=..., instead of on=."
+            f"Write {side}_on={name!r}, {lacks}_on={repr(near[0]) if near else '...'} instead of on=."
         )
     return f"Neither has it. Left: {', '.join(left)}. Right: {', '.join(right)}. Write left_on=..., right_on=...."
 
@@ -138,8 +139,9 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"It is a number: str(x).{name}(...) works on text."
     if owner == "list" and hasattr(str, name) and not hasattr(list, name):
         return f"It is a list: [item.{name}(...) for item in x]." if name != "join" else "Write `','.join(x)`."
-    if owner == "DataFrame" and mistake.finished.near[:1] and mistake.finished.near[0] in mistake.finished.keys:
-        return f"Write df[{mistake.finished.near[0]!r}]."
+    column = next(iter(mistake.finished.near), "")
+    if owner == "DataFrame" and column in mistake.finished.keys and not column.isidentifier():
+        return f"Write df[{column!r}]."
     if owner == "Series" and (name == "contains" or hasattr(str, name)):
         return f"Write `column.str.{name}(...)`."
     if owner == "Series" and name in ("year", "month", "day", "hour", "strftime"):
@@ -182,6 +184,9 @@ def unbound(mistake: Mistake, found: re.Match[str]) -> str:
 
 def missing_self(mistake: Mistake, found: re.Match[str]) -> str | None:
     parameters = mistake.finished.keys
+    owner = mistake.message.partition(".")[0]
+    if not re.search(rf"\bclass {re.escape(owner)}\b", mistake.plan.code):
+        return None  # a library's
     if int(found["given"]) != int(found["taken"]) + 1 or (parameters and parameters[0] in ("self", "cls")):
         return None
     return f"Write `self` as the first parameter of `{found['name']}`."

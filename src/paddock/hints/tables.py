@@ -17,6 +17,7 @@ _RESAMPLE = "Make a date column and name it: df['date'] = pd.to_datetime(df['dat
 _AGGREGATES = "Use a name that pandas has: 'sum', 'mean', 'median', 'count', 'min', 'max', 'first' or 'nunique'."
 _EXPAND = "A column has one list for each row: write a.str.split(' ', expand=True), which gives columns."
 _COERCE = "Some text is no date that exists: pass errors='coerce', which gives NaT for it."
+_NUMERIC = "It has text: write df['<name>'] = pd.to_numeric(df['<name>'], errors='coerce')."
 _BACKTICKS = "Put a column whose name is no plain word into backticks: df.query('`VAT %` > 10')."
 _RECORDS = "Give the whole path, as in record_path=['meta', 'tags'], and leave out records that lack it."
 _JOINS = r"(?P<called>np\.(concatenate|[vhd]?stack|append))\("
@@ -31,7 +32,15 @@ ROWS = (
     Hint("KeyError", "not found in axis", "No column has this name. Columns: <keys>.", r"columns="),
     Hint("KeyError", "not found in axis", "No row has this label. For columns pass columns=[...]."),
     Hint("KeyError|ValueError", _LABEL, names.near_key, when="keys"),
+    Hint("TypeError", "Column '(?P<name>[^']+)' has dtype (str|object)", _NUMERIC),
     Hint("TypeError", "", conversions.text_column, when="text column"),
+    Hint("ValueError", "could not convert string to float", conversions.text_column, when="text column"),
+    Hint("ValueError", "Please use '(?P<better>[^']+)' instead", "Write '<better>'."),
+    Hint("ValueError", "Invalid frequency: ", "Use 'D', 'h', 'min', 's', 'W', 'ME' (month), 'QE' or 'YE'."),
+    Hint("ValueError", "'orient'", "Use 'records', 'split', 'index', 'columns' or 'values'."),
+    Hint(
+        "ValueError", "duplicate labels", "Labels repeat: first x[~x.index.duplicated()], or x.groupby(level=0).sum()."
+    ),
     Hint("ValueError", "Trailing data", "Each line is a JSON value of its own: pass lines=True."),
     Hint("AttributeError", "is not a valid function for", _AGGREGATES),
     Hint(
@@ -41,7 +50,6 @@ ROWS = (
     ),
     Hint("ValueError", "unpack", _EXPAND, r"\.str\.r?split\("),
     Hint("ValueError", "^(?!time data)", _COERCE, r"to_datetime\("),
-    Hint("ValueError", "Please use '(?P<better>[^']+)' instead", "Write '<better>'."),
     Hint("TypeError", "tuples of '\\(column", "Write each as a pair, as in total=('amount', 'sum')."),
     Hint("ValueError", "Expected axis has (?P<n>\\d+)", _AXIS),
     Hint("ValueError", r"length of index \((?P<n>\d+)\)", _ROWS),

@@ -27,6 +27,7 @@ _ITERATORS = (
     r"'(dict_\w+|set|generator|map|filter|zip|[\w.]*[rR]eader|\w*iterator|enumerate|reversed|itertools\.\w+)'"
     ".*(script|no len)"
 )
+_TEXT_OF = "It is a dict: json.dumps(x).<name>(...) works on text."
 _MATCH_CALL = "Match the call to the function's parameters."
 
 ROWS = (
@@ -37,6 +38,7 @@ ROWS = (
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
     Hint("AttributeError", f"'list' object has no attribute '{_OF_ARRAYS}'", "Make an array first: np.array(x)."),
     Hint("AttributeError", "'list' object has no", "It is a list: take an item, as in x[0], or loop over it."),
+    Hint("AttributeError", "'dict' object has no attribute '(?P<name>encode|write|splitlines|strip|lower)'", _TEXT_OF),
     Hint(
         "AttributeError",
         "'dict' object has no attribute '(?P<name>\\w+)",
@@ -102,6 +104,7 @@ ROWS = (
         _ITERATORS,
         "Make a list first: list(x).",
     ),
+    Hint("TypeError", "not iterable|no len|not callable", "The arguments do not fit <called>: check their order."),
     Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or print it."),
     Hint("TypeError", "not support item", "Text and tuples cannot change: make a new one, or use a list."),
     Hint("TypeError", r"'[A-Z]\w*' object is not subscriptable", "It is an object: read its attributes, as in x.name."),
@@ -121,6 +124,7 @@ ROWS = (
     Hint("TypeError", r"<lambda>\(\) takes", "Give the lambda as many parameters as it gets arguments."),
     Hint("TypeError", _TAKES, names.missing_self),
     Hint("TypeError", r"missing .* argument", _MAPPED, r"\bmap\("),
+    Hint("TypeError", "takes .* positional arg.* given", "Pass fewer, or by name: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Did you mean `<near>`? Its parameters are: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Its parameters are: <parameters>."),
     Hint("TypeError", r"required|positional arg|takes (exactly|at )|(?<!un)expected .* arg", _MATCH_CALL),
@@ -144,7 +148,9 @@ ROWS = (
     Hint("UnicodeDecodeError", "", "Open it with encoding='latin-1' or errors='replace', or read it as bytes."),
     Hint("UnicodeEncodeError", "", "Use encoding='utf-8', or errors='replace'."),
     Hint(
-        "JSONDecodeError", "double quotes", "Not JSON: keys need double quotes, and no comma may follow the last item."
+        "JSONDecodeError",
+        "double quotes",
+        "Not JSON: use double quotes, and no last comma. Python's own notation is read by ast.literal_eval(text).",
     ),
     Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
     Hint(

@@ -26,6 +26,7 @@
   const OF_NOTHING = /of (?:undefined|null) \(\w+ '([^']+)'\)$|^cannot (?:read|set) property '([^']+)' of /;
   const TAKERS = 'new (?:Map|Set|WeakMap|WeakSet)|Promise\\.\\w+|Array\\.from|Object\\.fromEntries';
   const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|${TAKERS}\\()(${PATH})(?![\\w$(])`, 'g');
+  const PAIRS = /(?:const|let|var) \[[^\]]*\] of /;
   const PRIMITIVES = { bigint: 'BigInt', boolean: 'Boolean', number: 'Number', string: 'String', symbol: 'Symbol' };
   const ABSENT = {}; // is read by a getter, or belongs to undefined
 
@@ -197,6 +198,11 @@
       const found = values(partsOf(path));
       const at = found.findIndex((each) => !isIterable(each));
       if (at >= 0) return { values: [shown(path, found[at])] };
+      const list = found[0];
+      if (!ArrayIsArray(list) || !PAIRS.test(text)) continue;
+      for (let index = 0; index < list.length && index < MAX_ITEMS; index++) {
+        if (!isIterable(property(list, `${index}`))) return { values: [shown(path, list)] };
+      }
     }
     return {};
   }

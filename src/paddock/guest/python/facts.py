@@ -26,10 +26,13 @@ SOURCE_CHARACTERS = 1000
 SOURCE_LINES = 20
 SHOWN_ATTRIBUTES = 12
 SHOWN_VALUES = 4
+SHOWN_PARAMETERS = 6
 WRAPPERS = 3
 LONG_WORD = 5
 _CUTOFF = 0.8
 _CALLED = r"(?P<name>[\w.<>]+)\(\) (got|takes|missing)"
+_WRAPPERS = ("wrapper", "inner", "wrapped", "__init__", "__call__")
+_CLASSES = ("pandas", "pathlib", "collections")  # whose methods are called on values that have no name
 _LACKS = re.compile("^Usecols do not|^Missing column|^Index .* invalid")
 _NOT_FOUND = object()
 _mro = type.__dict__["__mro__"].__get__
@@ -76,7 +79,10 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         parameters = _parameters(tree, match["name"], (*names, vars(builtins))) if match else []
         yield "keys", parameters or _missing_columns(error, message)
         is_target = message.endswith(")") and "values to unpack" in message  # variables that have old values
-        yield "values", [] if match or is_target else [*_printed(error), *_values(tree, names)]
+        yield (
+            "values",
+            [] if match or is_target else [*_printed(error), *_values(tree, names), *_called_function(entry)],
+        )
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         yield "near", _near(keyword[1], parameters) if keyword else []
 
@@ -99,6 +105,22 @@ def _owner(tree: ast.AST, error: AttributeError) -> list[str]:
     }
     text = sample(error.obj)
     return [f"{code} = {text}" for code in found if text and len(found) == 1 and len(code) <= MAX_CHARACTERS]
+
+
+def _called_function(entry: TracebackType) -> list[str]:
+    """The library's function that the script called and in which the error happened, with its parameters."""
+    trace = entry.tb_next
+    while trace is not None and (trace.tb_frame.f_code.co_name in _WRAPPERS or not _own_parameters(trace)):
+        trace = trace.tb_next
+    if trace is None or trace.tb_frame.f_code.co_filename.startswith(errors.RUNTIME_FOLDER):
+        return []
+    return [f"{trace.tb_frame.f_code.co_name}() = {', '.join(_own_parameters(trace))}"]
+
+
+def _own_parameters(trace: TracebackType) -> list[str]:
+    code = trace.tb_frame.f_code
+    names = code.co_varnames[: code.co_argcount]
+    return [name for name in names[:SHOWN_PARAMETERS] if name not in ("self", "cls")]
 
 
 def _printed(error: BaseException) -> list[str]:
@@ -237,7 +259,10 @@ def _parameters(tree: ast.AST, name: str, names: tuple[Any, ...]) -> list[str]:
     owner, _, method = name.rpartition(".")
     if not owner and type(function := _resolved(ast.Name(name), names)) is FunctionType:
         return _parameters_of(function)  # also if something else calls it
-    if owner and type in _mro(type(kind := _resolved(ast.Name(owner), names))):
+    kind = _resolved(ast.Name(owner), names) if owner else None
+    for module in _CLASSES if owner and kind is None else ():
+        kind = kind or (_module_dict(sys.modules[module]).get(owner) if module in sys.modules else None)
+    if owner and type in _mro(type(kind)):
         return _parameters_of(
             next((_class_dict(base)[method] for base in _mro(kind) if method in _class_dict(base)), None)
         )
