@@ -17,6 +17,15 @@ _FORMATS = {
     r"\d\d?\.\d\d?\.\d{4}": "%d.%m.%Y",
     r"\d\d?/\d\d?/\d{4}": "%d/%m/%Y or %m/%d/%Y",
     r"\d\d?-\d\d?-\d{4}": "%d-%m-%Y or %m-%d-%Y",
+    r"\d\d?/\d\d?/\d\d": "%d/%m/%y or %m/%d/%y",
+    r"\d\d?\.\d\d?\.\d\d": "%d.%m.%y",
+    r"\d{4}-\d\d": "%Y-%m",
+    r"\d{4}": "%Y",
+    r"\d\d?-[A-Z][a-z]{2}-\d{4}": "%d-%b-%Y",
+    r"[A-Z][a-z]{2}": "%b",
+    r"[A-Z][a-z]{2} \d{4}": "%b %Y",
+    r"[A-Z][a-z]{3,} \d{4}": "%B %Y",
+    r"(?:January|February|March|April|June|July|August|September|October|November|December)": "%B",
     r"\d\d? [A-Z][a-z]{2} \d{4}": "%d %b %Y",
     r"\d\d? [A-Z][a-z]{3,} \d{4}": "%d %B %Y",
     r"[A-Z][a-z]{2} \d\d?, \d{4}": "%b %d, %Y",
@@ -34,6 +43,8 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
     """How to combine or compare two values for which the operator does nothing."""
     left, right = found["left"], found["right"]
     kinds, sign = {left, right}, found["sign"] or "+"
+    if "str" in kinds and any(text.startswith("a table of") for text in mistake.values.values()):
+        return "A column has text: pass numeric_only=True, or convert it with pd.to_numeric(column, errors='coerce')."
     if any(kind.endswith("Path") for kind in kinds):
         return "Join paths with `/`: Path('a') / 'b'."
     if "str" in kinds and kinds & _NUMBERS:
@@ -148,6 +159,8 @@ def text_column(mistake: Mistake, found: re.Match[str]) -> str | None:
     name = next((name for name, text in texts.items() if re.search(r"\d", text)), next(iter(texts)))
     text = texts[name]
     such = f"`{name}` has text such as {text!r}: write"
+    if len(texts) > 1 and re.match(r"\d{4}-\d\d", text):
+        return f"{' and '.join(f'`{each}`' for each in texts)} are text: convert each with pd.to_datetime(column)."
     if re.match(r"\d{4}-\d\d|\d\d?[./]\d\d?[./]\d{2,4}", text):
         return f"{such} pd.to_datetime({name})."
     if re.fullmatch(r"-?[\d.]*,\d{1,2}", text):
@@ -172,8 +185,6 @@ def date_text(mistake: Mistake, found: re.Match[str]) -> str:
     text = found["text"]
     if "to_datetime(" in mistake.source_line and "format=" not in mistake.source_line:
         return "Dates differ: pass format='mixed' (dayfirst=True for 31/12/2026), and errors='coerce' for what is none."
-    if not re.search(r"\d", text):
-        return f"{text[:40]!r} is no date: skip it, or use a default."
     for zone, zone_format in (("", ""), (r"Z|[+-]\d\d:?\d\d", "%z")):
         for date, date_format in _FORMATS.items():
             for time, time_format in _TIMES.items():
@@ -184,4 +195,6 @@ def date_text(mistake: Mistake, found: re.Match[str]) -> str:
                     if any(each in mistake.message for each in texts):
                         return f"{text!r} is no date that exists: check its month and day, or skip it."
                     return f"The format of {text!r} is {' or '.join(texts)}. If others differ, convert each by its own."
+    if not re.search(r"\d", text):
+        return f"{text[:40]!r} is no date: skip it, or use a default."
     return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."

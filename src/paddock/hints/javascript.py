@@ -109,6 +109,10 @@ ROWS = (
     Hint("TypeError", "on null or undefined|are forbidden", _ABSENT),
     Hint("Error", "never settles", "Call the promise's resolve(...) or reject(...) in every case."),
     Hint("Error", "^Uncaught ", "Throw an Error, which knows its line: `throw new Error(text)`.", when="no line"),
+    Hint("TypeError", "used as (a )?Weak|WeakMap key|WeakSet", "Only objects can be its keys: use a Map or a Set."),
+    Hint(
+        "Error", "^Command failed.*\\n.*(cannot|No such|not found)", "The command failed: correct what its stderr says."
+    ),
     Hint("Error", "^Command failed", "Only few programs are here: do it in the script itself."),
     Hint("AssertionError", "", "The script's own assertion failed: log the values before it."),
     Hint("AggregateError", "", "Log error.errors, or use Promise.allSettled(list): it tells why each failed."),

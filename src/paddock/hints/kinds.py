@@ -106,7 +106,7 @@ def _kind(text: str) -> str:
 def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a method that a value of a known kind does not have."""
     name, keys = found["name"], mistake.finished.keys
-    values = mistake.values or _result(mistake.owner)
+    values = mistake.values or _result(mistake.owner or mistake.message.rpartition(f".{name} is not a function")[0])
     if len(values) != 1:
         return None
     ((owner, text),) = values.items()
@@ -117,11 +117,14 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"A tool's list or plain value is in the key `result`: write `{owner}.result.{call}`."
     if kind == "promise":
         return f"`{owner}` is a promise: write `await` before what gives it." if name != "then" else None
-    if name in keys:
+    if name in keys or (name == "length" and kind in ("array", "text")) or (name == "size" and kind in ("Map", "Set")):
         return f"`{owner}.{name}` is a value and no method: remove the `()`."
     better = next((how for words, how in _INSTEAD.get(kind, {}).items() if name in words.split()), "")
     if better:
         return f"`{owner}` is {text}: write `{better.format(x=owner, name=name)}`."
+    summed = rf"\b{re.escape(owner)} = [^\n]{{0,200}}\.reduce\("
+    if kind == "text" and name in ("toFixed", "toPrecision") and re.search(summed, mistake.plan.code):
+        return f"`{owner}` is {text}: an item is text, and `+` joined it. Convert each: `sum + Number(item.x)`."
     if how := _converted(owner, name, kind, text):
         return f"`{owner}` is {text}: {how}"
     near = mistake.near or next((word for word in sorted(_TEXT | _LOOPS) if word.lower() == name.lower()), "")

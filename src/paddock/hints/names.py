@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from paddock.hints import replacements
 from paddock.hints.mistake import Mistake, listed
@@ -95,6 +96,10 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     if keys and len(keys) <= 2 and name in keys[0] and (separator := re.search(r"[,;\t|]", keys[0])):
         reader = "delimiter" if "pandas" not in mistake.plan.code else "sep"
         return f"The only column is {keys[0]!r}: read the file with {reader}={separator[0]!r}."
+    if name.lstrip("-").isdigit() and "pandas" in mistake.plan.code and not any(key.isdigit() for key in keys):
+        return f"In pandas, x[{name}] is a column: use x.iloc[{name}] for a position."
+    if len(keys) == 1 and "pandas" in mistake.plan.code and "DataFrame(" in mistake.plan.code:
+        return f"The only column is {keys[0]!r}. If it holds records, make the table of them: pd.DataFrame(x[{keys[0]!r}])."
     if any(key.strip("\ufeff ") == name for key in keys):
         return f"The keys have spaces or a BOM: {listed(map(repr, keys))}. Strip them, or read with utf-8-sig."
     near = within_edits(name, keys) or _containing(name, keys)
@@ -144,7 +149,7 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"Write df[{column!r}]."
     if owner == "Series" and (name == "contains" or hasattr(str, name)):
         return f"Write `column.str.{name}(...)`."
-    if owner == "Series" and name in ("year", "month", "day", "hour", "strftime"):
+    if owner == "Series" and (hasattr(datetime, name) or hasattr(timedelta, name)):
         return f"Write `column.dt.{name}`."
     if better := known.get(f"{owner}.{name}") or known.get(f"{owner.rpartition('.')[2]}.{name}") or known.get(name):
         language = "Python" if mistake.language == PYTHON else "JavaScript"

@@ -113,6 +113,7 @@ SENTENCES = {  # of Python, where code alone would not explain it
     "str.decode": "It is text already: leave `.decode()` out.",
     "bytes.encode": "It is bytes already: leave `.encode()` out.",
     "datetime.datetime.datetime": "`datetime` is the class already: leave the first `datetime.` out.",
+    "datetime.date.strptime": "Write datetime.strptime(text, format).date(), with `from datetime import datetime`.",
     "list.appendleft": "Write `x.insert(0, item)`, or use collections.deque.",
 }
 _ARRAYS = (
@@ -168,6 +169,7 @@ METHODS = {
         {
             "append": "x.push(item)",
             "strip": "x.trim()",
+            "lines splitlines": "x.split('\\n')",
             "sum": "x.reduce((a, b) => a + b, 0)",
             "average avg mean": "x.reduce((a, b) => a + b, 0) / x.length",
             "upper toUppercase toUpper": "x.toUpperCase()",

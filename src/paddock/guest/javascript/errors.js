@@ -186,7 +186,8 @@
     const name = RegExpPrototypeExec(/^[\w$]+(?=\s*\()/, after)?.[0]; // the column of the function or its argument
     const called = name === undefined ? RegExpPrototypeExec(/([\w$.]+)\($/, before)?.[1]
       : RegExpPrototypeExec(/[\w$.]*$/, before)[0] + name;
-    if (called !== undefined) changeMessage(description, called + ' is ' + NOT_A_FUNCTION);
+    const spread = called ?? RegExpPrototypeExec(/^[^]*?([\w$.]+)\(\.\.\./, lines[line - 1])?.[1];
+    if (spread !== undefined) changeMessage(description, spread + ' is ' + NOT_A_FUNCTION);
   }
 
   function explainModules(description) {

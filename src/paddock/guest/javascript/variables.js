@@ -20,6 +20,7 @@
   const STEP = "\\s?(?:\\?\\.|!?\\.)[A-Za-z_$][\\w$]*|\\[(?:\\d{1,6}|'[^'\\\\]{1,50}'|\"[^\"\\\\]{1,50}\")\\]";
   const PATH = `[A-Za-z_$][\\w$]*(?:${STEP})*`;
   const PATHS = RegExp(`(?<![\\w$.'"\\\`])${PATH}`, 'g');
+  const WHOLE_PATH = RegExp(`^${PATH}$`);
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
   const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
   const NOT_ITERABLE = /^(.{1,200}?) is not iterable|^Spread syntax requires|Symbol\.iterator/;
@@ -163,7 +164,8 @@
 
   // The value whose method is missing, or that is not a function itself.
   function uncallable(called, paths, values) {
-    const path = paths.find((each) => textOf(each) === called || partsOf(each).join('.') === called);
+    const path = paths.find((each) => textOf(each) === called || partsOf(each).join('.') === called) ??
+      WHOLE_PATH.exec(called)?.[0]; // V8 leaves out brackets around a part
     if (path === undefined) return {};
     const parts = partsOf(path);
     const name = parts.length > 1 ? parts.pop() : undefined;

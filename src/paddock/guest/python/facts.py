@@ -311,7 +311,10 @@ def _searched(entry: TracebackType, key: object) -> object:
         ):
             table = _resolved(node.value.value, names)
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
-            is_column = len(parts) > 1 and isinstance(parts[1], ast.Constant) and parts[1].value == key
+            named = (
+                [part.value for part in ast.walk(parts[1]) if isinstance(part, ast.Constant)] if len(parts) > 1 else []
+            )
+            is_column = key in named or columns.label(str(key)) in named
             return table if is_column else _labels(table)
         if isinstance(node, ast.Subscript | ast.Attribute):
             if not isinstance(node.value, ast.Name | ast.Await) and not _has_value(node.value, names):
@@ -381,7 +384,7 @@ def _found(node: ast.AST, names: tuple[Any, ...]) -> object:
     if isinstance(node, ast.Attribute):
         return _instance_dict(_found(node.value, names)).get(node.attr, _NOT_FOUND)
     if isinstance(node, ast.Subscript):
-        owner = _found(node.value, names)
+        owner = _sections(_found(node.value, names))
         index = node.slice.value if isinstance(node.slice, ast.Constant) else _found(node.slice, names)
         if type(index) is str and errors.name_of(type(owner)) == "DataFrame" and index in key_texts(owner):
             return owner[index] if is_frame(owner) else _NOT_FOUND  # type: ignore[index]

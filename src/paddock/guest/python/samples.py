@@ -91,7 +91,8 @@ def key_texts(value: object) -> list[str]:
         keys = value.keys()  # type: ignore[attr-defined]
     elif is_frame(value):
         labels = "index" if errors.name_of(kind) == "Series" else "columns"
-        keys = islice(getattr(value, labels, ()), MAX_CANDIDATES)
+        table = getattr(value, "obj", value) if "GroupBy" in errors.name_of(kind) else value
+        keys = islice(getattr(table, labels, ()), MAX_CANDIDATES)
     return [str(key)[:MAX_CHARACTERS] for key in keys if type(key) in PLAIN]
 
 
