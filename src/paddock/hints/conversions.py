@@ -45,6 +45,8 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
     kinds, sign = {left, right}, found["sign"] or "+"
     if "str" in kinds and any(text.startswith("a table of") for text in mistake.values.values()):
         return "A column has text: pass numeric_only=True, or convert it with pd.to_numeric(column, errors='coerce')."
+    if kinds & {"method", "function", "builtin_function_or_method"}:
+        return "One of them is a function: call it, with `()` after its name."
     if any(kind.endswith("Path") for kind in kinds):
         return "Join paths with `/`: Path('a') / 'b'."
     if "str" in kinds and kinds & _NUMBERS:
@@ -54,6 +56,9 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
             return f"Convert one of them first: {left} and {right} have no order."
         part = "['name']" if left == "dict" else ".name"
         return f"Compare one value of each: key=lambda x: x{part}. In a heap, add a counter."
+    packed = [name for name, text in mistake.values.items() if text == "a tuple of 1, first a list"]
+    if packed and f"*{packed[0]}" in mistake.plan.code:
+        return f"`{packed[0]}` is a tuple with one list in it: call the function with `*`, as in f(*items)."
     if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
         return "sum() adds numbers: take one from each item, as in sum(x['key'] for x in items); lists need sum(x, [])."
     own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
@@ -94,6 +99,14 @@ def _text_and_number(mistake: Mistake, sign: str, found: re.Match[str]) -> str:
     if sign in ("+", "+=") and not found["compared"]:
         return "To add numbers, convert the text with int(x) or float(x); to build text, use str(x) or an f-string."
     return "Convert the text first: int(x) or float(x)."
+
+
+def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a list that is indexed with its own item."""
+    for used in re.finditer(r"\b(\w+)\[(\w+)\]", mistake.source_line):
+        if re.search(rf"\bfor {used[2]} in {used[1]}\b", mistake.plan.code):
+            return f"`{used[2]}` is the item already: write `{used[2]}` instead of `{used[0]}`."
+    return None
 
 
 def none_value(mistake: Mistake, found: re.Match[str]) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from paddock.hints import conversions, names
 from paddock.hints.row import ANSWER_SHAPE, FOLDER, ZONE, Hint
 
-_MODULE = r"(?:No module named '|optional dependency '|`Import |features you requested: |string requires '|^(?=matplotlib is req))(?P<name>\w+)"
+_MODULE = (
+    r"(?:No module named '|optional dependency '|`Import |features you requested: |string requires '|"
+    r"^(?=matplotlib is req))(?P<name>\w+)"
+)
 _ONE_DATE = "Make both dates or both datetimes: x.date(), or datetime(x.year, x.month, x.day)."
 _DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
 _UNCOVERED = "The format does not cover the end '<rest>' of the text: add it (%H:%M time, %f fraction, %z zone)."

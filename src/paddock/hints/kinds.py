@@ -19,6 +19,7 @@ _GIVE = {
     ),
     "text": words("join trim toUpperCase toLowerCase replace replaceAll toFixed padStart padEnd toISOString stringify"),
 }
+_JOINED = "an item is text, and `+` joined it. Convert each: `sum + Number(item.x)`."
 _LIST_INSIDE = r"([\w$]+) \(an array\)"
 _OF_DATES = ("get", "toISO", "toLocaleDate", "toDate", "setDate", "setMonth")
 _INSTEAD = {  # by kind: the methods that agents expect, and what to write
@@ -106,29 +107,37 @@ def _kind(text: str) -> str:
 def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a method that a value of a known kind does not have."""
     name, keys = found["name"], mistake.finished.keys
+    if name in ("toFixed", "toPrecision") and ".reduce(" in mistake.owner and not mistake.values:
+        return f"The sum is text: {_JOINED}"
     values = mistake.values or _result(mistake.owner or mistake.message.rpartition(f".{name} is not a function")[0])
     if len(values) != 1:
         return None
     ((owner, text),) = values.items()
-    kind, call = _kind(text), f"{name}(...)"
+    kind = _kind(text)
     if owner == name:  # the value itself is called
         return _called(owner, text, kind)
     if keys == ("result",) and mistake.calls:
-        return f"A tool's list or plain value is in the key `result`: write `{owner}.result.{call}`."
+        return f"A tool's list or plain value is in the key `result`: write `{owner}.result.{name}(...)`."
     if kind == "promise":
         return f"`{owner}` is a promise: write `await` before what gives it." if name != "then" else None
-    if name in keys or (name == "length" and kind in ("array", "text")) or (name == "size" and kind in ("Map", "Set")):
+    is_property = (name == "length" and kind in ("array", "text")) or (name == "size" and kind in ("Map", "Set"))
+    if name in keys or is_property:
         return f"`{owner}.{name}` is a value and no method: remove the `()`."
     better = next((how for words, how in _INSTEAD.get(kind, {}).items() if name in words.split()), "")
     if better:
         return f"`{owner}` is {text}: write `{better.format(x=owner, name=name)}`."
+    return _other_method(mistake, name, owner, text)
+
+
+def _other_method(mistake: Mistake, name: str, owner: str, text: str) -> str:
+    kind, call = _kind(text), f"{name}(...)"
     summed = rf"\b{re.escape(owner)} = [^\n]{{0,200}}\.reduce\("
     if kind == "text" and name in ("toFixed", "toPrecision") and re.search(summed, mistake.plan.code):
-        return f"`{owner}` is {text}: an item is text, and `+` joined it. Convert each: `sum + Number(item.x)`."
+        return f"`{owner}` is {text}: {_JOINED}"
     if how := _converted(owner, name, kind, text):
         return f"`{owner}` is {text}: {how}"
-    near = mistake.near or next((word for word in sorted(_TEXT | _LOOPS) if word.lower() == name.lower()), "")
-    if near:
+    near = mistake.near or next((word for word in sorted(_TEXT | _LOOPS) if word.lower() == name.lower() != word), "")
+    if near and near != name:
         return f"Did you mean `{near}`?"
     if common := replacements.METHODS[JAVASCRIPT].get(name):
         written = re.sub(r"\bx\b", lambda _: owner, common)

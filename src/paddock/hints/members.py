@@ -53,6 +53,9 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     if re.match(_ASSIGNED, rest) and not owner.endswith(")"):
         is_counted = re.search(r"^[^=]*([-+*/]=|\+\+|--)", rest) and name.isidentifier()
         empty = "[]" if name.isdigit() else f"{{ {name}: 0 }}" if is_counted else "{}"
+        got = re.search(rf"\b{re.escape(owner)} = ([\w$]{{1,60}})\.get\(([^()\n]{{1,60}})\)", mistake.plan.code)
+        if got:
+            return f"`{owner}` is {value}: the Map has no such key. First write `{got[1]}.set({got[2]}, {empty})`."
         return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
     given = rf"\b{re.escape(owner)} *= *[^\n]{{0,200}}" if owner.isidentifier() else ""
     if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):

@@ -83,6 +83,7 @@ class Mistake:
             "text column": any(
                 re.match("a column of (str|object|string) such as", text) for text in self.values.values()
             ),
+            "table": any(text.startswith("a table of") for text in self.values.values()),
             "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,

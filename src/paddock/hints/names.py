@@ -14,6 +14,8 @@ from paddock.hints.mistake import Mistake, listed
 from paddock.hints.replacements import JAVASCRIPT, PYTHON
 from paddock.model.spelling import within_edits
 
+_CONTAINERS = ("data", "items", "records", "rows", "results", "values")
+
 
 def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> str:
     name = module or found["name"]
@@ -98,8 +100,10 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"The only column is {keys[0]!r}: read the file with {reader}={separator[0]!r}."
     if name.lstrip("-").isdigit() and "pandas" in mistake.plan.code and not any(key.isdigit() for key in keys):
         return f"In pandas, x[{name}] is a column: use x.iloc[{name}] for a position."
-    if len(keys) == 1 and "pandas" in mistake.plan.code and "DataFrame(" in mistake.plan.code:
-        return f"The only column is {keys[0]!r}. If it holds records, make the table of them: pd.DataFrame(x[{keys[0]!r}])."
+    if keys == ("result",) and mistake.calls:
+        return "A tool's list or plain value is in the key `result`: write x['result']."
+    if len(keys) == 1 and keys[0] in _CONTAINERS and "DataFrame(" in mistake.plan.code:
+        return f"The only column is {keys[0]!r}: make the table of what is in it, pd.DataFrame(x[{keys[0]!r}])."
     if any(key.strip("\ufeff ") == name for key in keys):
         return f"The keys have spaces or a BOM: {listed(map(repr, keys))}. Strip them, or read with utf-8-sig."
     near = within_edits(name, keys) or _containing(name, keys)

@@ -18,6 +18,8 @@ _AGGREGATES = "Use a name that pandas has: 'sum', 'mean', 'median', 'count', 'mi
 _EXPAND = "A column has one list for each row: write a.str.split(' ', expand=True), which gives columns."
 _COERCE = "Some text is no date that exists: pass errors='coerce', which gives NaT for it."
 _NUMERIC = "It has text: write df['<name>'] = pd.to_numeric(df['<name>'], errors='coerce')."
+_PRECEDENCE = "`&` and `|` bind first: put each comparison in parentheses, (a == 1) & (b < 2)."
+_NUMERIC_ONLY = "A column has text: pass numeric_only=True, or convert it with pd.to_numeric(column, errors='coerce')."
 _BACKTICKS = "Put a column whose name is no plain word into backticks: df.query('`VAT %` > 10')."
 _RECORDS = "Give the whole path, as in record_path=['meta', 'tags'], and leave out records that lack it."
 _JOINS = r"(?P<called>np\.(concatenate|[vhd]?stack|append))\("
@@ -25,6 +27,25 @@ _LABEL = r"(?:\['|not found: '?|provided to '\w+': '|^Index )(?P<name>[^'\]]+?)(
 
 ROWS = (
     Hint("SyntaxError|UndefinedVariableError", "", _BACKTICKS, r"\.(query|eval)\(.*[A-Za-z] ?[ %&/()-]", "has run"),
+    Hint("TypeError", "'r?(and|or)_'|for [&|]: ", _PRECEDENCE, r"[=<>]"),
+    Hint(
+        "ValueError",
+        "Mixing dicts with non-Series",
+        "Pass only the part with equally long lists: pd.DataFrame(x['key']).",
+    ),
+    Hint("TypeError", r"fillna\(\) got .* 'method'", "Write x.ffill() or x.bfill()."),
+    Hint(
+        "TypeError",
+        "comparison between dtype=datetime64",
+        "Compare with pd.Timestamp('2026-01-31'), or with such text.",
+    ),
+    Hint(
+        "ValueError",
+        "could not convert string to float",
+        _NUMERIC_ONLY,
+        r"\.(corr|cov|mean|sum|std|median|var)\(",
+        "table",
+    ),
     Hint("KeyError", r"Key '\w+' not found\. If specifying a record_path", _RECORDS),
     Hint("ValueError", "cannot safely convert", "The column has decimals or gaps: give it the dtype float."),
     Hint("TypeError", "only integer scalar|cannot be interpreted", "Pass one list: <called>([a, b]).", _JOINS),

@@ -135,6 +135,7 @@ ROWS = (
     Hint("TypeError", "unhashable type: 'slice'", "A dict cannot be sliced: list(d.items())[:n]."),
     Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
     Hint("TypeError", "indices must be .* not tuple", "Index each level by itself: x[0][1]. Only arrays take x[0, 1]."),
+    Hint("TypeError", "list indices must be", conversions.list_index),
     Hint("TypeError", "list indices must be", "It is a list: loop over it, or take an item, as in x[0]['key']."),
     Hint(
         "TypeError",
@@ -155,6 +156,7 @@ ROWS = (
         "Not JSON: use double quotes, and no last comma. Python's own notation is read by ast.literal_eval(text).",
     ),
     Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
+    Hint("JSONDecodeError", "", "That is a path: json.load(open(path)) reads the file.", r"loads\(.*\.json"),
     Hint(
         "JSONDecodeError",
         r"char 0\)",

@@ -39,7 +39,8 @@
     for (const other of names) {
       const compared = plain(other);
       if (other === name || Math.abs(compared.length - wanted.length) > 2) continue;
-      found[distance(wanted, compared)]?.push(other);
+      const isSwapped = [...wanted].sort().join() === [...compared].sort().join(); // letters in another order
+      found[Math.min(distance(wanted, compared), isSwapped ? 1 : 3)]?.push(other);
     }
     const allowed = wanted.length < 3 ? 1 : wanted.length < 8 ? 2 : 3;
     return found.slice(0, allowed).find((list) => list.length > 0);

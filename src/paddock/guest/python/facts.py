@@ -31,7 +31,6 @@ WRAPPERS = 3
 LONG_WORD = 5
 _CUTOFF = 0.8
 _CALLED = r"(?P<name>[\w.<>]+)\(\) (got|takes|missing)"
-_WRAPPERS = ("wrapper", "inner", "wrapped", "__init__", "__call__")
 _CLASSES = ("pandas", "pathlib", "collections")  # whose methods are called on values that have no name
 _LACKS = re.compile("^Usecols do not|^Missing column|^Index .* invalid")
 _NOT_FOUND = object()
@@ -110,7 +109,8 @@ def _owner(tree: ast.AST, error: AttributeError) -> list[str]:
 def _called_function(entry: TracebackType) -> list[str]:
     """The library's function that the script called and in which the error happened, with its parameters."""
     trace = entry.tb_next
-    while trace is not None and (trace.tb_frame.f_code.co_name in _WRAPPERS or not _own_parameters(trace)):
+    text = _failing_text(entry)
+    while trace is not None and not (f"{trace.tb_frame.f_code.co_name}(" in text and _own_parameters(trace)):
         trace = trace.tb_next
     if trace is None or trace.tb_frame.f_code.co_filename.startswith(errors.RUNTIME_FOLDER):
         return []
