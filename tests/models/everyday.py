@@ -37,7 +37,7 @@ EVERYDAY = {
         "import pandas as pd\ndf = pd.read_csv('/files/sales.csv', sep=';')\ndf['amount'] = df['amount'].astype(float)\nreturn df['amount'].sum()",
         3,
         "could not convert string to float:",
-        "It has a decimal comma: x.replace('.', '').rep",
+        "write pd.to_numeric(df['amount'].str.replace('.'",
         files=FILES_1,
     ),
     "dates in two formats": run(

@@ -63,6 +63,7 @@ LAST = (
     Hint(_NAME_TYPES, _UNDEFINED, names.own_attribute),
     Hint(_NAME_TYPES, _UNDEFINED, "Write the key in quotes: '<name>'.", r"[{,]\s*<name>\s*:", "python"),
     Hint(_NAME_TYPES, _UNDEFINED, _INNER_NAME, r"\b<name>\)? *=>|\b(lambda|for) <name>\b"),
+    Hint(_NAME_TYPES, _UNDEFINED, names.class_attribute),
     Hint(_NAME_TYPES, _UNDEFINED, names.near_name),
     Hint(_NAME_TYPES, _UNDEFINED, names.not_reached),
     Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),

@@ -47,6 +47,8 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
         return "A column has text: pass numeric_only=True, or convert it with pd.to_numeric(column, errors='coerce')."
     if kinds & {"method", "function", "builtin_function_or_method"}:
         return "One of them is a function: call it, with `()` after its name."
+    if kinds & {"dict", "list"} and any(text.startswith("a table of") for text in mistake.values.values()):
+        return "Add rows with pd.concat([a, pd.DataFrame(b)])."
     if any(kind.endswith("Path") for kind in kinds):
         return "Join paths with `/`: Path('a') / 'b'."
     if "str" in kinds and kinds & _NUMBERS:
@@ -99,6 +101,13 @@ def _text_and_number(mistake: Mistake, sign: str, found: re.Match[str]) -> str:
     if sign in ("+", "+=") and not found["compared"]:
         return "To add numbers, convert the text with int(x) or float(x); to build text, use str(x) or an f-string."
     return "Convert the text first: int(x) or float(x)."
+
+
+def misfit(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For an argument of another type than a function of the standard library takes."""
+    if not mistake.called or "pandas" in mistake.plan.code:
+        return None  # pandas fails inside itself for its values, too
+    return f"The arguments do not fit {mistake.called}: check their types and order."
 
 
 def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:

@@ -107,6 +107,8 @@ def _kind(text: str) -> str:
 def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a method that a value of a known kind does not have."""
     name, keys = found["name"], mistake.finished.keys
+    if ".map(async" in mistake.plan.code and not mistake.values:
+        return None  # see `members.not_a_function`
     if name in ("toFixed", "toPrecision") and ".reduce(" in mistake.owner and not mistake.values:
         return f"The sum is text: {_JOINED}"
     values = mistake.values or _result(mistake.owner or mistake.message.rpartition(f".{name} is not a function")[0])
@@ -179,7 +181,8 @@ def _converted(owner: str, name: str, kind: str, text: str) -> str:
         return f"write `{f'{owner}.{inside[1]}' if inside else f'Object.values({owner})'}.{call}`."
     if kind == "text" and (name in _LOOPS or name == "forEach"):
         is_json = text[1:2] in ("[", "{")
-        return f"write `JSON.parse({owner}).{call}`." if is_json else f"write `{owner}.split(',').{call}`."
+        separator = "\\n" if "\\n" in text else ","
+        return f"write `JSON.parse({owner}).{call}`." if is_json else f"write `{owner}.split('{separator}').{call}`."
     if name in _TEXT and kind == "array":
         return f"write `{owner}.map(item => item.{call})`."
     if name in _TEXT or (kind == "number" and name in ("slice", "includes", "charAt", "at")):

@@ -66,6 +66,11 @@ def server_call(mistake: Mistake, found: re.Match[str]) -> str:
     return f"Call a tool of a server with `{mistake.facts['call'].replace('server', server)}`."
 
 
+def class_attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
+    text = not_reached(mistake, found)
+    return text if text and "belongs to the class" in text else None
+
+
 def near_name(mistake: Mistake, found: re.Match[str]) -> str | None:
     near = [name for name in within_edits(found["name"], mistake.known_names()) if is_misspelt(found["name"], name)]
     if near or mistake.near:

@@ -26,7 +26,7 @@ _JOINS = r"(?P<called>np\.(concatenate|[vhd]?stack|append))\("
 _LABEL = r"(?:\['|not found: '?|provided to '\w+': '|^Index )(?P<name>[^'\]]+?)(?:'|$| invalid)"
 
 ROWS = (
-    Hint("SyntaxError|UndefinedVariableError", "", _BACKTICKS, r"\.(query|eval)\(.*[A-Za-z] ?[ %&/()-]", "has run"),
+    Hint("SyntaxError", "", _BACKTICKS, r"\.(query|eval)\(", "has run"),
     Hint("TypeError", "'r?(and|or)_'|for [&|]: ", _PRECEDENCE, r"[=<>]"),
     Hint(
         "ValueError",
@@ -46,6 +46,7 @@ ROWS = (
         r"\.(corr|cov|mean|sum|std|median|var)\(",
         "table",
     ),
+    Hint("ValueError", "Columns must be same length as key", "Name as many columns as the right side gives."),
     Hint("KeyError", r"Key '\w+' not found\. If specifying a record_path", _RECORDS),
     Hint("ValueError", "cannot safely convert", "The column has decimals or gaps: give it the dtype float."),
     Hint("TypeError", "only integer scalar|cannot be interpreted", "Pass one list: <called>([a, b]).", _JOINS),
@@ -86,7 +87,7 @@ ROWS = (
     Hint("ValueError", r"merge on (?P<left>\S+) and (?P<right>\S+) columns for key '(?P<key>[^']+)'", _KEYS),
     Hint("ValueError", "all scalar values", "One row is pd.DataFrame([values])."),
     Hint("ValueError", "truth value of (a|an)", "Use .any(), .all() or .empty, and & | with parentheses."),
-    Hint("ValueError", "inhomogeneous", "The rows have different lengths: make them equal, or keep a list."),
+    Hint("ValueError", "inhomogeneous", "Give all rows the same length."),
     Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly", _SHAPES),
     Hint("TypeError", "DatetimeIndex.*'RangeIndex'", _RESAMPLE),
     Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),

@@ -27,6 +27,8 @@ _ITERATORS = (
     r"'(dict_\w+|set|generator|map|filter|zip|[\w.]*[rR]eader|\w*iterator|enumerate|reversed|itertools\.\w+)'"
     ".*(script|no len)"
 )
+_UNCALLED = "It is a function that was not called: write `()` after its name where the value is made."
+_ENVELOPE = "A failed call raises a RuntimeError whose text is JSON: json.loads(str(e))['error_code']."
 _TEXT_OF = "It is a dict: json.dumps(x).<name>(...) works on text."
 _MATCH_CALL = "Match the call to the function's parameters."
 
@@ -35,6 +37,8 @@ ROWS = (
     Hint("AttributeError", "'NoneType' object", conversions.none_value),
     Hint("AttributeError", "no attribute '(?P<name>\\w+)'", names.missing_on_self),
     Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", names.attribute),
+    Hint("AttributeError", "'(function|method|builtin_function_or_method)' object", _UNCALLED),
+    Hint("AttributeError", "'RuntimeError' object", _ENVELOPE, when="script"),
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
     Hint("AttributeError", f"'list' object has no attribute '{_OF_ARRAYS}'", "Make an array first: np.array(x)."),
     Hint("AttributeError", "'list' object has no", "It is a list: take an item, as in x[0], or loop over it."),
@@ -90,6 +94,7 @@ ROWS = (
     Hint("TypeError", "takes no arguments", "Define `def __init__(self, ...):` in the class, or pass nothing."),
     Hint("TypeError", "'reversed' is an invalid", "Write `reverse=True`."),
     Hint("TypeError", "tuple indices must be", "It is a tuple: use a number, as in x[0], or names: a, b = x."),
+    Hint("TypeError", "^'[<>]=?' not supported|^unsupported operand", conversions.misfit),
     Hint("TypeError", _OPERANDS, conversions.operands),
     Hint("TypeError", "real number is required", "Pass a number: int(x) or float(x); for text the sign is %s."),
     Hint("TypeError", "convert type 'str'", "A dict gives its keys: pass d.values().", when="dict"),
@@ -117,6 +122,7 @@ ROWS = (
     Hint("TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index."),
     Hint("TypeError", r"^sorted expected|^sort\(\) takes", "Pass it by its name: key=..."),
     Hint("TypeError", "first argument must be callable", "Pass a function: defaultdict(int) or defaultdict(list)."),
+    Hint("TypeError", "^dict expected at most", "Pass pairs: dict(zip(keys, values))."),
     Hint("TypeError", "takes 0 positional arguments but 1", "Call it without arguments; a method needs `self` first."),
     Hint("TypeError", "argument", "Unpack what was passed on: f(*args, **kwargs).", r"\w\((args|kwargs)\)"),
     Hint("TypeError", "^update expected", "Write d[key] = value, or d.update({key: value})."),
@@ -180,9 +186,6 @@ ROWS = (
     ),
     Hint("ValueError|InvalidOperation", "could not convert|invalid literal|ConversionSyntax", _NUMBER),
     Hint("ValueError", "integer format spec", "Write `.2f` for decimals, or `d` alone for a whole number."),
-    Hint(
-        "ValueError", "^Index (?P<name>.+) invalid|parse_dates", "The file has no such column: print the columns first."
-    ),
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
     Hint("ValueError", "not enough values to unpack", _SHORT_LINE, r"\.split\(\)"),
     Hint("ValueError", "not enough values to unpack", _NO_SEPARATOR, r"\.r?split\("),

@@ -20,6 +20,7 @@
   const STEP = "\\s?(?:\\?\\.|!?\\.)[A-Za-z_$][\\w$]*|\\[(?:\\d{1,6}|'[^'\\\\]{1,50}'|\"[^\"\\\\]{1,50}\")\\]";
   const PATH = `[A-Za-z_$][\\w$]*(?:${STEP})*`;
   const PATHS = RegExp(`(?<![\\w$.'"\\\`])${PATH}`, 'g');
+  const PART = /[\w$]+|'[^']*'|"[^"]*"/g;
   const WHOLE_PATH = RegExp(`^${PATH}$`);
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
   const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
@@ -76,7 +77,7 @@
   // A value as a hint shows it: a plain one itself, any other by its kind and its parts.
   function sample(value) {
     if (typeof value === 'string') {
-      return `'${value.slice(0, SHOWN_CHARACTERS).replace(/\s+/g, ' ')}'${value.length > SHOWN_CHARACTERS ? '…' : ''}`;
+      return `'${value.slice(0, SHOWN_CHARACTERS).replaceAll('\n', '\\n')}'${value.length > SHOWN_CHARACTERS ? '…' : ''}`;
     }
     if (typeof value === 'bigint') return `${value}n`.slice(0, SHOWN_CHARACTERS);
     if (typeof value === 'symbol') return 'a symbol';
@@ -104,7 +105,7 @@
   }
 
   // The names in an expression such as `a.b[0]`.
-  const partsOf = (path) => path.match(/[\w$]+|'[^']*'|"[^"]*"/g).map((part) => part.replace(/^['"]|['"]$/g, ''));
+  const partsOf = (path) => path.match(PART).map((part) => part.replace(/^['"]|['"]$/g, ''));
 
   // Returns a function that finds the values which an expression may have.
   function reader(text, before, reads, global) {
@@ -187,7 +188,8 @@
       const name = parts[at - 1];
       const inner = parts.slice(0, at - 1);
       const holder = values(inner).find((each) => isNothing(property(each, name)));
-      return isObject(holder) ? { values: [shown(inner.join('.'), holder)], holder, keys: keysOf(holder), name } : {};
+      const owner = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
+      return isObject(holder) ? { values: [shown(owner, holder)], holder, keys: keysOf(holder), name } : {};
     }
     return {};
   }
