@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from paddock.hints.mistake import Mistake
 
@@ -112,7 +113,7 @@ def misfit(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a list that is indexed with its own item."""
-    for used in re.finditer(r"\b(\w+)\[(\w+)\]", mistake.source_line):
+    for used in islice(re.finditer(r"\b(\w+)\[(\w+)\]", mistake.source_line), 3):
         if re.search(rf"\bfor {used[2]} in {used[1]}\b", mistake.plan.code):
             return f"`{used[2]}` is the item already: write `{used[2]}` instead of `{used[0]}`."
     return None

@@ -13,6 +13,7 @@
   const MAX_LINES = 6; // of a chain of methods
   const MAX_PROTOTYPES = 5;
   const MAX_PATHS = 20;
+  const MAX_BEFORE = 5000; // characters before the line that are searched for its loop
   const MAX_SHOWN = 3;
   const MAX_SOURCE = 1 << 17; // characters
   const SHOWN_CHARACTERS = 40;
@@ -215,7 +216,7 @@
   function find({ line, message }, source, reads, global) {
     if (line === undefined || source.length > MAX_SOURCE || source.includes('Proxy')) return {};
     const text = statementAt(source, line);
-    const before = source.split(LINE_BREAK).slice(0, line - 1).join('\n');
+    const before = source.split(LINE_BREAK).slice(0, line - 1).join('\n').slice(-MAX_BEFORE);
     const values = reader(text, before, reads ?? {}, global);
     const paths = [...new Set(text.match(PATHS) ?? [])].slice(0, MAX_PATHS);
     const called = NOT_A_FUNCTION.exec(message)?.[1];

@@ -38,8 +38,9 @@
   const DECLARATION = /^(?:(?:async[ \t]+)?function|class)\b/;
   const DECLARED = /(?:^|[;}\n\r])[ \t]*(?:const|let|var)[ \t]+(?:([A-Za-z_$][\w$]*)|([[{]_*[\]}]))[ \t]*=/g;
   const PATTERN_NAME = /(?:^|[,:]|\.\.\.)\s*([A-Za-z_$][\w$]*)\s*(?=,|$)/g; // in `a, b: c, ...d`
+  const ASSIGNED = /(?<![\w$.])([A-Za-z_$][\w$]*)\s*(?:\+\+|--|(?:[-+/%&|^]|\*\*?|<<|>>>?|\?\?|&&|\|\|)?=(?![=>]))/g;
   const DIRECTIVE = /^\s*['"]/; // 'use strict' must stay the first statement
-  const MAX_READ = 1 << 17; // characters of a script whose variables are read
+  const MAX_READ = 1 << 16; // characters of a script whose variables are read
   const MAX_VARIABLES = 30;
   const ASSIGNMENT = /(?:^|[^=!<>])=(?![=>])|<<=|>>=/;
   let charactersLeft = 0; // characters that may still be compiled for this script
@@ -136,10 +137,9 @@
       const inner = source.slice(start, start + match[2].length - 2);
       return [...inner.matchAll(PATTERN_NAME)].map((each) => each[1]);
     }))].slice(0, MAX_VARIABLES);
-    const changed = (name) => RegExp(
-      `(?<![\\w$.])${name.replaceAll('$', '\\$')}\\s*(?:\\+\\+|--|(?:[-+*/%&|^]|\\*\\*|<<|>>>?|\\?\\?|&&|\\|\\|)?=(?![=>]))`, 'g',
-    );
-    const kept = names.filter((name) => (source.match(changed(name))?.length ?? 0) <= 1);
+    const counts = new Map(); // how often each name is assigned
+    for (const { 1: name } of source.matchAll(ASSIGNED)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const kept = names.filter((name) => (counts.get(name) ?? 0) <= 1);
     return kept.length === 0 ? '' : `${READS}({${kept.map((name) => `${name}:()=>${name}`).join()}});`;
   }
 
