@@ -130,7 +130,7 @@ KINDS = {
         "const text = await readFile('/files/app.log');\nreturn text.map(l => l.split(' ')[0]);",
         2,
         "text.map is not a function",
-        "`text` is 'INFO start\\nERROR db down\\nWARN slow\\n': write `t",
+        "write `text.split('",
         files=_FILES_3,
     ),
     "cannot read property 'map' of undefined": js(

@@ -21,9 +21,11 @@ _NAMES = ("names", "columns", "orig_names")
 _LABEL = r"^'?(?:Columns? not found: |Index )'?([^',\]]+?)(?: invalid)?'?$|'([^']+)'\]?[^']*$"
 
 
-def label(message: str) -> str:
+def label(message: object) -> str:
     """The first label that a message of pandas says is missing; empty if it names none."""
-    found = re.search(_LABEL, message[:500])
+    if type(message) is list and all(type(name) is str for name in message):
+        return message[0] if message else ""
+    found = re.search(_LABEL, message[:500]) if type(message) is str else None
     return next(filter(None, found.groups()), "") if found else ""
 
 

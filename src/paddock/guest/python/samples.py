@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from decimal import Decimal
@@ -23,6 +24,7 @@ PLAIN = (str, int, float, bool, type(None))
 _WITH_REPR = (dt.date, dt.time, dt.timedelta, Decimal)
 _CALLED = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _mro = type.__dict__["__mro__"].__get__
+_module_dict = vars(ModuleType)["__dict__"].__get__
 _module = type.__dict__["__module__"].__get__  # a metaclass may define its own
 
 
@@ -99,8 +101,11 @@ def key_texts(value: object) -> list[str]:
 def is_frame(value: object) -> bool:
     """Whether it is a table of a library that Paddock knows."""
     kind = type(value)
-    is_named_so = errors.name_of(kind) in ("DataFrame", "DataFrameGroupBy", "Series")
-    return is_named_so and str(_module(kind)).startswith(tuple(tables.LIBRARIES))
+    name, module = errors.name_of(kind), _module(kind)
+    if name not in ("DataFrame", "DataFrameGroupBy", "Series") or type(module) is not str:
+        return False
+    owner = sys.modules.get(module) if module.startswith(tuple(tables.LIBRARIES)) else None
+    return type(owner) is ModuleType and _module_dict(owner).get(name) is kind  # a script's class may claim the name
 
 
 def _is_row(kind: type) -> bool:
