@@ -74,7 +74,7 @@ def found_value(node: ast.AST, names: tuple[Any, ...]) -> object:
 def sections(value: object) -> object:
     """The sections of a configuration as a dict; any other value as it is."""
     is_parser = errors.name_of(type(value)) in ("ConfigParser", "RawConfigParser")
-    return instance_dict(value).get("sections") if is_parser else value
+    return instance_dict(value).get("_sections") if is_parser else value
 
 
 def instance_dict(value: object) -> dict[str, Any]:
