@@ -22,10 +22,8 @@ from bench.runner import Figure
 from bench.servers import command, connect
 from bench.soak import descendants
 from paddock import Config, Paddock
+from tests.models.all_cases import ALL
 from tests.models.answers import answer, open_server, problems
-from tests.models.careless import CARELESS
-from tests.models.cases import CASES
-from tests.models.everyday import EVERYDAY
 
 MB = 1024 * 1024
 SERVER_MB = {"idle": 80, "after a plain script": 120, "after pandas": 220}
@@ -43,7 +41,7 @@ def answers() -> list[Figure]:
 
 async def _answers() -> list[Figure]:
     async with open_server() as services:
-        lacks = [problems(case, *await answer(services, case)) for case in (CASES | EVERYDAY | CARELESS).values()]
+        lacks = [problems(case, *await answer(services, case)) for case in ALL.values()]
     share = round(100 * sum(map(bool, lacks)) / len(lacks), 1)
     what = f"% of {len(lacks)} answers lack the line, the cause or the fix of a mistake, or exceed 120 tokens"
     return [Figure("answers", what, share, LACKING_PERCENT)]

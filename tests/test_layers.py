@@ -22,7 +22,7 @@ LAYERS = (
     {"tracing"},
     {"config", "config_checks"},
     {"planning", "jail", "store"},
-    {"tools", "engines"},
+    {"tools", "engines", "hints"},
     {"run"},
     {"definitions"},
     {"server"},

@@ -90,6 +90,8 @@ def test_keys_of_what_was_searched(run: Run, code: str, keys: list[str] | None) 
             ["self.n = an empty list"],
         ),
         ("for a, b in ['x']: pass", None),  # they have no value yet
+        ("import heapq\nh = [1]\nheapq.nlargest(h, 2)", ["h = a list of 1, first 1", "nlargest() = n, iterable, key"]),
+        ("from datetime import datetime\nd = datetime(2026, 1, 2)\nd + 'x'", ["d = the datetime 2026-01-02 00:00:00"]),
     ],
 )
 def test_values_in_the_failing_code(run: Run, code: str, values: list[str] | None) -> None:
@@ -108,6 +110,13 @@ def test_keys_are_not_those_of_another_object(run: Run) -> None:
         "class K:\n    def __eq__(self, o): print('called')\n    def __hash__(self): return 1\nd = {K(): 1}\nd['a']",
         "class M(type):\n    __mro__ = property(lambda self: print('called'))\nclass A(metaclass=M): pass\nA().x",
         "class N(dict):\n    def __getitem__(self, k): return print('called') or {}[k]\nexec('missing', {}, N())",
+        "class K:\n    def f(self, *a): return print('called') or ''\n    __str__ = __repr__ = __eq__ = f\n"
+        "raise KeyError(K())",
+        "class DataFrame:\n    columns = property(lambda self: print('called'))\n"
+        "    def __getitem__(self, k): raise KeyError(k)\n"
+        "DataFrame.__module__ = 'pandas'\ndf = DataFrame()\ndf['x']",
+        "import datetime\nclass date:\n    def __repr__(self): return print('called') or ''\n"
+        "date.__module__ = 'datetime'\nd = date()\nd.x",
         "import types\nclass M(types.ModuleType):\n    def __dir__(self): print('called')\nM('m').x",
     ],
 )

@@ -96,7 +96,9 @@ def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: P
 @needs_root
 def test_a_group_that_worked_once_is_not_used_outside_it(place: Place) -> None:
     home = place.home("moved", ordinary=True)
-    finding = f"from pathlib import Path; from paddock.jail.walls import cgroup; print(cgroup.find(Path('{home}/record')))"
+    finding = (
+        f"from pathlib import Path; from paddock.jail.walls import cgroup; print(cgroup.find(Path('{home}/record')))"
+    )
 
     def found(groups: list[Path]) -> str:
         return subprocess.run(

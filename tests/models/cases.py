@@ -303,7 +303,7 @@ JAVASCRIPT = {
     "const": js("const x = 1\nx = 2", 2, "read-only", "`let`", "let x = 1\nx = 2"),
     "declared twice": js("const x = 1\nconst x = 2", 2, "redefinition", "ename"),
     "before its declaration": js("y = x + 1\nconst x = 1", 1, "initializ", "above"),
-    "not a function": js("const x = 5\nx.push(1)", 2, "not a function", "Only arrays"),
+    "not a function": js("const x = 5\nx.push(1)", 2, "not a function", "only arrays"),
     "not iterable": js("for (const x of {a: 1}) {}", 1, "iterable", "Object.entries"),
     "BigInt": js("1n + 1", 1, "BigInt", "Number("),
     "circular": js("const a = {}\na.a = a\nJSON.stringify(a)", 3, "ircular", "plain object"),
@@ -359,7 +359,7 @@ NOTEBOOKS_AND_LIBRARIES = {
         "import pandas as pd\na = pd.DataFrame({'id': [1]})\nb = pd.DataFrame({'ID': [1]})\na.merge(b, on='id')",
         4,
         "KeyError",
-        "lacks 'id'",
+        "Only the left table has 'id'",
     ),
     "a misspelt column": run(
         "import pandas as pd\nd = pd.DataFrame({'price': [1]})\nd.prices.sum()",
@@ -378,7 +378,7 @@ NOTEBOOKS_AND_LIBRARIES = {
     "text methods of a column": run("import pandas as pd\npd.Series(['A']).lower()", 2, "lower", "str.lower"),
     "shapes": run("import numpy as np\nnp.zeros((3, 2)) + np.zeros(3)", 2, "broadcast", ".shape"),
     "columns of other lengths": run(
-        "import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': [1]})", 2, "length", "each row"
+        "import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': [1]})", 2, "length", "equally long"
     ),
     "dates without a zone": run(
         "from datetime import datetime, timezone\ndatetime.now(timezone.utc) - datetime(2026, 1, 1)",
@@ -440,7 +440,7 @@ JAVASCRIPT_HABITS = {
         "await new Promise(resolve => { resolve(1) })",
     ),
     "a misspelt global": r5("return Maths.max(1, 2)", 1, "Maths", "`Math`", "return Math.max(1, 2)"),
-    "append in JavaScript": js("const a = []\na.append(1)", 2, "append", "x.push(item)"),
+    "append in JavaScript": js("const a = []\na.append(1)", 2, "append", "a.push(item)"),
     "a promise's property": js(
         "const r = callTool('crm', 'list_orders', {})\nreturn r.result.length",
         2,

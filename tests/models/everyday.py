@@ -37,7 +37,7 @@ EVERYDAY = {
         "import pandas as pd\ndf = pd.read_csv('/files/sales.csv', sep=';')\ndf['amount'] = df['amount'].astype(float)\nreturn df['amount'].sum()",
         3,
         "could not convert string to float:",
-        "It has a decimal comma: x.replace('.', '').rep",
+        "write pd.to_numeric(df['amount'].str.replace('.'",
         files=FILES_1,
     ),
     "dates in two formats": run(
@@ -124,7 +124,7 @@ EVERYDAY = {
         "import pandas as pd\na = pd.DataFrame({'id': [1], 'x': [2]})\nb = pd.DataFrame({'user_id': [1], 'y': [3]})\nreturn a.merge(b, on='id').to_dict('records')",
         4,
         "'id'",
-        "One of the objects has the keys id, x, and the",
+        "Write left_on='id', right_on='user_id'",
     ),
     "keywords of a tool": execute(
         "orders = await call_tool('crm.list_orders', limit=5)\nreturn orders",
@@ -148,7 +148,7 @@ EVERYDAY = {
         "import re\npat = re.compile(r'^(\\S+ \\S+) (\\w+) (.*)$')\nout = []\nfor line in open('/files/app.log'):\n    ts, level, msg = pat.match(line).groups()\n    out.append((ts, level))\nreturn out",
         5,
         "'NoneType' object has no attribute 'gr",
-        "`pat.match(line)` is None: check what gave it ",
+        "The pattern does not match, so it gave None.",
         files=FILES_2,
     ),
     "a count without a start": run(
@@ -259,7 +259,7 @@ EVERYDAY = {
         "const {result} = await callTool('crm', 'list_orders', {limit: 3});\nreturn result.map(o => o.customer.name);",
         2,
         "cannot read property",
-        "`o.customer` is undefined: check its spelling ",
+        "`o` has no `customer`, only: id, total.",
     ),
     "a buffer split": js(
         "const fs = require('fs');\nconst rows = fs.readFileSync('/files/sales.csv').split('\\n');\nreturn rows.length;",
@@ -290,7 +290,7 @@ EVERYDAY = {
         "let n = '12';\nreturn n.toFixed(2);",
         2,
         "n.toFixed is not a function",
-        "Only numbers have `toFixed`, and `n` is someth",
+        "`n` is '12': write `Number(n).toFixed(...)`.",
     ),
     "a reduce without a start": js(
         "const words = 'a b a'.split(' ');\nconst c = words.reduce((acc, w) => { acc[w] = (acc[w] || 0) + 1 });\nreturn c;",
@@ -314,13 +314,13 @@ EVERYDAY = {
         "const users = new Map([['u1', { name: 'Ada' }]]);\nreturn users.u1.name;",
         2,
         "cannot read property",
-        "`users.u1` is undefined: read it with `users.g",
+        "read it with `users.get('u1')`",
     ),
     "a generator that was not called": js(
         "const gen = function* () { yield 1; };\nreturn gen.next().value;",
         2,
         "gen.next is not a function",
-        "`gen` is a generator function: call it first, ",
+        "`gen` is a function: call it first, as in `gen()",
     ),
     "a list of promises": js(
         "const res = [1, 2, 3].map(async x => x * 2);\nreturn res[0].toFixed(1);",
@@ -368,7 +368,7 @@ EVERYDAY = {
         "const items = undefined;\nfor (const i of items) console.log(i);\nreturn 1;",
         2,
         "cannot read property",
-        "`items` is undefined or null: check what gives",
+        "`items` is undefined: check its spelling",
     ),
     "a field without a value": ts(
         "class Stack<T> {\n  private items: T[];\n  push(x: T) { this.items.push(x); }\n}\nconst s = new Stack<number>();\ns.push(1);\nreturn s;",
@@ -398,7 +398,7 @@ EVERYDAY = {
         "interface Cfg { host: string; port: number }\nconst load = async (): Promise<Cfg> => ({ host: 'h', port: 1 });\nconst cfg = load();\nreturn cfg.host.toUpperCase();",
         4,
         "Cannot read properties of undefined (r",
-        "`cfg.host` is undefined: `load()` gives a prom",
+        "`cfg` is a promise, and has no `host`: write `await`",
     ),
     "a private map": ts(
         "class Repo {\n  #items = new Map<number, string>();\n  get(id: number): string { return this.#items.get(id)!.trim(); }\n}\nreturn new Repo().get(7);",

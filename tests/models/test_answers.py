@@ -10,19 +10,17 @@ import pytest
 import pytest_asyncio
 
 from paddock.hints import HINTS, Hint
-from paddock.mistake import Mistake
+from paddock.hints.mistake import Mistake
 from paddock.server.services import Services
+from tests.models.all_cases import ALL
 from tests.models.answers import answer, hint_of, open_server, problems
-from tests.models.careless import CARELESS
 from tests.models.cases import CASES, Case
-from tests.models.everyday import EVERYDAY
 from tests.models.scripts import SCRIPTS
 from tests.server.conftest import _stored_apart
 
 __all__ = ["_stored_apart"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ROWS = list(dict.fromkeys(row for rows in HINTS.values() for row in rows))
-ALL = {**CASES, **EVERYDAY, **CARELESS}
 REPAIRS = {name: case for name, case in CASES.items() if case.repaired is not None}
 
 

@@ -136,6 +136,8 @@
     const { 0: first, 1: second } = framesOf(error);
     if (StringPrototypeStartsWith(message, "import('")) return first ?? find(/\bimport\s*\(/, 1, 1) ?? {};
     if (first === undefined) return { line: guessLine(message) };
+    const constant = RegExpPrototypeExec(/^'([\w$]+)' is read-only$/, message)?.[1];
+    if (constant !== undefined) return assignment(constant) ?? first;
     if (message === "class constructors must be invoked with 'new'") return second ?? first; // the first is the class
     const isNative = RegExpPrototypeExec(/^[^\n]*\(native\)/, nativeStack(error)) !== null;
     const pattern = isNative ? undefined : patternOf(message, lines[first.line - 1]);
@@ -149,6 +151,13 @@
     const name = RegExpPrototypeExec(/^cannot (?:read|set) property '([\w.]+)' of /, message)?.[1];
     if (name === 'Symbol.iterator') return ITERATION;
     return name === undefined ? undefined : new RegExp('\\b' + name + '\\b');
+  }
+
+  // The only place that assigns to a constant: QuickJS reports a later one.
+  function assignment(name) {
+    const pattern = new RegExp('(?<![\\w$.]|\\bconst\\s+)' + name + '\\s*(?:\\+\\+|--|[-+*/%]?=(?![=>]))');
+    const place = find(pattern, 1, 1);
+    return place !== undefined && find(pattern, place.line, place.column + 1) === undefined ? place : undefined;
   }
 
   // The first match of the pattern at or after this position.
@@ -179,7 +188,8 @@
     const name = RegExpPrototypeExec(/^[\w$]+(?=\s*\()/, after)?.[0]; // the column of the function or its argument
     const called = name === undefined ? RegExpPrototypeExec(/([\w$.]+)\($/, before)?.[1]
       : RegExpPrototypeExec(/[\w$.]*$/, before)[0] + name;
-    if (called !== undefined) changeMessage(description, called + ' is ' + NOT_A_FUNCTION);
+    const spread = called ?? RegExpPrototypeExec(/^[^]*?([\w$.]+)\(\.\.\./, lines[line - 1])?.[1];
+    if (spread !== undefined) changeMessage(description, spread + ' is ' + NOT_A_FUNCTION);
   }
 
   function explainModules(description) {

@@ -6,6 +6,7 @@
     ArrayPrototype, ObjectGetOwnPropertyDescriptor, ObjectGetOwnPropertyNames: namesOf, ObjectGetPrototypeOf,
     ObjectHasOwn, ObjectPrototype, push,
   } = primordials;
+  const TYPES = ['TypeError', 'RangeError', 'SyntaxError'];
   const MAX_NAMES = 20;
   const MAX_LENGTH = 50; // of a name that is compared with others
   const MAX_OBJECTS = 5; // prototypes of an object that are searched
@@ -38,7 +39,8 @@
     for (const other of names) {
       const compared = plain(other);
       if (other === name || Math.abs(compared.length - wanted.length) > 2) continue;
-      found[distance(wanted, compared)]?.push(other);
+      const isSwapped = [...wanted].sort().join() === [...compared].sort().join(); // letters in another order
+      found[Math.min(distance(wanted, compared), isSwapped ? 1 : 3)]?.push(other);
     }
     const allowed = wanted.length < 3 ? 1 : wanted.length < 8 ? 2 : 3;
     return found.slice(0, allowed).find((list) => list.length > 0);
@@ -90,13 +92,17 @@
     return copy;
   }
 
-  // Adds the facts to the description of an error.
+  // Adds the facts to the description of an error. `variables` tells what the variables in its line hold.
   function add(description, source, context) {
-    if (description.type !== 'TypeError') return;
+    if (!TYPES.includes(description.type)) return;
     try {
-      const { keys, near } = find(description, source, context);
-      description.keys = strings(keys);
-      description.near = strings(near);
+      const { global, reads, variables } = context;
+      const known = variables().find(description, source, reads, global);
+      const { keys, near } = description.type === 'TypeError' ? find(description, source, context) : {};
+      const isKnown = known.name !== undefined;
+      description.values = strings(known.values);
+      description.keys = strings(isKnown ? known.keys : keys);
+      description.near = strings(isKnown ? nearest(known.name, memberNames(known.holder)) : near);
     } catch {
       // There is no hint.
     }

@@ -12,6 +12,7 @@
   const WARNINGS = 10; // as many as fit into a frame's header
   const WARNING_CHARACTERS = 300;
   const HINT_CHARACTERS = 100; // of a name in `near` and `keys`
+  const VALUE_CHARACTERS = 200; // of an entry of `values`
   const SEARCHED_CHARACTERS = 1000; // of a message, which is searched for texts of the script
   const QUOTED = /['"`}]([^'"`\\{}$\n]{4,200})(?=['"`$])/g; // a text in the script, or a part of a template
   const THROWS = /\bthrow\b(?!\s+new\b)|\brej\w*\s*\(/;
@@ -155,12 +156,13 @@
   }
 
   // The header and the body of a RESULT.
-  function packResult(status, { type, message, line, column, traceback, near, keys }, exitCode) {
+  function packResult(status, { type, message, line, column, traceback, near, keys, values }, exitCode) {
     const texts = '"message":' + cut(message ?? '') + ',"traceback":' + cut(traceback ?? '');
     const isLong = texts.length > HEADER_CHARACTERS;
     const header = '{"status":"' + status + '","type":' + cut(StringPrototypeSlice(type ?? '', 0, NAME_CHARACTERS)) +
       ',"line":' + (line ?? null) + ',"column":' + (column ?? null) + ',"exit_code":' + (exitCode ?? null) +
       takeWarnings() + member('near', near ?? [], HINT_CHARACTERS) + member('keys', keys ?? [], HINT_CHARACTERS) +
+      member('values', values ?? [], VALUE_CHARACTERS) +
       (isLong ? '}' : ',' + texts + '}');
     return { __proto__: null, header, body: isLong ? '{' + texts + '}' : '' };
   }

@@ -22,6 +22,7 @@
   const failures = parts.failures(primordials);
   const facts = parts.facts(primordials);
   const errors = parts.errors(primordials, failures);
+  const variables = parts.variables(primordials, parts.kinds(primordials));
   const evaluate = eval; // a script has none
   const wrap = parts.wrap(checkBody);
   let isCompiling = false; // Python must not be called meanwhile: see native.py
@@ -29,6 +30,7 @@
   let value; // what the script returned
   let hasActed = false; // the script printed something or called the host
   let wrappedBody; // the script, if it was wrapped as a whole
+  let reads; // functions that read the script's variables
   let held; // a compiled script or an error, held here because Python cannot hold it
 
   // QuickJS's own constructor of functions would run what follows a bracket that closes the body. Here nothing runs,
@@ -103,8 +105,9 @@
   // Ends the run. Python keeps the first failure and ignores any value after it.
   function raised(error, status = 'raised') {
     const description = errors.describe(error, inspect, bridge.envelopeOf);
-    if (status === 'raised') facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys() });
-    else errors.explainModules(description);
+    if (status === 'raised') {
+      facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys(), reads, variables: () => variables });
+    } else errors.explainModules(description);
     bridge.warnOfMisuses(description.line);
     const { header, body } = failures.packResult(status, description);
     host.emit(RESULT, 0, header, body);
@@ -140,6 +143,7 @@
       const { files, output_bytes: maxBytes, tools } = JSONParse(settings);
       outputBytes = maxBytes;
       bridge.reset(); // discards answers to a rehearsal
+      reads = undefined;
       hasActed = false;
       defineJob(tools, files);
     },
@@ -170,7 +174,7 @@
       const main = held;
       held = undefined;
       isCompiling = false;
-      const promise = main();
+      const promise = main((given) => { reads ??= given; })();
       // With an own `constructor` of undefined, `then` does not use the script's Promise.prototype.constructor.
       ObjectDefineProperty(promise, 'constructor', { __proto__: null, value: undefined });
       PromisePrototypeThen(promise, returned, (error) => raised(error));

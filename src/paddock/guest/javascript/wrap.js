@@ -6,9 +6,9 @@
 // `checkBody` throws unless its argument is the body of an async function.
 (function (checkBody) {
   'use strict';
-  const HEAD = '(async function () {\n';
+  const READS = '__paddock_reads'; // takes functions that read the script's variables: see variables.js
   const RETURN = 'return (';
-  const TAIL = '\n})';
+  const TAIL = '\n}})';
   const NO_INSERT = { line: 0, column: 0, length: 0 };
   const MAX_COMPILED = 4 << 20; // characters, per script
   const MAX_NESTED = 30000; // brackets: deeper than any of the parsers can go
@@ -36,6 +36,12 @@
   const NEEDS_MORE = /(?:[*%&|^<>=?:.,!~]|(?<!\+)\+|(?<!-)-)$/; // the end of a line that the next one continues
   const CONTINUES = /(?!\+\+|--)[([`/+\-*%.,?:&|^<>=]|(?:in|instanceof|else|catch|finally)\b/y;
   const DECLARATION = /^(?:(?:async[ \t]+)?function|class)\b/;
+  const DECLARED = /(?:^|[;}\n\r])[ \t]*(?:const|let|var)[ \t]+(?:([A-Za-z_$][\w$]*)|([[{]_*[\]}]))[ \t]*=/g;
+  const PATTERN_NAME = /(?:^|[,:]|\.\.\.)\s*([A-Za-z_$][\w$]*)\s*(?=,|$)/g; // in `a, b: c, ...d`
+  const ASSIGNED = /(?<![\w$.])([A-Za-z_$][\w$]*)\s*(?:\+\+|--|(?:[-+/%&|^]|\*\*?|<<|>>>?|\?\?|&&|\|\|)?=(?![=>]))/g;
+  const DIRECTIVE = /^\s*['"]/; // 'use strict' must stay the first statement
+  const MAX_READ = 1 << 16; // characters of a script whose variables are read
+  const MAX_VARIABLES = 30;
   const ASSIGNMENT = /(?:^|[^=!<>])=(?![=>])|<<=|>>=/;
   let charactersLeft = 0; // characters that may still be compiled for this script
 
@@ -122,14 +128,30 @@
     return undefined;
   }
 
+  // A call that lets variables.js read the top-level variables that are assigned once, if the script fails.
+  function readers(source, masked = '') {
+    if (source.length > MAX_READ || DIRECTIVE.test(masked)) return '';
+    const names = [...new Set([...masked.matchAll(DECLARED)].flatMap((match) => {
+      if (match[1] !== undefined) return [match[1]];
+      const start = match.index + match[0].lastIndexOf(match[2]) + 1;
+      const inner = source.slice(start, start + match[2].length - 2);
+      return [...inner.matchAll(PATTERN_NAME)].map((each) => each[1]);
+    }))].slice(0, MAX_VARIABLES);
+    const counts = new Map(); // how often each name is assigned
+    for (const { 1: name } of source.matchAll(ASSIGNED)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const kept = names.filter((name) => (counts.get(name) ?? 0) <= 1);
+    return kept.length === 0 ? '' : `${READS}({${kept.map((name) => `${name}:()=>${name}`).join()}});`;
+  }
+
   // Returns the text to compile, in which one line precedes the script, and the position where `length` characters were
   // inserted into the script. `body` is what the function in it encloses, if that is the whole script. `names` are
-  // variables of the script: the parameters of an enclosing function.
+  // variables of the script: the parameters, after a function that takes `readers`, of an enclosing function.
   function wrap(code, names = []) {
-    const head = names.length === 0 ? HEAD : `(function (${names.join()}) { return ${HEAD.slice(1)}`;
-    const tail = names.length === 0 ? TAIL : `\n}${TAIL.slice(1)}`;
     const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
     const { text: masked, surplus, deep } = mask(source);
+    const first = readers(source, masked);
+    const head = `(function (${[READS, ...names].join()}) { return async function () {` +
+      `${first === '' ? '' : `${first}${READS}=undefined;`}\n`;
     charactersLeft = MAX_COMPILED;
     // Compile only the part that is nested too deeply, because QuickJS looks ahead to the end of each bracket.
     if (deep !== undefined) return { text: head + source.slice(0, deep), inserted: NO_INSERT };
@@ -138,13 +160,13 @@
       return { text: `\n${before}${source[surplus]}`, inserted: NO_INSERT };
     }
     const span = masked === undefined ? undefined : lastExpression(source, masked);
-    if (span === undefined) return { text: head + source + tail, inserted: NO_INSERT, body: source };
+    if (span === undefined) return { text: head + source + TAIL, inserted: NO_INSERT, body: source };
     // `return` is on the expression's own line, because QuickJS reports that line for parts of the expression.
     const before = source.slice(0, span.start);
     const body = `${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}`;
     const lines = before.split(LINE_BREAK);
     const inserted = { line: lines.length, column: lines.at(-1).length, length: RETURN.length };
-    return { text: head + body + tail, body, inserted };
+    return { text: head + body + TAIL, body, inserted };
   }
 
   // The script without a byte order mark and without a markdown fence around it. Lines keep their numbers.
@@ -157,5 +179,5 @@
     return opening[0].replace(/[^\n\r]/g, '') + script.slice(0, end);
   }
 
-  return { __proto__: null, mask, unfence, wrap };
+  return { __proto__: null, READS, mask, readers, unfence, wrap };
 })

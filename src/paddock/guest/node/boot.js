@@ -74,6 +74,7 @@
     __proto__: null,
     bridge: parts.bridge(primordials, { __proto__: null, emit, lineOf, warn }, values),
     context: null,
+    primordials,
     Uint8Array: primordials.Uint8Array,
     values,
   };
@@ -192,6 +193,8 @@
     const description = stacks.describe(error, envelope, isProgram);
     facts.add(description, source, {
       global: realm.context ?? global,
+      reads: script.reads(),
+      variables: () => parts.variables(realm.primordials, parts.kinds(realm.primordials)),
       lastKeys: realm.bridge.lastKeys(),
       moduleOf: (name) => (realm.context === null && isBuiltin(name) ? require(name) : undefined),
     });

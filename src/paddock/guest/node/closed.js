@@ -89,7 +89,7 @@
     globals.defineJob(tools, primordials.JSONParse(JSON.stringify(files)));
     for (const [name, text] of inputs) globals.input(name, text);
     const { bridge, values } = globals;
-    return { __proto__: null, bridge, context, Uint8Array: primordials.Uint8Array, values };
+    return { __proto__: null, bridge, context, primordials, Uint8Array: primordials.Uint8Array, values };
   }
 
   return { __proto__: null, createRealm, prepare: () => { prepared = buildContext(false); }, refuseCode };

@@ -21,7 +21,10 @@ from paddock.guest.python import limits
 from paddock.jail.wire import Kind, pack
 
 CONTROL, SOURCE = 3, 4
-SHARED_PARTS = ("primordials", "kinds", "values", "bridge", "timers", "console", "globals", "failures", "facts", "wrap")
+SHARED_PARTS = (
+    *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
+    *("failures", "variables", "facts", "wrap"),
+)
 """Parts that both JavaScript engines use, from the folder next to this one."""
 NODE_PARTS = ("channel", "stacks", "logs", "typescript", "imports", "closed", "script", "boot")
 LOADER = """{

@@ -16,6 +16,8 @@
     '^[ \\t]*(?:import\\b[^;\\n]*;?|export\\s+default\\b|export\\s*(?:\\*|\\{[^}]*\\})[^;\\n]*;?|export\\b)', 'gm',
   );
   const RETURNED = 'The value that a program returns is not shown: print it with console.log(...).';
+  let reads; // functions that read the script's variables: see wrap.js
+  const takeReads = (given) => { reads ??= given; };
   const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
   const load = (url, options) => import(url, options);
   const isModuleError = (error) => IS_MODULE.test(error.message);
@@ -75,11 +77,14 @@
       else runWithImports(original(), found === undefined ? imports.find(code, false) : undefined);
       return;
     }
-    const getMain = () => (context === null ? script.runInThisContext() : script.runInContext(context));
-    if (found === undefined || found.imports.length === 0) start(getMain);
+    const getMain = (values) => {
+      const outer = context === null ? script.runInThisContext() : script.runInContext(context);
+      return outer(takeReads, ...values);
+    };
+    if (found === undefined || found.imports.length === 0) start(() => getMain([]));
     else {
       then(importAll(found.imports), (values) => {
-        if (values !== null) start(names.length === 0 ? getMain : () => getMain()(...values));
+        if (values !== null) start(() => getMain(values));
       }, failed);
     }
   }
@@ -148,11 +153,22 @@
     then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
+  // A statement that lets a failure's hint tell about the variables of a program: see wrap.js.
+  function readersOf(code) {
+    const text = wrap.readers(code, wrap.mask(code).text);
+    const value = (given) => {
+      delete globalThis[wrap.READS];
+      takeReads(given);
+    };
+    if (text !== '') Object.defineProperty(globalThis, wrap.READS, { __proto__: null, value, configurable: true });
+    return text;
+  }
+
   // Makes `code` the source of a URL. A module calls `started` before its first line, once it is compiled and linked.
   function provide(url, code, format) {
     let source = code;
     if (format === 'module') {
-      const signal = `${STARTED}();`;
+      const signal = `${STARTED}();${readersOf(code)}`;
       source = signal + code;
       stacks.setSource(code, { line: 1, column: 0, length: signal.length }, 0);
       const value = () => {
@@ -207,14 +223,16 @@
     if (!isWritten || !isCommon) provide(`file://${path}`, source, format);
     if (isCommon && !started()) return;
     const { prototype, prototype: { _compile } } = Module;
-    prototype._compile = function (...args) {
+    prototype._compile = function (content, ...rest) {
       prototype._compile = _compile;
-      const value = Reflect.apply(_compile, this, args);
+      const prefix = content === source ? readersOf(source) : '';
+      stacks.setSource(source, { line: 1, column: 0, length: prefix.length }, 0);
+      const value = Reflect.apply(_compile, this, [prefix + content, ...rest]);
       if (value !== undefined) warn(RETURNED);
       return value;
     };
     Module.runMain(path);
   }
 
-  return { __proto__: null, locateModuleError, run, runProgram };
+  return { __proto__: null, locateModuleError, reads: () => reads, run, runProgram };
 })

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
+from decimal import Decimal
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -14,12 +18,14 @@ from paddock.guest.python.answers import WrappedAnswer
 MAX_CHARACTERS = 100
 MAX_CANDIDATES = 5000
 SHOWN_KEYS = 5
+SEARCHED_ITEMS = 1000
 VALUE_CHARACTERS = 40
 DICTS = (dict, OrderedDict, defaultdict, Counter, WrappedAnswer)
 PLAIN = (str, int, float, bool, type(None))
-_WITH_REPR = ("date", "datetime", "time", "timedelta", "Decimal")
+_WITH_REPR = (dt.date, dt.time, dt.timedelta, Decimal)
 _CALLED = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _mro = type.__dict__["__mro__"].__get__
+_module_dict = vars(ModuleType)["__dict__"].__get__
 _module = type.__dict__["__module__"].__get__  # a metaclass may define its own
 
 
@@ -30,7 +36,9 @@ def sample(value: object) -> str:
         text = repr(value[:VALUE_CHARACTERS] if isinstance(value, (str, bytes)) else value)
         return text if len(text) <= VALUE_CHARACTERS + 3 else f"{text[:VALUE_CHARACTERS]}…"
     name, module = errors.name_of(kind), _module(kind)
-    if module in ("datetime", "decimal") and name in _WITH_REPR:
+    if kind is dt.datetime:
+        return f"the datetime {value}"[:VALUE_CHARACTERS]
+    if kind in _WITH_REPR:
         return repr(value)[: 2 * VALUE_CHARACTERS]
     if kind in DICTS or _is_row(kind):
         keys = key_texts(value)
@@ -58,9 +66,18 @@ def _collection(value: Any, name: str) -> str:
 
 def _table(value: Any, name: str) -> str:
     if name == "Series":
-        return f"a column of {value.dtype}"
+        return f"a column of {value.dtype}{_text_in(value)}"
     rows = "" if "GroupBy" in name else f" of {len(value)} rows"
     return f"a table{rows} with the columns {_listed(key_texts(value))}"
+
+
+def _text_in(column: Any) -> str:
+    """A text of a column that is not a number, else its first text."""
+    if str(column.dtype) not in ("str", "object", "string"):
+        return ""
+    texts = [item for item in islice(column, SEARCHED_ITEMS) if type(item) is str]
+    chosen = next((text for text in texts if not re.fullmatch(r"-?\d+(\.\d+)?", text)), next(iter(texts), None))
+    return "" if chosen is None else f" such as {chosen[:VALUE_CHARACTERS]!r}"
 
 
 def _listed(names: list[str]) -> str:
@@ -77,15 +94,19 @@ def key_texts(value: object) -> list[str]:
         keys = value.keys()  # type: ignore[attr-defined]
     elif is_frame(value):
         labels = "index" if errors.name_of(kind) == "Series" else "columns"
-        keys = islice(getattr(value, labels, ()), MAX_CANDIDATES)
+        table = getattr(value, "obj", value) if "GroupBy" in errors.name_of(kind) else value
+        keys = islice(getattr(table, labels, ()), MAX_CANDIDATES)
     return [str(key)[:MAX_CHARACTERS] for key in keys if type(key) in PLAIN]
 
 
 def is_frame(value: object) -> bool:
     """Whether it is a table of a library that Paddock knows."""
     kind = type(value)
-    is_named_so = errors.name_of(kind) in ("DataFrame", "DataFrameGroupBy", "Series")
-    return is_named_so and str(_module(kind)).startswith(tuple(tables.LIBRARIES))
+    name, module = errors.name_of(kind), _module(kind)
+    if name not in ("DataFrame", "DataFrameGroupBy", "Series") or type(module) is not str:
+        return False
+    owner = sys.modules.get(module) if module.startswith(tuple(tables.LIBRARIES)) else None
+    return type(owner) is ModuleType and _module_dict(owner).get(name) is kind  # a script's class may claim the name
 
 
 def _is_row(kind: type) -> bool:

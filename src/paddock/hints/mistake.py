@@ -10,10 +10,10 @@ from functools import cached_property
 from itertools import islice
 from string import ascii_letters, digits
 
+from paddock.hints.replacements import CALL, JAVASCRIPT, PYTHON
 from paddock.model.events import Finished
 from paddock.model.result import Verdict
 from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
-from paddock.replacements import CALL, JAVASCRIPT, PYTHON
 
 SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
@@ -83,6 +83,10 @@ class Mistake:
             "has run": finished.verdict is Verdict.RAISED,  # else the line has only a syntax error
             "has called": self.calls > 0 and not re.search(_UNWRAPS, code),  # and may not know how answers look
             "dict": any(text.startswith("a dict with") for text in self.values.values()),
+            "text column": any(
+                re.match("a column of (str|object|string) such as", text) for text in self.values.values()
+            ),
+            "table": any(text.startswith("a table of") for text in self.values.values()),
             "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,
@@ -92,6 +96,7 @@ class Mistake:
         return {
             **{name: "yes" if is_true else "" for name, is_true in conditions.items()},
             "near": self.near,
+            "called": self.called,
             "keys": listed(finished.keys),
             "parameters": listed(name for name in finished.keys if name not in ("self", "cls")),
             "values": "; ".join(self._few_values()),
@@ -117,7 +122,27 @@ class Mistake:
     @cached_property
     def values(self) -> dict[str, str]:
         """The variables in the failing code."""
-        return {name: text for name, _, text in (entry.partition(" = ") for entry in self.finished.values)}
+        entries = (entry.partition(" = ") for entry in self.finished.values)
+        return {name: text for name, _, text in entries if not name.endswith("()")}
+
+    @cached_property
+    def called(self) -> str:
+        """The library's function in which the error happened, as in `nlargest(n, iterable)`."""
+        entries = (entry.partition("() = ") for entry in self.finished.values)
+        return next((f"{name}({text})" for name, sign, text in entries if sign), "")
+
+    def more_values(self, hint: str, room: int) -> str:
+        """The variables in the failing code that the hint does not tell about, as far as there is room."""
+        shown: list[str] = []
+        if self.language == JAVASCRIPT and hint.startswith("Did you mean"):
+            return ""
+        for entry in self._few_values():
+            room -= len(entry) + 2
+            name, _, text = entry.partition(" = ")
+            is_told = text in hint or f"`{name}`" in hint
+            if room >= 0 and not is_told:
+                shown.append(entry)
+        return "; ".join(shown)
 
     def _artifact(self) -> str:
         """How the script reads the artifact that it took for a file."""
@@ -136,10 +161,10 @@ class Mistake:
 
     def _few_values(self) -> Iterable[str]:
         left = VALUES_CHARACTERS
-        for entry in self.finished.values:
-            value = entry.partition(" = ")[2]
+        for name, value in self.values.items():
+            entry = f"{name} = {value}"
             # The error or the hint says so already.
-            is_vague = value in ("None", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
+            is_vague = value in ("None", "undefined", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry

@@ -8,7 +8,7 @@ PYTHON, JAVASCRIPT = "python", "javascript"
 CALL = {PYTHON: 'await call_tool("server.tool", {...})', JAVASCRIPT: 'await callTool("server", "tool", {...})'}
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -19,9 +19,9 @@ def _by_name(texts: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-NETWORK_MODULES = _words("socket ssl http urllib requests httpx aiohttp ftplib smtplib websockets openai boto3")
-LOCAL_MODULES = _words("utils util helpers helper config settings models app src lib common main")
-PLOTTING = _words("matplotlib seaborn plotly altair bokeh")
+NETWORK_MODULES = words("socket ssl http urllib requests httpx aiohttp ftplib smtplib websockets openai boto3")
+LOCAL_MODULES = words("utils util helpers helper config settings models app src lib common main")
+PLOTTING = words("matplotlib seaborn plotly altair bokeh")
 INSTEAD = _by_name(
     {
         "tabulate": "to_string()",
@@ -115,6 +115,7 @@ SENTENCES = {  # of Python, where code alone would not explain it
     "str.decode": "It is text already: leave `.decode()` out.",
     "bytes.encode": "It is bytes already: leave `.encode()` out.",
     "datetime.datetime.datetime": "`datetime` is the class already: leave the first `datetime.` out.",
+    "datetime.date.strptime": "Write datetime.strptime(text, format).date(), with `from datetime import datetime`.",
     "list.appendleft": "Write `x.insert(0, item)`, or use collections.deque.",
 }
 _ARRAYS = (
@@ -124,13 +125,13 @@ _STRINGS = (
     "split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd charAt match repeat"
 )
 JAVASCRIPT_METHODS = (  # which values have them, their names, how to get such a value
-    ("arrays", _words(_ARRAYS), "use [...x] or Object.values(x), or `await` what gives the array."),
-    ("strings", _words(_STRINGS), "use String(x); a Buffer has toString('utf8')."),
-    ("numbers", _words("toFixed toPrecision"), "use Number(x)."),
-    ("dates", _words("getTime getFullYear getMonth getDate getDay getHours toISOString"), "use new Date(x)."),
-    ("arrays, maps and sets", _words("keys values entries"), "for an object use Object.keys(x) and the like."),
-    ("promises", _words("then catch finally"), "it needs no waiting, or its function is not async."),
-    ("maps and sets", _words("get set has add delete"), "an object has x[key], `key in x` and `delete x[key]`."),
+    ("arrays", words(_ARRAYS), "use [...x] or Object.values(x), or `await` what gives the array."),
+    ("strings", words(_STRINGS), "use String(x); a Buffer has toString('utf8')."),
+    ("numbers", words("toFixed toPrecision"), "use Number(x)."),
+    ("dates", words("getTime getFullYear getMonth getDate getDay getHours toISOString"), "use new Date(x)."),
+    ("arrays, maps and sets", words("keys values entries"), "for an object use Object.keys(x) and the like."),
+    ("promises", words("then catch finally"), "it needs no waiting, or its function is not async."),
+    ("maps and sets", words("get set has add delete"), "an object has x[key], `key in x` and `delete x[key]`."),
 )
 _FROM_DATETIME = "from datetime import <name>"
 METHODS = {
@@ -162,6 +163,14 @@ METHODS = {
             "DataFrame.ix": "df.loc[...]",
             "ndarray.append": "np.append(a, item)",
             "numpy.float numpy.int numpy.bool numpy.object numpy.str": "<name>",
+            "time.now time.current": "time.time()",
+            "json.parse json.decode": "json.loads(text)",
+            "json.stringify json.encode": "json.dumps(x)",
+            "math.mean math.avg math.average math.median": "statistics.mean(x)",
+            "math.round math.max math.min math.abs math.sum": "<name>(x)",
+            "random.int random.rand": "random.randint(1, 10)",
+            "os.exists os.isfile os.join": "os.path.<name>(path)",
+            "re.replace": "re.sub(pattern, new, text)",
             "datetime.now datetime.today datetime.strptime datetime.fromisoformat": "datetime.datetime.<name>",
             "datetime.datetime.timedelta datetime.datetime.timezone datetime.datetime.date": _FROM_DATETIME,
         }
@@ -170,6 +179,7 @@ METHODS = {
         {
             "append": "x.push(item)",
             "strip": "x.trim()",
+            "lines splitlines": "x.split('\\n')",
             "sum": "x.reduce((a, b) => a + b, 0)",
             "average avg mean": "x.reduce((a, b) => a + b, 0) / x.length",
             "upper toUppercase toUpper": "x.toUpperCase()",

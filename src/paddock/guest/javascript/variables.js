@@ -1,0 +1,242 @@
+// What the variables in a failing line hold, for the host's hint. `reads` has a function for each variable of the
+// script's top level: see wrap.js. Properties are read from descriptors, so no getter runs; a script that mentions
+// Proxy gets no values. A script that has replaced a built-in that this uses gets no hint, or a wrong one.
+(function (primordials, kinds) {
+  'use strict';
+  const {
+    ArrayIsArray, DatePrototypeGetTime, MapPrototypeGetSize, ObjectGetOwnPropertyDescriptor,
+    ObjectGetOwnPropertyNames, ObjectGetPrototypeOf, SetPrototypeGetSize,
+  } = primordials;
+  const MAX_DEPTH = 3; // loops around a line
+  const MAX_KEYS = 50;
+  const MAX_ITEMS = 1000; // of a list that a line loops over
+  const MAX_LINES = 6; // of a chain of methods
+  const MAX_PROTOTYPES = 5;
+  const MAX_PATHS = 20;
+  const MAX_BEFORE = 5000; // characters before the line that are searched for its loop
+  const MAX_SHOWN = 3;
+  const MAX_SOURCE = 1 << 17; // characters
+  const SHOWN_CHARACTERS = 40;
+  const SHOWN_KEYS = 6;
+  const STEP = "\\s?(?:\\?\\.|!?\\.)[A-Za-z_$][\\w$]*|\\[(?:\\d{1,6}|'[^'\\\\]{1,50}'|\"[^\"\\\\]{1,50}\")\\]";
+  const PATH = `[A-Za-z_$][\\w$]*(?:${STEP})*`;
+  const PATHS = RegExp(`(?<![\\w$.'"\\\`])${PATH}`, 'g');
+  const PART = /[\w$]+|'[^']*'|"[^"]*"/g;
+  const WHOLE_PATH = RegExp(`^${PATH}$`);
+  const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
+  const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
+  const NOT_ITERABLE = /^(.{1,200}?) is not iterable|^Spread syntax requires|Symbol\.iterator/;
+  const OF_NOTHING = /of (?:undefined|null) \(\w+ '([^']+)'\)$|^cannot (?:read|set) property '([^']+)' of /;
+  const TAKERS = 'new (?:Map|Set|WeakMap|WeakSet)|Promise\\.\\w+|Array\\.from|Object\\.fromEntries';
+  const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|${TAKERS}\\()(${PATH})(?![\\w$(])`, 'g');
+  const PAIRS = /(?:const|let|var) \[[^\]]*\] of /;
+  const PRIMITIVES = { bigint: 'BigInt', boolean: 'Boolean', number: 'Number', string: 'String', symbol: 'Symbol' };
+  const ABSENT = {}; // is read by a getter, or belongs to undefined
+
+  const isNothing = (value) => value === undefined || value === null;
+  const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+
+  // The object that has the members of a value.
+  const objectOf = (value) => (isObject(value) ? value : primordials[`${PRIMITIVES[typeof value]}Prototype`]);
+
+  // The property of a value, or ABSENT.
+  function property(value, key) {
+    if (isNothing(value)) return ABSENT;
+    if (typeof value === 'string' && (key === 'length' || /^\d+$/.test(key))) return value[key];
+    let at = objectOf(value);
+    for (let count = 0; at !== null && count < MAX_PROTOTYPES; count++) {
+      const own = ObjectGetOwnPropertyDescriptor(at, key);
+      if (own !== undefined) return 'value' in own ? own.value : ABSENT;
+      at = ObjectGetPrototypeOf(at);
+    }
+    return undefined;
+  }
+
+  const isIterable = (value) => typeof value === 'string' ||
+    (isObject(value) && typeof property(value, Symbol.iterator) === 'function');
+
+  function keysOf(value) {
+    if (!isObject(value) || ArrayIsArray(value)) return [];
+    const names = ObjectGetOwnPropertyNames(value).slice(0, MAX_KEYS);
+    return typeof value === 'function' ? names.filter((key) => !/^(?:length|name|prototype)$/.test(key)) : names;
+  }
+
+  function className(value) {
+    const made = property(value, 'constructor');
+    const name = typeof made === 'function' ? kinds.nameOf(made) : '';
+    return name === 'Object' ? '' : name;
+  }
+
+  function withKeys(value, name) {
+    const keys = keysOf(value);
+    if (keys.length === 0) return name === '' ? 'an empty object' : `a ${name}`;
+    const more = keys.length > SHOWN_KEYS ? ', …' : '';
+    const texts = keys.slice(0, SHOWN_KEYS).map((key) => (ArrayIsArray(property(value, key)) ? `${key} (an array)` : key));
+    return `${name === '' ? 'an object' : `a ${name}`} with the keys ${texts.join(', ')}${more}`;
+  }
+
+  // A value as a hint shows it: a plain one itself, any other by its kind and its parts.
+  function sample(value) {
+    if (typeof value === 'string') {
+      return `'${value.slice(0, SHOWN_CHARACTERS).replaceAll('\n', '\\n')}'${value.length > SHOWN_CHARACTERS ? '…' : ''}`;
+    }
+    if (typeof value === 'bigint') return `${value}n`.slice(0, SHOWN_CHARACTERS);
+    if (typeof value === 'symbol') return 'a symbol';
+    if (!isObject(value)) return `${value}`;
+    if (typeof value === 'function') return kinds.functionText(value).startsWith('[class') ? 'a class' : 'a function';
+    const kind = kinds.kindOf(value);
+    if (kind === 'Array') {
+      const first = property(value, '0');
+      if (value.length === 0) return 'an empty array';
+      return `an array of ${value.length}${isObject(first) && !ArrayIsArray(first) ? '' : ', first '}` +
+        (isObject(first) ? itemText(first) : sample(first));
+    }
+    if (kind === 'Map') return `a Map of ${MapPrototypeGetSize(value)}`;
+    if (kind === 'Set') return `a Set of ${SetPrototypeGetSize(value)}`;
+    if (kind === 'Promise') return 'a promise';
+    if (kind === 'Date') return Number.isNaN(DatePrototypeGetTime(value)) ? 'an invalid Date' : 'a Date';
+    if (kind === 'Iterator' || kind === 'AsyncIterator') return 'an iterator';
+    return kind === 'Object' ? withKeys(value, className(value)) : `a ${className(value) || kind}`;
+  }
+
+  function itemText(first) {
+    if (ArrayIsArray(first)) return 'an array';
+    return kinds.kindOf(first) === 'Object' ? ` objects with the keys ${keysOf(first).slice(0, SHOWN_KEYS).join(', ')}`
+      : `, first ${sample(first)}`;
+  }
+
+  // The names in an expression such as `a.b[0]`.
+  const partsOf = (path) => path.match(PART).map((part) => part.replace(/^['"]|['"]$/g, ''));
+
+  // Returns a function that finds the values which an expression may have.
+  function reader(text, before, reads, global) {
+    // The values that a name may have: one of a variable, or the items that a loop or callback goes through.
+    function candidates(name, depth) {
+      if (depth === 0) return [];
+      const read = ObjectGetOwnPropertyDescriptor(reads, name)?.value;
+      if (read !== undefined) {
+        try {
+          return [read()];
+        } catch {
+          return []; // it is not initialized yet
+        }
+      }
+      const escaped = name.replaceAll('$', '\\$');
+      const loop = RegExp(`\\b(?:const|let|var) ${escaped} of (${PATH})\\)|(${PATH})\\s*\\.(?:map|filter|forEach|` +
+        `flatMap|find|findIndex|some|every)\\((?:async )?(?:function ?)?\\(?${escaped}\\b(?!\\()|` +
+        `(${PATH})\\s*\\.reduce\\(\\(\\w+, ?${escaped}\\b`, 'g');
+      const found = [...text.matchAll(loop)].at(0) ?? [...before.matchAll(loop)].at(-1); // the nearest
+      const list = found?.[1] ?? found?.[2] ?? found?.[3];
+      if (list === undefined || list === name) return [];
+      const items = [];
+      for (const value of values(partsOf(list), depth - 1)) {
+        if (!ArrayIsArray(value)) continue;
+        for (let at = 0; at < value.length && items.length < MAX_ITEMS; at++) items.push(property(value, `${at}`));
+      }
+      return items;
+    }
+
+    function values(parts, depth = MAX_DEPTH) {
+      let found = candidates(parts[0], depth);
+      if (found.length === 0 && depth === MAX_DEPTH) {
+        const own = ObjectGetOwnPropertyDescriptor(global, parts[0]);
+        if (own?.enumerable && 'value' in own) found = [own.value]; // an input
+      }
+      for (const key of parts.slice(1)) {
+        found = found.map((value) => property(value, key)).filter((value) => value !== ABSENT);
+      }
+      return found;
+    }
+
+    return values;
+  }
+
+  // The line, with the lines before it if it continues a chain of methods.
+  function statementAt(source, line) {
+    const lines = source.split(LINE_BREAK);
+    let text = (lines[line - 1] ?? '').slice(0, 500);
+    for (let at = line - 2; at >= 0 && at > line - MAX_LINES && /^\s*\??\./.test(text); at--) {
+      text = lines[at].slice(0, 500).trimEnd() + text.trimStart();
+    }
+    return text;
+  }
+
+  const textOf = (path) => path.replace(/\s/g, '');
+  const shown = (path, value) => `${textOf(path)} = ${sample(value)}`;
+
+  // The value whose method is missing, or that is not a function itself.
+  function uncallable(called, paths, values) {
+    const path = paths.find((each) => textOf(each) === called || partsOf(each).join('.') === called) ??
+      WHOLE_PATH.exec(called)?.[0]; // V8 leaves out brackets around a part
+    if (path === undefined) return {};
+    const parts = partsOf(path);
+    const name = parts.length > 1 ? parts.pop() : undefined;
+    for (const value of values(parts)) {
+      const method = name === undefined ? value : property(value, name);
+      if (typeof method === 'function' || method === ABSENT || isNothing(value)) continue;
+      const owner = name === undefined ? path : path.slice(0, path.lastIndexOf(name)).replace(/\s?[?!]?\.$/, '');
+      return { values: [shown(owner, value)], holder: objectOf(value), keys: keysOf(value), name };
+    }
+    return {};
+  }
+
+  // The object that holds undefined or null where a property `missing` of it is read.
+  function holderOf(missing, paths, values) {
+    for (const path of paths) {
+      const parts = partsOf(path);
+      const at = parts.indexOf(missing, 1);
+      if (at < 2 || !values(parts.slice(0, at)).some(isNothing)) continue;
+      const name = parts[at - 1];
+      const inner = parts.slice(0, at - 1);
+      const holder = values(inner).find((each) => isNothing(property(each, name)));
+      const owner = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
+      return isObject(holder) ? { values: [shown(owner, holder)], holder, keys: keysOf(holder), name } : {};
+    }
+    return {};
+  }
+
+  // The value in a loop, a spread or a destructuring that has no items.
+  function notIterable(named, text, paths, values) {
+    const given = paths.filter((path) => textOf(path) === named);
+    const places = [...text.matchAll(ITERATED)].map((match) => match[1]);
+    for (const path of given.length > 0 ? given : places) {
+      const found = values(partsOf(path));
+      const at = found.findIndex((each) => !isIterable(each));
+      if (at >= 0) return { values: [shown(path, found[at])] };
+      const list = found[0];
+      if (!ArrayIsArray(list) || !PAIRS.test(text)) continue;
+      for (let index = 0; index < list.length && index < MAX_ITEMS; index++) {
+        if (!isIterable(property(list, `${index}`))) return { values: [shown(path, list)] };
+      }
+    }
+    return {};
+  }
+
+  // `values` as the host shows them; and the `holder` that lacks a member `name`, with its `keys`. Only what agrees with the error.
+  function find({ line, message }, source, reads, global) {
+    if (line === undefined || source.length > MAX_SOURCE || source.includes('Proxy')) return {};
+    const text = statementAt(source, line);
+    const before = source.split(LINE_BREAK).slice(0, line - 1).join('\n').slice(-MAX_BEFORE);
+    const values = reader(text, before, reads ?? {}, global);
+    const paths = [...new Set(text.match(PATHS) ?? [])].slice(0, MAX_PATHS);
+    const called = NOT_A_FUNCTION.exec(message)?.[1];
+    if (called !== undefined) return uncallable(called, paths, values);
+    const iterated = NOT_ITERABLE.exec(message);
+    if (iterated !== null) return notIterable(iterated[1], text, paths, values);
+    const missing = OF_NOTHING.exec(message);
+    if (missing !== null) return holderOf(missing[1] ?? missing[2], paths, values);
+    const held = [];
+    for (const path of paths) {
+      let found = values(partsOf(path));
+      let name = path;
+      if (found.length === 1 && typeof found[0] === 'function' && path.includes('.')) { // a method: its object
+        found = values(partsOf(path).slice(0, -1));
+        name = path.slice(0, path.lastIndexOf('.'));
+      }
+      if (found.length === 1 && typeof found[0] !== 'function' && held.length < MAX_SHOWN) held.push(shown(name, found[0]));
+    }
+    return { values: held };
+  }
+
+  return { __proto__: null, find };
+})

@@ -1,0 +1,81 @@
+"""Rows for every language: FIRST come before those of a language, LAST after them."""
+
+from __future__ import annotations
+
+from paddock.hints import names
+from paddock.hints.row import FOLDER, SYNTAX_ERRORS, Hint
+from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
+
+_SHELL = r"^\s*+[!%]?\s*+(sudo\s+)?(pip3?|python3? -m pip|npm|npx|yarn|apt|apt-get|conda|uv)\s+(install|add|i)\b"
+_NAME = r"(?<![\w.$])(?P<name>[\w.$]++)"
+NO_FILE = r"(?:No such file or directory|ENOENT|no such file)[^']*'(?:[^']*/)?(?P<name>[^'/]+)/?'"
+_WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|chdir|\.dump\("""
+_STARTING = r"subprocess|Popen|\bspawn|\bexec"
+FILE_TYPES = "FileNotFoundError|NotFoundError|Error"
+_FILE_OF_EARLIER_PROGRAM = "Nothing of an earlier run is kept. Write the file in the same program before it is read."
+_FILE_OF_EARLIER_RUN = (
+    "No file is attached to this run, and files of earlier runs are gone. Keep data in artifacts, or pass it in."
+)
+_NO_BRIDGE = "This tool runs plain programs, without `<name>`: use one that runs scripts with tools."
+_INNER_NAME = "`<name>` is known only inside its function or loop: check the brackets, and use it there."
+_NAME_OF_EARLIER_PROGRAM = "Define `<name>` first: each run starts empty, and nothing of an earlier one is kept."
+_UNDEFINED = rf"{_NAME}'? is not defined"
+_NAME_TYPES = "NameError|UnboundLocalError|ReferenceError"
+_BRIDGE = "|".join((*BRIDGE_NAMES, *JAVASCRIPT_BRIDGE_NAMES))
+_CONNECTION = (
+    r"Name or service not known|Temporary failure in name resolution|Name resolution|nodename nor servname|"
+    r"Network is unreachable|Connection refused|Failed to establish a new connection|Max retries exceeded|"
+    r"Cannot connect to host|Could not contact DNS|All connection attempts failed|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|"
+    r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|"
+    r"Command '.{0,3}(curl|wget|ping|git[', ]+(clone|fetch|pull|push|ls-remote))\b"
+)
+_NO_INSTALL = "Packages cannot be installed from a script. <installed>"
+
+FIRST = (
+    Hint("", _CONNECTION, "<network>"),
+    Hint("gaierror|URLError|ConnectError|ClientConnectorError|ConnectionRefusedError", "", "<network>"),
+    Hint("PermissionError|OSError|Error", "not permitted|EACCES|EPERM", "<network>", r"socket|connect|http|fetch"),
+    Hint(SYNTAX_ERRORS, "", _NO_INSTALL, _SHELL),
+    Hint("CalledProcessError", r"\bpip\b", _NO_INSTALL),
+    Hint("FileNotFoundError|ModuleNotFoundError", r"'(pip3?|npm|npx|conda|uv)'", _NO_INSTALL),
+    Hint("", "start new thread|Resource temporarily unavailable", "The run may not start more processes: use fewer."),
+    Hint("", "Read-only file system|EROFS", FOLDER),
+    Hint("PermissionError|Error", "Permission denied|EACCES", FOLDER),
+    Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
+    Hint(SYNTAX_ERRORS, "", "Send only the code, without other text.", r"^\s*[A-Z][a-z']+( [a-z'`]+){2,}[^=(]*$"),
+    Hint("TypeError", r"^call_?[tT]ool( takes|\(\) got )", "Write `<call>`."),
+)
+
+LAST = (
+    # Files.
+    Hint(FILE_TYPES, NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
+    Hint(FILE_TYPES, NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
+    Hint(FILE_TYPES, NO_FILE, "It is an artifact: read_csv(io.StringIO(<artifact>)).", r"\bread_(csv|json|table)\("),
+    Hint(FILE_TYPES, NO_FILE, "It is an artifact: use `<artifact>`."),
+    Hint(FILE_TYPES, NO_FILE, names.near_file),
+    Hint(FILE_TYPES, NO_FILE, "Attached files are in /files: <files>."),
+    Hint(FILE_TYPES, NO_FILE, _FILE_OF_EARLIER_PROGRAM, when="program"),
+    Hint(FILE_TYPES, NO_FILE, _FILE_OF_EARLIER_RUN),
+    Hint("Error", "ENOENT", "There is no such program here: do it in the script itself."),
+    # Names.
+    Hint(_NAME_TYPES, r"\b(?P<name>inputs)'? is not defined", "Each input is a variable of its own: <inputs>."),
+    Hint(_NAME_TYPES, _UNDEFINED, names.server_tool, r"\b<name>\s*\(", "script"),
+    Hint(_NAME_TYPES, _UNDEFINED, names.other_word),
+    Hint(_NAME_TYPES, _UNDEFINED, names.missing_import),
+    Hint(_NAME_TYPES, rf"\b(?P<name>{_BRIDGE})'? is not defined", _NO_BRIDGE, when="program"),
+    Hint(_NAME_TYPES, _UNDEFINED, names.own_attribute),
+    Hint(_NAME_TYPES, _UNDEFINED, "Write the key in quotes: '<name>'.", r"[{,]\s*<name>\s*:", "python"),
+    Hint(_NAME_TYPES, _UNDEFINED, _INNER_NAME, r"\b<name>\)? *=>|\b(lambda|for) <name>\b"),
+    Hint(_NAME_TYPES, _UNDEFINED, names.class_attribute),
+    Hint(_NAME_TYPES, _UNDEFINED, names.near_name),
+    Hint(_NAME_TYPES, _UNDEFINED, names.not_reached),
+    Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),
+    Hint(_NAME_TYPES, _UNDEFINED, names.server_call, r"\bawait\s+<name>\s*\."),
+    Hint(_NAME_TYPES, _UNDEFINED, "There is no such tool here. The tools are: <tools>.", r"\bawait\s+<name>\s*\("),
+    Hint(_NAME_TYPES, _UNDEFINED, "There is no such function. Call tools with `<call>`.", r"\bawait\s+<name>\s*\("),
+    Hint(_NAME_TYPES, _UNDEFINED, "Define `<name>` in this script: each run starts empty (<keep> keeps data)."),
+    # Everything else.
+    Hint(SYNTAX_ERRORS, "", "Correct the syntax here or just before: check brackets, quotes and commas."),
+    Hint("TypeError|ValueError|AttributeError", "", "Check the arguments of <called>."),
+    Hint("", "", "Look at the values: <values>."),
+)

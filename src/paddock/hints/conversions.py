@@ -1,0 +1,223 @@
+"""Remedies for values of another type or form than an operation takes, in Python. A remedy says only what is proved."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from paddock.hints.mistake import Mistake
+
+_IN_PLACE = r"(?: *+[\w.\[\]'\"]+\.(sort|append|extend|reverse|insert|shuffle|update|add)\(|[^=].*\b(inplace=True))"
+_CHANGES = r"[\w)\]]\.(sort|append|extend|reverse|insert|update|add)\("
+_NUMBERS = frozenset(("int", "float", "bool"))
+_BUILT_IN = _NUMBERS | {"str", "list", "tuple", "dict", "set", "range", "dict_keys", "dict_values", "generator", "map"}
+_FORMATS = {
+    r"\d{4}-\d\d?-\d\d?": "%Y-%m-%d",
+    r"\d{4}/\d\d?/\d\d?": "%Y/%m/%d",
+    r"\d{8}": "%Y%m%d",
+    r"\d\d?\.\d\d?\.\d{4}": "%d.%m.%Y",
+    r"\d\d?/\d\d?/\d{4}": "%d/%m/%Y or %m/%d/%Y",
+    r"\d\d?-\d\d?-\d{4}": "%d-%m-%Y or %m-%d-%Y",
+    r"\d\d?/\d\d?/\d\d": "%d/%m/%y or %m/%d/%y",
+    r"\d\d?\.\d\d?\.\d\d": "%d.%m.%y",
+    r"\d{4}-\d\d": "%Y-%m",
+    r"\d{4}": "%Y",
+    r"\d\d?-[A-Z][a-z]{2}-\d{4}": "%d-%b-%Y",
+    r"[A-Z][a-z]{2}": "%b",
+    r"[A-Z][a-z]{2} \d{4}": "%b %Y",
+    r"[A-Z][a-z]{3,} \d{4}": "%B %Y",
+    r"(?:January|February|March|April|June|July|August|September|October|November|December)": "%B",
+    r"\d\d? [A-Z][a-z]{2} \d{4}": "%d %b %Y",
+    r"\d\d? [A-Z][a-z]{3,} \d{4}": "%d %B %Y",
+    r"[A-Z][a-z]{2} \d\d?, \d{4}": "%b %d, %Y",
+    r"[A-Z][a-z]{3,} \d\d?, \d{4}": "%B %d, %Y",
+}
+_TIMES = {
+    "": "",
+    r"([T ])\d\d?:\d\d": "%H:%M",
+    r"([T ])\d\d?:\d\d:\d\d": "%H:%M:%S",
+    r"([T ])\d\d?:\d\d:\d\d\.\d{1,6}": "%H:%M:%S.%f",
+}
+
+
+def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """How to combine or compare two values for which the operator does nothing."""
+    left, right = found["left"], found["right"]
+    kinds, sign = {left, right}, found["sign"] or "+"
+    if "str" in kinds and any(text.startswith("a table of") for text in mistake.values.values()):
+        return "A column has text: pass numeric_only=True, or convert it with pd.to_numeric(column, errors='coerce')."
+    if kinds & {"method", "function", "builtin_function_or_method"}:
+        return "One of them is a function: call it, with `()` after its name."
+    if kinds & {"dict", "list"} and any(text.startswith("a table of") for text in mistake.values.values()):
+        return "Add rows with pd.concat([a, pd.DataFrame(b)])."
+    if any(kind.endswith("Path") for kind in kinds):
+        return "Join paths with `/`: Path('a') / 'b'."
+    if "str" in kinds and kinds & _NUMBERS:
+        return _text_and_number(mistake, sign, found)
+    if found["compared"]:
+        if left != right:
+            return f"Convert one of them first: {left} and {right} have no order."
+        part = "['name']" if left == "dict" else ".name"
+        return f"Compare one value of each: key=lambda x: x{part}. In a heap, add a counter."
+    packed = [name for name, text in mistake.values.items() if text == "a tuple of 1, first a list"]
+    if packed and f"*{packed[0]}" in mistake.plan.code:
+        return f"`{packed[0]}` is a tuple with one list in it: call the function with `*`, as in f(*items)."
+    if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
+        return "sum() adds numbers: take one from each item, as in sum(x['key'] for x in items); lists need sum(x, [])."
+    own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
+    if own:
+        return f"Use the attributes of the {own}, or define the operator `{sign}` in its class."
+    return _containers(kinds, sign)
+
+
+def _containers(kinds: set[str], sign: str) -> str | None:
+    if kinds <= {"dict"}:
+        return "Merge dicts with {**a, **b}."
+    if "set" in kinds:
+        return "Sets have `|`, `&` and `-`; a list becomes one with set(x)."
+    if kinds <= {"list", "tuple", "range", "dict_keys", "dict_values"}:
+        return "Make lists of both: list(a) + list(b). For a difference: [x for x in a if x not in b]."
+    if kinds <= {"str"}:
+        return "Convert the text first: int(x), float(x) or date.fromisoformat(x)."
+    if kinds <= {"str", "list", "tuple"} and sign == "+":
+        return "Join a list into text with ', '.join(x); add one item to a list with x.append(item)."
+    if kinds & {"list", "tuple"}:
+        return f"One of them is a {'list' if 'list' in kinds else 'tuple'}: take an item, or compute for each item."
+    return "One of them is a dict: take a value out of it, as in d['key']." if "dict" in kinds else None
+
+
+def _text_and_number(mistake: Mistake, sign: str, found: re.Match[str]) -> str:
+    if found["compared"] and re.search(r"sort|\b(min|max)\(", mistake.source_line):
+        return "The values have different types: convert all of them, as in key=float or key=str."
+    texts = {name: text for name, text in mistake.values.items() if text[:1] in "'\""}
+    for name, text in texts.items():
+        if re.fullmatch(r"['\"]\s*-?\d+\s*['\"]", text):
+            return f"`{name}` is text: write int({name})."
+        if re.fullmatch(r"['\"]\s*-?\d{1,3}(,\d{3})+(\.\d+)?\s*['\"]", text):
+            return f"`{name}` is text: write float({name}.replace(',', ''))."
+        if re.fullmatch(r"['\"]\s*-?\d*\.\d+\s*['\"]", text):
+            return f"`{name}` is text: write float({name})."
+    if re.search(r"\bsum\(", mistake.source_line) and found["left"] == "int":
+        return "sum() adds numbers only: convert each with float(x), or join text with ''.join(x)."
+    if sign in ("+", "+=") and not found["compared"]:
+        return "To add numbers, convert the text with int(x) or float(x); to build text, use str(x) or an f-string."
+    return "Convert the text first: int(x) or float(x)."
+
+
+def misfit(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For an argument of another type than a function of the standard library takes."""
+    if not mistake.called or "pandas" in mistake.plan.code:
+        return None  # pandas fails inside itself for its values, too
+    return f"The arguments do not fit {mistake.called}: check their types and order."
+
+
+def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a list that is indexed with its own item."""
+    for used in islice(re.finditer(r"\b(\w+)\[(\w+)\]", mistake.source_line), 3):
+        if re.search(rf"\bfor {used[2]} in {used[1]}\b", mistake.plan.code):
+            return f"`{used[2]}` is the item already: write `{used[2]}` instead of `{used[0]}`."
+    return None
+
+
+def none_value(mistake: Mistake, found: re.Match[str]) -> str:
+    names = [name for name, text in mistake.values.items() if text == "None"]
+    name = f"`{names[0]}`" if len(names) == 1 else "The value"
+    assigned = re.escape(names[0]) if len(names) == 1 else r"[^\s=]++"
+    changed = re.search(rf"(?m)^[ \t]*+{assigned}[ \t]*+={_IN_PLACE}", mistake.plan.code)
+    line = mistake.source_line
+    if changed is None and not names:
+        changed = re.search(_CHANGES, line)
+    for got in re.finditer(r"\b(\w+)\.get\(['\"](\w+)['\"]\)", line):
+        keys = mistake.values.get(got[1], "").partition(" with the keys ")[2]
+        if keys and got[2] not in keys.split(", "):
+            own = " A tool's list or plain value is in its key `result`." if keys == "result" else ""
+            return f"`{got[1]}` has no {got[2]!r}, only: {keys}.{own}"
+    if not names and re.search(r"\.get\([^,()]*\)", line):
+        return "`get` gives None for a key that is missing: pass a default, as in d.get(key, 0)."
+    if changed:
+        word = next(filter(None, changed.groups()))
+        return f"{name} is None: `{word}` changes the object and gives None. Call it alone, then use the object."
+    matched = r"\w\.(match|search|fullmatch)\("
+    if names and re.search(matched, names[0]):
+        return "The pattern does not match, so it gave None. Correct the pattern, and handle None."
+    if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.plan.code) if names else re.search(matched, line):
+        return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
+    if re.search(r"sort|\b(min|max)\(", line):
+        return "Some of the values are None: leave them out, or give them a default in the key."
+    return f"{name} is None: check what gave it (a function without `return`?), and handle None."
+
+
+def number_text(mistake: Mistake, found: re.Match[str]) -> str:
+    """For text that is not a number: what has to be removed."""
+    text = found["text"].strip()
+    cleaned = text.strip("$€£% ")
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned) and " a table" in mistake.facts["values"]:
+        return "Remove what is no digit: column.str.replace(r'[^0-9.-]', '', regex=True)."
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned):
+        return "Remove what is no digit: x.replace(',', '')" + ("." if cleaned == text else ", and strip('$€£% ').")
+    if re.fullmatch(r"-?[\d.]*,\d{1,2}", cleaned):
+        return "It has a decimal comma: x.replace('.', '').replace(',', '.')."
+    if re.fullmatch(r"-?\d*\.?\d+", cleaned):
+        return (
+            f"Write int(float(x)) or float(x): {text!r} is no whole number."
+            if cleaned == text
+            else "strip('$€£% ') it."
+        )
+    if re.search(r"0x[0-9a-fA-F]+", text):
+        return "Write int(x, 16)."
+    if re.search(r"\d,\d{1,2}\b", text):
+        return f"Take the number out of {text[:40]!r} first, and write its decimal comma as a point."
+    if re.search(r"\d", text):
+        return f"Take the number out of {text[:40]!r} first, as in re.search(r'-?\\d+(\\.\\d+)?', x)[0]."
+    whole = "pd.to_numeric(column, errors='coerce')" if "pandas" in mistake.plan.code else "a default"
+    return f"{text[:40]!r} is no number: skip it, or use {whole}."
+
+
+def text_column(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a column of text that is used as numbers or dates."""
+    columns = {name: re.search(r" such as (['\"])(.*)\1$", text) for name, text in mistake.values.items()}
+    texts = {name: match[2] for name, match in columns.items() if match}
+    if not texts or not re.search("str|sequence|text|object", mistake.message):
+        return None
+    name = next((name for name, text in texts.items() if re.search(r"\d", text)), next(iter(texts)))
+    text = texts[name]
+    such = f"`{name}` has text such as {text!r}: write"
+    if len(texts) > 1 and re.match(r"\d{4}-\d\d", text):
+        return f"{' and '.join(f'`{each}`' for each in texts)} are text: convert each with pd.to_datetime(column)."
+    if re.match(r"\d{4}-\d\d|\d\d?[./]\d\d?[./]\d{2,4}", text):
+        return f"{such} pd.to_datetime({name})."
+    if re.fullmatch(r"-?[\d.]*,\d{1,2}", text):
+        return f"{such} pd.to_numeric({name}.str.replace('.', '').str.replace(',', '.'), errors='coerce')."
+    clean = ".str.replace(r'[^0-9.-]', '', regex=True)" if re.search(r"\d,\d{3}|[$€£%]", text) else ""
+    return f"{such} pd.to_numeric({name}{clean}, errors='coerce')."
+
+
+def date_operand(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a date or datetime that is combined with text or a number."""
+    names = [name for name, text in mistake.values.items() if text[:1] in "'\""] if "'str'" in mistake.message else []
+    if len(names) == 1:
+        return f"`{names[0]}` is text: write {found[1]}.fromisoformat({names[0]})."
+    numbers = [name for name, text in mistake.values.items() if re.fullmatch(r"-?\d+(\.\d+)?", text)]
+    if len(numbers) == 1 and re.search("'(int|float)'", mistake.message):
+        return f"`{numbers[0]}` is a number: write timedelta(days={numbers[0]}), from datetime."
+    return None
+
+
+def date_text(mistake: Mistake, found: re.Match[str]) -> str:
+    """For text that does not have its format: the format that it has."""
+    text = found["text"]
+    if "to_datetime(" in mistake.source_line and "format=" not in mistake.source_line:
+        return "Dates differ: pass format='mixed' (dayfirst=True for 31/12/2026), and errors='coerce' for what is none."
+    for zone, zone_format in (("", ""), (r"Z|[+-]\d\d:?\d\d", "%z")):
+        for date, date_format in _FORMATS.items():
+            for time, time_format in _TIMES.items():
+                if match := re.fullmatch(f"{date}{time}(?:{zone})", text):
+                    separator = match[1] if time else ""
+                    rest = f"{separator}{time_format}{zone_format}"
+                    texts = [f"'{each}{rest}'" for each in date_format.split(" or ")]
+                    if any(each in mistake.message for each in texts):
+                        return f"{text!r} is no date that exists: check its month and day, or skip it."
+                    return f"The format of {text!r} is {' or '.join(texts)}. If others differ, convert each by its own."
+    if not re.search(r"\d", text):
+        return f"{text[:40]!r} is no date: skip it, or use a default."
+    return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."

@@ -1,0 +1,155 @@
+"""Remedies for JavaScript values that lack a member, or are no function or list. A remedy says only what is proved."""
+
+from __future__ import annotations
+
+import re
+
+from paddock.hints import kinds, replacements
+from paddock.hints.mistake import Mistake
+
+_TAKEN_APART = (
+    r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}=]*\}\) ?(?:=>|\{)"
+)
+_ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
+
+
+def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a property of undefined or null in JavaScript: which expression it is, and what to write."""
+    owner, name = mistake.owner, found["name"]
+    if not owner or owner == "this":
+        return None
+    value = "null" if "of null" in mistake.message else "undefined"
+    if (
+        re.search(
+            rf"\b{re.escape(mistake.root)}(: [^=\n]{{1,80}})? = new (?:Map|URLSearchParams|Headers|FormData)\b",
+            mistake.plan.code,
+        )
+        and ".get(" not in owner
+    ):
+        return f"`{owner}` is {value}: read it with `{mistake.root}.get(key)`."
+    constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
+    if constructed and f"function {constructed[1]}(" in mistake.plan.code:
+        return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
+    if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
+        return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
+    if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
+        return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
+    unreturned = (
+        rf"\b{re.escape(mistake.root)}(?:: [^=\n]{{1,80}})? = [^\n]{{0,200}}=> ?\{{(?![^\n]{{0,300}}\breturn\b)"
+    )
+    if owner.isidentifier() and re.search(unreturned, mistake.plan.code):
+        return f"`{owner}` is {value}: a callback in braces gives nothing without `return`."
+    if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
+        return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
+    access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"
+    rest = mistake.source_line.partition(f"{owner}.{name}")[2] or mistake.source_line.partition(f"{owner}[")[2]
+    is_called = rest.startswith("(")
+    if call := _unawaited_call(mistake):
+        return f"`{owner}` is {value}: `{call}` gives a promise, so write `await` before it."
+    if start := kinds.STARTS.get(name if is_called else ""):
+        has_get = re.fullmatch(r"(.*)\.get\((.*)\)", owner)
+        first = f"{has_get[1]}.set({has_get[2]}, {start})" if has_get else f"{owner} {_assign(owner)} {start}"
+        return f"`{owner}` is {value}: give it a first value, as in `{first}`."
+    if re.match(_ASSIGNED, rest) and not owner.endswith(")"):
+        is_counted = re.search(r"^[^=]*([-+*/]=|\+\+|--)", rest) and name.isidentifier()
+        empty = "[]" if name.isdigit() else f"{{ {name}: 0 }}" if is_counted else "{}"
+        got = re.search(rf"\b{re.escape(owner)} = ([\w$]{{1,60}})\.get\(([^()\n]{{1,60}})\)", mistake.plan.code)
+        if got:
+            return f"`{owner}` is {value}: the Map has no such key. First write `{got[1]}.set({got[2]}, {empty})`."
+        return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
+    given = rf"\b{re.escape(owner)} *= *[^\n]{{0,200}}" if owner.isidentifier() else ""
+    if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):
+        return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
+    check = "handle that" if owner.endswith(")") else "check its spelling and what sets it"
+    default = kinds.default_for(owner, name) if is_called else f"{owner}?.{access}"
+    return f"`{owner}` is {value}: {check}, or write `{default}` if it may be absent."
+
+
+def _assign(owner: str) -> str:
+    """The operator that gives it a first value; a variable may be a constant, and is assigned where it is declared."""
+    return "=" if owner.isidentifier() else "??="
+
+
+def _unawaited_call(mistake: Mistake) -> str:
+    """A call of the script's own async function that gave the value, without `await`."""
+    root, code = re.escape(mistake.root), mistake.plan.code
+    names = {word[1] or word[2] for word in re.finditer(r"\basync function ([\w$]++)|\b([\w$]++) = async\b", code)}
+    for name in list(names)[:10]:
+        if re.search(rf"\b{root}\b[^=\n]{{0,80}}= {re.escape(name)}\(", code) or name == root:
+            return f"{name}()"
+    promise = (
+        re.search(rf"\b{root}\b[^=\n]{{0,80}}= ((?:new )?Promise\b|[^\n]{{0,80}}\.then\()", code) if root else None
+    )
+    return promise[1].strip("(") if promise and "await" not in promise[0] else ""
+
+
+def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a method of JavaScript that the value does not have: which values have it."""
+    name, owner = found["name"], mistake.owner
+    value = f"`{owner}`" if owner else "the value"
+    if call := _unawaited_call(mistake) if owner else "":
+        return f"{value} is a promise: `{call}` gives one, so write `await` before it."
+    if mistake.root and re.search(rf"\b(const|let|var) {re.escape(mistake.root)} in ", mistake.plan.code):
+        return f"`for (… in …)` gives keys, which are text: write `for (const {mistake.root} of …)`."
+    if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
+        return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
+    if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
+        return f"`{given[1]}` does not give the array: call `{name}` on the array itself, in a statement of its own."
+    for owners, methods, how in replacements.JAVASCRIPT_METHODS:
+        if name in methods:
+            may_wait = re.search(r"Promise|async |\.then\(|callTool\(", mistake.plan.code) and "await" not in how
+            more = " If it is a promise, `await` it." if may_wait else ""
+            return f"Only {owners} have `{name}`, and {value} is something else: {how}{more}"
+    if owner and re.search(
+        rf"\b{re.escape(owner)} = function ?\*|function ?\* ?{re.escape(owner)}\b", mistake.plan.code
+    ):
+        return f"`{owner}` is a generator function: call it first, as in `const items = {owner}()`."
+    if re.search(rf"\bget {re.escape(name)}\(", mistake.plan.code):
+        return f"`{name}` is a getter: leave the `()` out."
+    if owner:
+        return f"`{owner}` has no method `{name}`: check its name, or define it. Log the value to see what it is."
+    if mistake.message.startswith(f"{name} is"):
+        return f"`{name}` is not a function but another value: check what was assigned to it."
+    return None
+
+
+def not_iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a value that JavaScript cannot loop over: which one it is."""
+    named = re.search(r"^([\w$.]+) is not iterable", mistake.message)
+    value: str = named[1] if named and named[1] != "value" else ""
+    given = re.search(r"(?:\.\.\.| of )([\w$.]+(?:\([^()]*\))?)", mistake.source_line)
+    value = value or (given[1] if given else "")
+    return (
+        f"`{value}` is not iterable: it may be undefined (`{value} ?? []`), an object (Object.entries) or a promise."
+        if value and value != "undefined"
+        else None
+    )
+
+
+def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a value that JavaScript cannot take apart: which one it is."""
+    line = mistake.source_line
+    if re.search(_TAKEN_APART, line):
+        return "The function got no object: pass one, or give the parameter a default, as in `({ a, b } = {})`."
+    if "null" in mistake.message and re.search(r"\]\s*=.*\.(match|exec)\(", line):
+        return "The pattern does not match, so it gave null: correct it, or write `?? []` after it."
+    inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", line.partition("} =")[0]) if "} =" in line else []
+    if inner:
+        return f"`{inner[0]}` is missing in the value: give it a default, as in `{inner[0]}: {{ x }} = {{}}`."
+    given = re.search(r"[}\]]\s*=\s*((?:await )?[\w$.]+(?:\([^()]*\))?);?\s*$", line)
+    given = given or re.search(r"(?:\bof |\.\.\.)([\w$.]+)\)", line)
+    if given is None:
+        return None
+    default = "[]" if re.search(r"\]\s*=|\bof |\.\.\.", line) else "{}"
+    is_match = re.search(rf"\b{re.escape(given[1])} *= *[^\n]{{0,200}}\.(match|exec)\(", mistake.plan.code)
+    why = " (the pattern does not match)" if is_match or re.search(r"\.(match|exec)\(", given[1]) else ""
+    return f"`{given[1]}` is undefined or null{why}: check what gives it, or write `{given[1]} ?? {default}`."
+
+
+def members(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a property that is missing in JavaScript, where an error does not say in which object."""
+    near, keys = mistake.near, mistake.finished.keys
+    if mistake.values or (keys == ("result",) and not near):
+        return None  # the row about a tool's answer applies
+    better = f"Did you mean `{near}`?" if near else ""
+    return f"{better} The last answer has the keys: {mistake.facts['keys']}.".strip() if keys else better or None
