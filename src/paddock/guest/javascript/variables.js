@@ -58,7 +58,7 @@
   function keysOf(value) {
     if (!isObject(value) || ArrayIsArray(value)) return [];
     const names = ObjectGetOwnPropertyNames(value).slice(0, MAX_KEYS);
-    return typeof value === 'function' ? names.filter((key) => !/^(?:length|name|prototype)$/.test(key)) : names;
+    return names.filter((key) => ObjectGetOwnPropertyDescriptor(value, key).enumerable);
   }
 
   function className(value) {
