@@ -20,7 +20,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from paddock.server import jwt_issuer
 from paddock.server.authentication import Authenticator, Unauthorized
 from paddock.store.database import Store
-from tests.anomaly.crowd import KINDS, PATIENCE_SECONDS, Serving, crowd, serving
+from tests.anomaly.crowd import KINDS, crowd
+from tests.anomaly.serving import PATIENCE_SECONDS, Serving, serving
 from tests.server.test_access import bearer
 from tests.server.test_authentication import AUDIENCE, EC, Issuer, _jwk, authenticator_of, issuing
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.anomaly.crowd import KINDS, PATIENCE_SECONDS, Crowd, Serving, crowd, serving
+from tests.anomaly.crowd import KINDS, Crowd, crowd
+from tests.anomaly.serving import PATIENCE_SECONDS, Serving, serving
 
 pytestmark = [
     pytest.mark.thorough,

@@ -13,7 +13,8 @@ import pytest
 import pytest_asyncio
 
 from paddock.jail.environments import Built
-from tests.anomaly.crowd import KINDS, Serving, crowd, left_of, serving
+from tests.anomaly.crowd import KINDS, crowd
+from tests.anomaly.serving import Serving, left_of, serving
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
