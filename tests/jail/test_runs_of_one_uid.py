@@ -1,4 +1,4 @@
-"""In `chroot`, the next guest with the same uid gets the same root directory, and finds nothing of the last one in it."""
+"""In `chroot`, guests with the same uid have the same root directory. None finds anything of the last one in it."""
 
 from __future__ import annotations
 

@@ -58,6 +58,7 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
         "sessions": ["ok", True, None],
         "shared memory": ["ok", ["refused", "refused"], None],
         "copied mappings": ["out_of_memory", None, "MemoryError"],
+        "sent descriptors": ["ok", 2, None],
     }
     assert (verdict, 0 < unread_bytes < 1.4 * LIMIT_BYTES) == ("ok", True)
 
@@ -90,6 +91,7 @@ def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: P
     assert told["addresses"] == ["ok", 2048, None]  # what they cost is counted
     assert told["buffers"][0] == "out_of_memory"
     assert told["sessions"] == ["ok", False, None]
+    assert told["sent descriptors"] == ["ok", 2, None]
     assert told["shared memory"] == ["ok", ["made", "made"], None]  # it is counted
 
 

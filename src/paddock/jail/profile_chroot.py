@@ -126,7 +126,7 @@ class ChrootDuty:
         for folder in roots.WRITABLE:
             roots.empty(f"/{folder}")
         with suppress(OSError):  # it is a device of root's, if one could be created
-            os.chmod("/dev/null", 0o600)
+            os.chmod("/dev/null", 0o600)  # noqa: PTH101
             os.truncate("/dev/null", 0)
 
 

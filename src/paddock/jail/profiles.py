@@ -37,6 +37,9 @@ ADDRESS_BYTES, NODE_ADDRESS_BYTES = 16 << 30, 64 << 30
 """Limits of the address space of a Python and a Node process: V8 reserves gigabytes. Page tables take up to 1/512."""
 NODE_OPEN_FILES = 64
 """Descriptors of a Node process if there is no control group. Node itself has 20, and 3 for each worker thread."""
+SHARED_UID_OPEN_FILES = 256
+"""Descriptors of a process of a guest that has our uid. The kernel lets a user have about as many descriptors on their
+way through sockets. Above 1,024, neither Paddock nor most programs of this user could send one."""
 NODE_TASKS = 40
 """Processes and threads of a Node guest without a control group, if its run's limit cannot be set from outside."""
 
@@ -63,6 +66,7 @@ def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | No
 def make_spec(profile: str, config: Config, spec: Spec) -> Spec:
     """`spec` with this profile and the settings of the jail."""
     jail = config.jail
+    rlimits = {} if os.geteuid() == 0 else {"open_files": SHARED_UID_OPEN_FILES}
     return replace(
         spec,
         profile=profile,
@@ -71,7 +75,7 @@ def make_spec(profile: str, config: Config, spec: Spec) -> Spec:
         uid_count=UIDS,
         roots_directory=os.path.join(os.path.abspath(os.path.expanduser(config.data_directory)), "roots"),  # noqa: PTH100, PTH111, PTH118
         memory_folders=tuple(filter(None, (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"))),  # noqa: S108
-        rlimits={} if spec.counted else uncounted_rlimits(config, spec),
+        rlimits=rlimits | ({} if spec.counted else uncounted_rlimits(config, spec)),
         tmp_bytes=jail.tmp_bytes,
         tmp_inodes=jail.tmp_inodes,
         hash_seed=jail.hash_seed,
