@@ -40,7 +40,7 @@
   const PATTERN_NAME = /(?:^|[,:]|\.\.\.)\s*([A-Za-z_$][\w$]*)\s*(?=,|$)/g; // in `a, b: c, ...d`
   const ASSIGNED = /(?<![\w$.])([A-Za-z_$][\w$]*)\s*(?:\+\+|--|(?:[-+/%&|^]|\*\*?|<<|>>>?|\?\?|&&|\|\|)?=(?![=>]))/g;
   const DIRECTIVE = /^\s*['"]/; // 'use strict' must stay the first statement
-  const MAX_READ = 1 << 16; // characters of a script whose variables are read
+  const MAX_READ = 1 << 15; // characters of a script whose variables are read
   const MAX_VARIABLES = 30;
   const ASSIGNMENT = /(?:^|[^=!<>])=(?![=>])|<<=|>>=/;
   let charactersLeft = 0; // characters that may still be compiled for this script
