@@ -12,8 +12,10 @@ import pytest
 from paddock import Config
 from paddock.config import ServerConfig, ToolsConfig
 from paddock.model.events import Output, Progress, ToolCall
+from paddock.server.code_tools import SavedTools
 from paddock.server.rest import runs as rest_runs
 from paddock.server.rest.runs import Events
+from paddock.store.principals import PrincipalData
 from paddock.store.runs import EVERYONE
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
 from tests.tools.upstreams import TOKEN, bare_config, hostile, plain
@@ -229,3 +231,69 @@ async def test_only_operators_see_how_an_upstream_is_reached() -> None:
             response = await rest.http.get("/servers", headers={"Authorization": f"Bearer {token}"})
             shown[role] = response.json()[0]["endpoint"]
         assert (shown["user"], "plain.py" in shown["operator"]) == ("", True)
+
+
+async def test_an_artifact_whose_bytes_are_gone_is_an_error_and_not_half_an_answer(rest: Rest) -> None:
+    made = (await rest.http.post("/artifacts", files={"file": ("gone.txt", b"hello")})).json()
+    folder = rest.services.artifacts.objects.folder
+    assert folder is not None
+    for path in [each for each in folder.rglob("*") if each.is_file() and each.read_bytes() == b"hello"]:
+        path.unlink()
+    response = await rest.http.get(f"/artifacts/{made['id']}/content")
+    assert (response.status_code, str(folder) in response.text) == (503, False), response.text
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_costs_no_line_in_the_log(
+    rest: Rest, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", int(rest.url.rsplit(":")[-1]))
+    writer.write(b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+    await writer.drain()
+    await asyncio.sleep(0)
+    writer.transport.abort()
+    assert (await rest.run("1 + 1"))["output"] == 2
+    assert [record.getMessage() for record in caplog.records if "ASGI" in record.getMessage()] == []
+
+
+@pytest.mark.parametrize("path", ["/check", "/lint", "/definitions/validate"])
+async def test_work_that_is_no_run_counts_as_one(path: str) -> None:
+    few = replace(Config(), server=ServerConfig(principal_runs_per_minute=1))
+    body = {"code": "1"} if "validate" not in path else {"name": "a", "description": "d", "code": "1"}
+    async with serve_rest(few) as rest:
+        statuses = [(await rest.http.post(path, json=body)).status_code for _ in range(2)]
+        assert (statuses, (await rest.http.post("/runs", json={"code": "1"})).status_code) == ([200, 429], 429)
+
+
+async def test_a_server_that_is_ready_is_not_checked_again_at_once(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = []
+    probe = rest.services.artifacts.objects.probe
+
+    async def count() -> None:
+        probes.append(1)
+        await probe()
+
+    monkeypatch.setattr(rest.services.artifacts.objects, "probe", count)
+    for path in ("/health", f"{rest.url}/readyz") * 10:
+        assert (await rest.http.get(path)).status_code == 200
+    assert len(probes) < 10
+
+
+async def test_a_purge_reaches_the_session_and_the_definitions_that_a_server_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("paddock.server.services.CHECK_SECONDS", 0.0)
+    monkeypatch.setattr("paddock.store.principals.REMEMBERED_SECONDS", 0.0)
+    monkeypatch.setattr("paddock.server.authentication.REMEMBERED_SECONDS", 0.0)
+    config = replace(REQUIRED, context={"region": {"argument": "region", "servers": ["*"]}})
+    async with serve_rest(config) as rest:
+        ann, _ = await tokens(rest)
+        services = rest.services
+        assert (await rest.http.put("/context", json={"values": {"region": "old"}}, headers=ann)).status_code == 200
+        await rest.http.put("/definitions/mine", json={"description": "d", "code": "'old'"}, headers=ann)
+        offered = SavedTools(services, "all")
+        assert [each.code for each, _ in await offered.current("ann")] == ["'old'"]
+        await PrincipalData(services.store, services.artifacts, "ann").purge()
+        again = {"Authorization": f"Bearer {(await services.store.tokens.add('ann'))[1]}"}
+        assert (await rest.http.get("/context", headers=again)).json() == {"values": {}, "connections": {}}
+        await rest.http.put("/definitions/mine", json={"description": "d", "code": "'new'"}, headers=again)
+        assert [each.code for each, _ in await offered.current("ann")] == ["'new'"]

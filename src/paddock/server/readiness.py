@@ -37,7 +37,7 @@ class Readiness:
     async def problems(self) -> list[str]:
         """Return the reasons why this server is not ready; empty if it is ready, or was within READY_SECONDS."""
         async with self._lock:
-            if time.monotonic() - self._ready_at < READY_SECONDS:
+            if time.monotonic() - self._ready_at < READY_SECONDS and self._store.is_working:
                 return []
             found = await self._check()
             if not found:

@@ -107,9 +107,15 @@ def make_router(services: Services) -> APIRouter:
         is_part = (start, end) != (0, artifact.size)
         if is_part:
             headers["Content-Range"] = f"bytes {start}-{end - 1}/{artifact.size}"
-        return StreamingResponse(
-            scope.stream(found, start, end), 206 if is_part else 200, headers, media_type=artifact.mime_type
-        )
+        pieces = scope.stream(found, start, end)
+        first = await anext(pieces, b"")  # now, because an error cannot be reported after the status
+
+        async def content() -> AsyncIterator[bytes]:
+            yield first
+            async for piece in pieces:
+                yield piece
+
+        return StreamingResponse(content(), 206 if is_part else 200, headers, media_type=artifact.mime_type)
 
     @router.delete("/artifacts/{artifact_id}", status_code=204, responses=problems.responses(404))
     async def delete(request: Request, artifact_id: str) -> None:
