@@ -10,7 +10,7 @@ def of_process(pid):
     return (~pid << 3) | 2
 
 
-for pid in {1, os.getppid(), HOST_PID, *range(HOST_PID - 500, HOST_PID + 500)} - {0, os.getpid()}:
+for pid in {1, os.getppid(), HOST_PID, *range(max(HOST_PID - 500, 1), HOST_PID + 500)} - {0, os.getpid()}:
     for use in (time.clock_gettime, time.clock_getres):
         try:
             use(of_process(pid))
