@@ -279,12 +279,13 @@ async def test_85_what_a_script_writes_is_inert_for_a_browser(ann: Caller) -> No
 
 
 async def test_86_many_requests_at_once_are_all_answered(ann: Caller) -> None:
-    answers = await asyncio.gather(*(ann.run(f"{number}") for number in range(300)))
+    count = 300 if ann.face == "rest" else 60  # each call over MCP is that of a client of its own
+    answers = await asyncio.gather(*(ann.run(f"{number}") for number in range(count)))
     values = [answer.get("output") for answer in answers]
     others = [answer for answer, value in zip(answers, values, strict=True) if value is None]
     assert all("RATE_LIMITED" in json.dumps(each) for each in others), others[:1]
     assert all(value in (None, number) for number, value in enumerate(values))
-    assert len(others) < 300
+    assert len(others) < count
 
 
 async def test_90_an_archive_is_bytes_and_nothing_opens_it(ann: Caller) -> None:
