@@ -56,7 +56,7 @@ ANSWERS = {
     "a counted loop over an answer": js(
         f"{_JS_ORDERS}let t = 0\nfor (let i = 0; i < a.length; i++) t += a[i].total\nreturn t", 3, None, _JS_UNWRAP
     ),
-    "for of an answer": js(f"{_JS_ORDERS}for (const o of a) o\nreturn 1", 2, "iterable", "key `result`"),
+    "for of an answer": js(f"{_JS_ORDERS}for (const o of a) o\nreturn 1", 2, "iterable", "`a.result`"),
     "map of an answer on Node": node(f"{_JS_ORDERS}return a.map(o => o.id)", 2, "map", "key `result`"),
     "the first item of an answer in R5": r5(f"{_JS_ORDERS}return a[0].id", 2, "undefined", "key `result`"),
     "an answer in a template": js(f"{_JS_CONTACT}return `id ${{a}}`", 2, None, _JS_UNWRAP),
