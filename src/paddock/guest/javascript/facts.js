@@ -94,8 +94,8 @@
 
   // Adds the facts to the description of an error. `variables` tells what the variables in its line hold.
   function add(description, source, context) {
-    if (!TYPES.includes(description.type)) return;
     try {
+      if (!TYPES.includes(description.type)) return;
       const { global, reads, variables } = context;
       const known = variables().find(description, source, reads, global);
       const { keys, near } = description.type === 'TypeError' ? find(description, source, context) : {};

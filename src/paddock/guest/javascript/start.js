@@ -29,18 +29,22 @@
   let outputBytes = Infinity; // limit of the result
   let value; // what the script returned
   let hasActed = false; // the script printed something or called the host
-  let wrappedBody; // the script, if it was wrapped as a whole
+  let enclosed; // the text that was compiled, if it has the whole script
   let reads; // functions that read the script's variables
   let held; // a compiled script or an error, held here because Python cannot hold it
 
-  // QuickJS's own constructor of functions would run what follows a bracket that closes the body. Here nothing runs,
-  // and what closes a method does not close the function that `wrap` writes.
-  function checkBody(body) {
+  // Throws unless the text compiles. Nothing of it runs.
+  function compile(text) {
     try {
-      evaluate(`throw null; ({ async method() {\n${body}\n} })`);
+      evaluate(`throw null; ${text}`);
     } catch (error) {
       if (error !== null) throw error;
     }
+  }
+
+  // QuickJS's own constructor of functions would run what follows a bracket that closes the body.
+  function checkBody(body) {
+    compile(`({ async method() {\n${body}\n} })`);
   }
 
   // Calls `call` with the body as a string that can be passed to Python, and the form of that string.
@@ -153,14 +157,15 @@
       isCompiling = true;
       const source = wrap.unfence(code);
       const { text, inserted, body } = wrap.wrap(source);
-      wrappedBody = body;
+      enclosed = body === undefined ? undefined : text;
       errors.begin(source, inserted);
       return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
     },
-    // Whether the script, which compiled, stays within the function around it.
+    // Whether the script, which compiled, stays within the function around it. The same text is compiled as a method
+    // named `function`: after a function an expression may continue, after a method only other members may follow.
     isEnclosed() {
       try {
-        if (wrappedBody !== undefined) checkBody(wrappedBody);
+        if (enclosed !== undefined) compile(`({ ${StringPrototypeSlice(enclosed, 1, -1)} })`);
         return true;
       } catch {
         held = errors.make({ name: 'SyntaxError', message: UNBALANCED });
