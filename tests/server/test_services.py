@@ -82,7 +82,7 @@ async def test_watching_saved_definitions_is_retried_after_a_failure(
             await services.store.definitions.save(LOCAL, "one", {"name": "one"})
             saved = SavedTools(services, "all")
             failing_once(monkeypatch, services, "all_definition_versions")
-            watching = asyncio.create_task(saved.watch(tell))
+            watching = asyncio.create_task(saved.watch(None, tell))
             async with asyncio.timeout(60):
                 for version in range(1000):
                     if changed.is_set():

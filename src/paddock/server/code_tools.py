@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
     from paddock.store.definitions import Version
 
+    Versions = dict[tuple[str, str], Version]
+
 WATCH_SECONDS = 1.0
 """How often the store is checked for definitions that another process saved."""
 MAX_PRINCIPALS = 1000
@@ -132,6 +134,7 @@ class SavedTools:
     def __init__(self, services: Services, names: SavedNames) -> None:
         self._services, self._names = services, names
         self._offered: OrderedDict[str, _Offered] = OrderedDict()  # least recently used first
+        self._is_failing = False
 
     async def current(self, principal: str = LOCAL) -> list[tuple[Definition, ServerTool]]:
         """Return the definitions of a principal as they are in the store now, each with its tool."""
@@ -144,27 +147,33 @@ class SavedTools:
         await self._refresh(principal, offered)
         return offered.tools
 
-    async def watch(self, changed: Callable[[], Awaitable[None]]) -> None:
-        """Call `changed` whenever a definition that is offered changes in the store. A failing store is retried.
+    async def watch(self, known: Versions | None, changed: Callable[[], Awaitable[None]]) -> None:
+        """Call `changed` whenever the offered definitions in the store no longer are those of `known`.
 
         Runs until it is cancelled, or returns at once if no saved definition is offered.
         """
-        known_versions: dict[tuple[str, str], Version] | None = None
-        is_failing = False
         while self._names:
-            try:
-                versions = await self._services.all_definition_versions()
-            except StoreError as problem:
-                if not is_failing:
-                    self._services.log_fault("saved definitions cannot be watched now", problem)
-                is_failing = True
-            else:
-                is_failing = False
-                versions = {key: version for key, version in versions.items() if self._is_offered(key[1])}
-                if known_versions is not None and versions != known_versions:
-                    await changed()
-                known_versions = versions
             await asyncio.sleep(WATCH_SECONDS)
+            versions = await self.versions()
+            if versions is None:
+                continue
+            if known is not None and versions != known:
+                await changed()
+            known = versions
+
+    async def versions(self) -> Versions | None:
+        """The versions of the offered definitions of all principals. None if the store fails, which is logged once."""
+        if not self._names:
+            return None
+        try:
+            versions = await self._services.all_definition_versions()
+        except StoreError as problem:
+            if not self._is_failing:
+                self._services.log_fault("saved definitions cannot be watched now", problem)
+            self._is_failing = True
+            return None
+        self._is_failing = False
+        return {key: version for key, version in versions.items() if self._is_offered(key[1])}
 
     async def _refresh(self, principal: str, offered: _Offered) -> None:
         try:

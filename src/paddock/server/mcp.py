@@ -193,7 +193,8 @@ class _Handlers:
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[_Subscribers]:
         """Watch the saved definitions, and tell subscribers when they change, until the server ends."""
         subscribers = _Subscribers(self.bus)
-        watch = asyncio.create_task(self._saved.watch(subscribers.notify))
+        known = await self._saved.versions()  # before a client can list the tools: it is told what changes after that
+        watch = asyncio.create_task(self._saved.watch(known, subscribers.notify))
         try:
             yield subscribers
         finally:
