@@ -168,6 +168,13 @@ def error_envelope(data: bytes) -> object:
     {"type": "KeyError", "message": "'nmae'", "keys": ["name", "count"], "code": "\nlookup.x('a')"},
     {"type": "SyntaxError", "message": "f-string: unmatched", "code": "\nf'{d['a']}'", "verdict": "rejected"},
     {"type": "FileNotFoundError", "message": "No such file or directory: 'a.csv'", "code": "", "javascript": True},
+    {
+        "type": "TypeError",
+        "message": "x.foo is not a function",
+        "code": "\nx.foo()//",
+        "rest": "x = ",
+        "javascript": True,
+    },
     tokens=[
         "ReferenceError",
         "ModuleNotFoundError",
@@ -180,7 +187,10 @@ def error_envelope(data: bytes) -> object:
     seconds=0.1,
 )
 def hint(data: bytes) -> object:
-    """An error of a script, for which the table of hints is searched: its type, message and line are the script's."""
+    """An error of a script, for which the table of hints is searched: its type, message and line are the script's.
+
+    `rest` is repeated after the code, up to the size that a script may have.
+    """
     said = json_of(data)
     if not isinstance(said, dict) or not all(isinstance(said.get(name), str) for name in ("type", "message", "code")):
         return None
@@ -199,7 +209,10 @@ def hint(data: bytes) -> object:
         near=names[0] if names else (),
         keys=names[-1] if names else (),
     )
-    found = hint_for(finished, replace(PLAN, code=said["code"], language=language), ("pandas",), 1, "a.csv")
+    rest = said.get("rest")
+    repeated = rest * (Config().code_bytes // len(rest)) if rest and is_text(rest) else ""
+    plan = replace(PLAN, code=f"{said['code']}{repeated}"[: Config().code_bytes], language=language)
+    found = hint_for(finished, plan, ("pandas",), 1, "a.csv")
     assert "\n" not in found or "\n" in said["message"], found
     return found[:20]
 

@@ -133,8 +133,8 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def _other_method(mistake: Mistake, name: str, owner: str, text: str) -> str:
     kind, call = _kind(text), f"{name}(...)"
-    summed = rf"\b{re.escape(owner)} = [^\n]{{0,200}}\.reduce\("
-    if kind == "text" and name in ("toFixed", "toPrecision") and re.search(summed, mistake.plan.code):
+    is_summed = any(".reduce(" in text for text in mistake.assigned(owner))
+    if kind == "text" and name in ("toFixed", "toPrecision") and is_summed:
         return f"`{owner}` is {text}: {_JOINED}"
     if how := _converted(owner, name, kind, text):
         return f"`{owner}` is {text}: {how}"

@@ -10,6 +10,8 @@ from paddock.hints.mistake import Mistake
 _TAKEN_APART = (
     r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}=]*\}\) ?(?:=>|\{)"
 )
+_KEYED = r"new (?:Map|URLSearchParams|Headers|FormData)\b"
+_MATCHES = r"\.(match|exec)\("
 _ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
 
 
@@ -19,13 +21,8 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     if not owner or owner == "this":
         return None
     value = "null" if "of null" in mistake.message else "undefined"
-    if (
-        re.search(
-            rf"\b{re.escape(mistake.root)}(: [^=\n]{{1,80}})? = new (?:Map|URLSearchParams|Headers|FormData)\b",
-            mistake.plan.code,
-        )
-        and ".get(" not in owner
-    ):
+    assigned = mistake.assigned(mistake.root)
+    if ".get(" not in owner and any(re.match(_KEYED, text) for text in assigned):
         return f"`{owner}` is {value}: read it with `{mistake.root}.get(key)`."
     constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
     if constructed and f"function {constructed[1]}(" in mistake.plan.code:
@@ -34,10 +31,7 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
     if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
         return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
-    unreturned = (
-        rf"\b{re.escape(mistake.root)}(?:: [^=\n]{{1,80}})? = [^\n]{{0,200}}=> ?\{{(?![^\n]{{0,300}}\breturn\b)"
-    )
-    if owner.isidentifier() and re.search(unreturned, mistake.plan.code):
+    if owner.isidentifier() and any(map(_lacks_return, assigned)):
         return f"`{owner}` is {value}: a callback in braces gives nothing without `return`."
     if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
         return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
@@ -57,12 +51,17 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         if got:
             return f"`{owner}` is {value}: the Map has no such key. First write `{got[1]}.set({got[2]}, {empty})`."
         return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
-    given = rf"\b{re.escape(owner)} *= *[^\n]{{0,200}}" if owner.isidentifier() else ""
-    if value == "null" and re.search(rf"{given}\.(match|exec)\(", mistake.plan.code if given else owner):
+    if value == "null" and any(re.search(_MATCHES, text) for text in (assigned if owner.isidentifier() else [owner])):
         return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
     check = "handle that" if owner.endswith(")") else "check its spelling and what sets it"
     default = kinds.default_for(owner, name) if is_called else f"{owner}?.{access}"
     return f"`{owner}` is {value}: {check}, or write `{default}` if it may be absent."
+
+
+def _lacks_return(text: str) -> bool:
+    """Whether the last callback in this text has braces and no `return`."""
+    last = max(text.rfind("=> {"), text.rfind("=>{"))
+    return last >= 0 and re.search(r"\breturn\b", text[last:]) is None
 
 
 def _assign(owner: str) -> str:
@@ -72,15 +71,15 @@ def _assign(owner: str) -> str:
 
 def _unawaited_call(mistake: Mistake) -> str:
     """A call of the script's own async function that gave the value, without `await`."""
-    root, code = re.escape(mistake.root), mistake.plan.code
+    code = mistake.plan.code
     names = {word[1] or word[2] for word in re.finditer(r"\basync function ([\w$]++)|\b([\w$]++) = async\b", code)}
+    assigned = mistake.assigned(mistake.root, r"\b[^=\n]{0,40}+")
     for name in list(names)[:10]:
-        if re.search(rf"\b{root}\b[^=\n]{{0,80}}= {re.escape(name)}\(", code) or name == root:
+        if name == mistake.root or any(text.startswith(f"{name}(") for text in assigned):
             return f"{name}()"
-    promise = (
-        re.search(rf"\b{root}\b[^=\n]{{0,80}}= ((?:new )?Promise\b|[^\n]{{0,80}}\.then\()", code) if root else None
-    )
-    return promise[1].strip("(") if promise and "await" not in promise[0] else ""
+    promises = (re.match(r"(?:new )?Promise\b|.{0,80}\.then\(", text) for text in assigned)
+    promise = next(filter(None, promises), None)
+    return promise[0].strip("(") if promise and "await" not in promise[0] else ""
 
 
 def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -141,8 +140,8 @@ def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
     if given is None:
         return None
     default = "[]" if re.search(r"\]\s*=|\bof |\.\.\.", line) else "{}"
-    is_match = re.search(rf"\b{re.escape(given[1])} *= *[^\n]{{0,200}}\.(match|exec)\(", mistake.plan.code)
-    why = " (the pattern does not match)" if is_match or re.search(r"\.(match|exec)\(", given[1]) else ""
+    is_match = any(re.search(_MATCHES, text) for text in (*mistake.assigned(given[1]), given[1]))
+    why = " (the pattern does not match)" if is_match else ""
     return f"`{given[1]}` is undefined or null{why}: check what gives it, or write `{given[1]} ?? {default}`."
 
 

@@ -18,6 +18,7 @@ from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
 SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
 LISTED_NAMES = 10
+ASSIGNMENTS = 20
 VALUES_CHARACTERS = 160
 WRAPPED = "a dict with the keys result"
 """How a guest shows the answer of a tool whose list or plain value is under `result`."""
@@ -187,6 +188,15 @@ class Mistake:
             if owners:
                 break
         return owners.pop() if len(owners) == 1 else ""
+
+    def assigned(self, name: str, between: str = r"(?:: [^=\n]{1,80}+| ?)") -> list[str]:
+        """What the script assigns to a variable of JavaScript: the rest of the line, a few times.
+
+        A script can have 100,000 places to search, so no pattern looks further from each of them.
+        """
+        pattern = rf"\b{re.escape(name)}{between}=(?![=>]) ?([^\n]{{0,500}})"
+        places = re.finditer(pattern, self.plan.code) if name else ()
+        return [found[1] for found in islice(places, ASSIGNMENTS)]
 
     def is_named(self, name: str) -> bool:
         """Whether the property is in the line by its name, and not by a variable or a number."""

@@ -220,21 +220,24 @@ def missing_self(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def not_reached(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a name that the script itself defines, but elsewhere or later."""
-    name, at = re.escape(found["name"]), mistake.finished.line or 0
+    name, code = re.escape(found["name"]), mistake.plan.code
     if mistake.language == JAVASCRIPT:
         defined = rf"\b(?:const|let|var|function|class) {name}\b"
     else:
-        defined = rf"^\s*(?:{name}\s*=(?!=)|(?:async )?def {name}\b|class {name}\b|for {name}\b|with\b.* as {name}\b)"
-    lines = [number for number, line in enumerate(mistake.plan.code.splitlines(), 1) if re.search(defined, line[:1000])]
-    if not lines or at in lines:
+        defined = (
+            rf"^[ \t]*+(?:{name}[ \t]*+=(?!=)|(?:async )?def {name}\b|class {name}\b|for {name}\b|with\b.* as {name}\b)"
+        )
+    definition = re.search(defined, code, re.MULTILINE)  # once: a script may have 100,000 lines
+    if definition is None or re.search(defined, mistake.source_line):
         return None
-    if min(lines) > at and mistake.language == PYTHON:
-        return f"`{found['name']}` is defined only on line {min(lines)}: move that up, before it is used."
+    line = len(f"{code[: definition.start()]}x".splitlines())
+    if line > (mistake.finished.line or 0) and mistake.language == PYTHON:
+        return f"`{found['name']}` is defined only on line {line}: move that up, before it is used."
     if mistake.language == JAVASCRIPT:
-        return f"`{found['name']}` is declared inside a block or function (line {lines[0]}): declare it outside."
-    code = mistake.plan.code.splitlines()
-    outer = next((line for line in code[lines[0] - 1 :: -1] if line and not line[0].isspace()), "")
-    if code[lines[0] - 1][:1].isspace() and outer.startswith("class "):
+        return f"`{found['name']}` is declared inside a block or function (line {line}): declare it outside."
+    lines = code.splitlines()
+    outer = next((text for text in lines[line - 1 :: -1] if text and not text[0].isspace()), "")
+    if lines[line - 1][:1].isspace() and outer.startswith("class "):
         return f"`{found['name']}` belongs to the class: write `self.{found['name']}`."
     where = "which did not run or is inside a function"
-    return f"`{found['name']}` is assigned on line {lines[0]}, {where}: give it a value before."
+    return f"`{found['name']}` is assigned on line {line}, {where}: give it a value before."

@@ -42,5 +42,5 @@ class Hint(NamedTuple):
         if not isinstance(self.text, str):
             return self.text(mistake, found)
         groups |= in_line.groupdict()
-        facts = {name: groups.get(name) or mistake.facts[name] for name in _FACT.findall(self.text)}
+        facts = {name: groups.get(name) or mistake.facts.get(name, "") for name in _FACT.findall(self.text)}
         return _FACT.sub(lambda fact: facts[fact[1]], self.text) if all(facts.values()) else None

@@ -83,6 +83,7 @@ UNREAD_BYTES = 1024 * 1024
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
+_PASS_RIGHTS = 83  # SO_PASSRIGHTS
 _REAPER_DIED = "the reaper of a guest died before the guest"
 
 
@@ -207,6 +208,9 @@ class Guest:
                 raise EngineCrashed("a guest ended before it was walled in")
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        # A descriptor that a guest sends would be closed here, in the event loop: one call can take a second.
+        with suppress(OSError):  # before Linux 6.16
+            self.control.setsockopt(socket.SOL_SOCKET, _PASS_RIGHTS, 0)
         pid, _, _ = _CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])
         return int(pid)
 

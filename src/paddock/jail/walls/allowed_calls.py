@@ -198,10 +198,9 @@ O_CREAT_AND_O_TMPFILE = 0o100 | 0o2000_0000
 FCNTL = (
     *range(6),  # DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK
     *(1025, 1030, 1032, 1033, 1034),  # GETLEASE, DUPFD_CLOEXEC, GETPIPE_SZ, ADD_SEALS, GET_SEALS
-    *(1035, 1036, 1037, 1038),  # hints about lifetime
 )
 # Not SETOWN and SETSIG (a signal to anyone), SETPIPE_SZ (uses up a quota that all processes of the uid share), SETLEASE
-# (stalls whoever opens the file).
+# (stalls whoever opens the file), SET_RW_HINT (needs no write permission, and stays with the file for the next guest).
 
 # SETLK, SETLKW: SQLite needs them, but any guest can read the locks that another has on a file of the runtime, and
 # no control group counts the kernel's memory for them. So they succeed without effect.
