@@ -166,19 +166,18 @@ class RemotePaddock(Paddock):
         params = {"language": language, "whole": whole, **chosen}
         return (await self._send("GET", "/tools/stubs", params=params)).decode()
 
-    def upstreams(self) -> Mapping[str, Health]:
-        import httpx2
-
+    async def upstreams(self) -> Mapping[str, Health]:
         from paddock.tools.upstream import Health
 
-        with self._connection_errors():
-            response = httpx2.get(f"{self._url}/v1/servers", headers=self._headers(), timeout=CONNECT_SECONDS)
-        self._raise_for(response.status_code, response.content)
         known = {each.name for each in fields(Health)}
         return {
             each["name"]: Health(**{name: value for name, value in each.items() if name in known})
-            for each in response.json()
+            for each in await self.request("GET", "/servers")
         }
+
+    @property
+    def has_upstreams(self) -> bool:
+        raise RequestError("has_upstreams cannot be used with url: await upstreams() instead")
 
     async def engine_problem(self, engine: str) -> str | None:
         found = {each["name"]: each["problem"] for each in await self.request("GET", "/engines")}

@@ -376,9 +376,14 @@ class Paddock:
         """How many guests wait for a script, by environment and template. Starts no engine."""
         return self._engines.waiting_guests()
 
-    def upstreams(self) -> Mapping[str, Health]:
+    async def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
+
+    @property
+    def has_upstreams(self) -> bool:
+        """Whether any MCP server is configured."""
+        return bool(self._toolbox.health())
 
     @property
     def injection(self) -> Injection | None:

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from paddock.jail.walls import cgroup, cleanup
+from tests.bare import bare
 from tests.jail import place as places
+
+__all__ = ["bare"]
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"
@@ -110,6 +113,30 @@ def test_too_few_processes_are_the_cause_and_no_weaker_profile_is_used_instead(d
             assert any(words in told for words in (NO_PROCESS, "Resource temporarily unavailable")), told
             assert "nothing limits" not in told
             assert "no profile" not in told
+    assert failed > 2
+
+
+@needs_root
+@pytest.mark.parametrize("engine", ["monty", "cpython"])
+def test_a_command_with_too_few_processes_ends_and_names_them(bare: str, engine: str) -> None:
+    failed = 0
+    for count in range(1, 20, 2):
+        with limited("pids", "pids.max", str(count)) as group:
+            ran = subprocess.run(
+                [sys.executable, "-m", "paddock", "run", "-c", "1 + 1", "--engine", engine, "--config", bare],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60,  # Monty's runtime used to wait forever
+                preexec_fn=lambda: places.enter((group,)),
+            )
+        if ran.returncode:
+            failed += 1
+            assert (ran.returncode, ran.stdout) == (3, "")
+            assert NO_PROCESS in ran.stderr or "Resource temporarily unavailable" in ran.stderr
+            assert "fault of Paddock" not in ran.stderr
+        else:
+            assert ran.stdout == "2\n"
     assert failed > 2
 
 

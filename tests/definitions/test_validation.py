@@ -29,7 +29,7 @@ LEAST: dict[str, Any] = {"name": "totals", "description": "Adds things up."}
 async def paddock() -> AsyncIterator[Paddock]:
     async with Paddock(CONFIG) as made:
         async with asyncio.timeout(120):
-            while made.upstreams()["shop"].state != "ready":
+            while (await made.upstreams())["shop"].state != "ready":
                 await made.tools(servers=["shop"])
                 await asyncio.sleep(0.01)
         yield made

@@ -146,7 +146,7 @@ async def test_tools_are_the_same(remote: Paddock, local: Paddock) -> None:
         with pytest.raises(PaddockError, match="must be a mapping"):
             await each.call_tool("price", [1])  # type: ignore[arg-type]
         assert await each.engine_problem("cpython") is None
-    assert dict(await asyncio.to_thread(remote.upstreams)) == local.upstreams() == {}
+    assert dict(await remote.upstreams()) == await local.upstreams() == {}
 
 
 async def test_an_artifact_is_read_by_id_url_and_name_even_an_odd_one(remote: Paddock, local: Paddock) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx2
 import pytest
@@ -17,10 +18,13 @@ from paddock import Config
 from paddock.config import ServerConfig
 from paddock.definitions.definition import shipped
 from paddock.model.request import LOCAL
+from paddock.server.http import make_app
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
+from paddock.server.sessions import Caller
+from paddock.server.tool import ServerTool, builtin_tool, json_result
 from paddock.store.runs import EVERYONE
-from tests.server.conftest import served
+from tests.server.conftest import at_a_port, served
 from tests.server.shared_services import open_services
 
 
@@ -184,3 +188,44 @@ async def test_a_wrong_request_is_refused_at_once_whether_detached_or_not(argume
         assert await services.store.runs.list(LOCAL) == stored
         assert [each.verdict for each in stored] == ["rejected"]
         assert services.runs == {}
+
+
+class SlowlyChecked(ServerTool):
+    """A tool whose arguments take as long to check as the test wants. It notes whose are being checked."""
+
+    checked: ClassVar[list[str]] = []
+    may_end: ClassVar[threading.Event] = threading.Event()
+
+    def check(self, arguments: dict[str, Any]) -> Any:
+        self.checked.append(arguments["who"])
+        if arguments["who"] != "modest":
+            assert self.may_end.wait(60)
+        return super().check(arguments)
+
+
+async def test_one_callers_large_arguments_are_checked_one_at_a_time() -> None:
+    async def answer(caller: Caller, arguments: dict[str, Any]) -> Any:
+        return json_result({"who": arguments["who"]})
+
+    made = builtin_tool("large", "Large", "", {"type": "object"}, answer)
+    tool, text = SlowlyChecked(made.tool, made.call), "x" * 600_000
+    async with open_services(config()) as services:
+        server = make_server(services, more=[tool])
+        async with (
+            at_a_port(make_app(server, services)) as address,
+            as_caller(address, "greedy") as greedy,
+            as_caller(address, "modest", "127.0.0.2") as modest,
+        ):
+            flood = [
+                asyncio.create_task(greedy.call_tool("large", {"who": f"greedy {number}", "text": text}))
+                for number in range(8)
+            ]
+            while not tool.checked:
+                await asyncio.sleep(0.01)
+            for _ in range(20):
+                own = await modest.call_tool("large", {"who": "modest", "text": text})
+                assert own.structured_content == {"who": "modest"}
+            assert len([who for who in tool.checked if who != "modest"]) == 1
+            tool.may_end.set()
+            answers = [(await each).structured_content["who"] for each in flood]
+            assert answers == [f"greedy {number}" for number in range(8)]

@@ -276,7 +276,7 @@ async def test_79_a_script_calls_a_code_tool_through_an_upstream_that_is_paddock
     for name in (tool, f"{server}.{tool}", f"{server}.ok"):
         result = await yard.run(f"await attempt(call_tool({name!r}, {{'code': '1'}}))")
         assert (name, result.verdict, result.output["error_code"]) == (name, Verdict.OK, "TOOL_NOT_FOUND")
-    assert yard.paddock.upstreams()[server].is_paddock
+    assert (await yard.paddock.upstreams())[server].is_paddock
 
 
 @pytest.mark.parametrize("opened", PYTHON, indirect=True)  # of which alone the types are checked

@@ -86,7 +86,7 @@ async def test_the_server_is_told_of_the_cancellation_however_the_run_ended(
 
     async with Paddock(bare_config({"it": at.settings}), tools=[begun]) as paddock:
         await paddock.tools()
-        assert paddock.upstreams()["it"].protocol_version == at.protocol_version
+        assert (await paddock.upstreams())["it"].protocol_version == at.protocol_version
 
         result = await paddock.run("await call_tool(*call)", inputs=asked(at, 1), engine=engine, limits=SHORT)
         assert result.verdict is Verdict.TIMEOUT
@@ -102,7 +102,7 @@ async def test_the_server_is_told_of_the_cancellation_however_the_run_ended(
         run.cancel()
         await asyncio.wait([run])
         await until(lambda: at.was_told(3))
-        assert paddock.upstreams()["it"].state == "ready"
+        assert (await paddock.upstreams())["it"].state == "ready"
 
 
 SHORT = {"wall_seconds": 4.0}

@@ -48,9 +48,9 @@ async def test_only_the_servers_that_can_have_a_tool_are_connected(tmp_path: Pat
     async with Paddock(mcp_config=file, tools=[double]) as paddock:
         answer = await paddock.call_tool("it.add", {"a": 1, "b": 2})
         found = await paddock.search_tools("add numbers", servers=["it"], limit=1)
-        states = {name: health.state for name, health in paddock.upstreams().items()}
+        states = {name: health.state for name, health in (await paddock.upstreams()).items()}
         everything = await paddock.tools()
-        dead = paddock.upstreams()["dead"]
+        dead = (await paddock.upstreams())["dead"]
     assert (answer.value, [tool.full_name for tool in found]) == ({"sum": 3}, ["it.add"])
     assert states == {"it": "ready", "other": "idle", "dead": "idle"}
     assert {tool.server for tool in everything} == {"", "it", "other"}

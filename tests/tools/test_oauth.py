@@ -285,7 +285,7 @@ async def test_no_secret_is_in_a_log_an_envelope_a_result_or_the_journal(
         result = await paddock.run('await call_tool("it.leak", {})', engine="monty")
         servers.control("revoke?what=all")
         answers.append(await paddock.call_tool("it.whoami"))
-        health = paddock.upstreams()
+        health = await paddock.upstreams()
         secrets = {*before.secrets, *stored(file).secrets}
         assert paddock.redact(f"x {stored(file).access_token} x") == "x [redacted] x"
     assert [json.loads(each.json) for each in answers[:2]] == [{"result": "your token is [redacted]"}] * 2

@@ -34,8 +34,8 @@ def config(upstreams: dict[str, Any], **tools: Any) -> Config:
     return bare_config(upstreams, tools=ToolsConfig(**tools))
 
 
-def states(paddock: Paddock) -> dict[str, str]:
-    return {name: health.state for name, health in paddock.upstreams().items()}
+async def states(paddock: Paddock) -> dict[str, str]:
+    return {name: health.state for name, health in (await paddock.upstreams()).items()}
 
 
 @pytest.mark.parametrize(("call_seconds", "expected"), MISBEHAVING)
@@ -80,8 +80,8 @@ async def test_upstreams_that_never_connect_leave_the_healthy_one_alone(hostile_
         for _ in range(2):
             result = await paddock.run("(await add({'a': 1, 'b': 1}))['sum']", engine=engine)
             assert result.output == 2
-        assert states(paddock)["good"] == "ready"
-        assert "ready" not in [state for name, state in states(paddock).items() if name != "good"]
+        assert (await states(paddock))["good"] == "ready"
+        assert "ready" not in [state for name, state in (await states(paddock)).items() if name != "good"]
 
 
 async def test_a_run_without_tools_connects_to_none_and_finds_none() -> None:
@@ -89,17 +89,17 @@ async def test_a_run_without_tools_connects_to_none_and_finds_none() -> None:
     async with Paddock(config({"good": plain(), "dead": hostile("dies")}), tools=[double]) as paddock:
         result = await paddock.run(code, tools=())
         assert json.loads(result.output)["error_code"] == "TOOL_NOT_FOUND"
-        assert states(paddock) == {"good": "idle", "dead": "idle"}
+        assert await states(paddock) == {"good": "idle", "dead": "idle"}
         assert result.available_functions == ()
 
 
 async def test_a_run_that_names_its_tools_connects_to_their_servers_alone() -> None:
     async with Paddock(config({"good": plain(), "dead": hostile("dies")}), tools=[double]) as paddock:
         doubled = await paddock.run("(await double({'n': 2}))['result']", tools=["double"])
-        assert (doubled.output, states(paddock)) == (4, {"good": "idle", "dead": "idle"})
+        assert (doubled.output, await states(paddock)) == (4, {"good": "idle", "dead": "idle"})
         both = await paddock.run("[await double({'n': 2}), await add({'a': 1, 'b': 2})]", tools=["good.add", "double"])
         assert (both.output, set(both.available_functions)) == ([{"result": 4}, {"sum": 3}], {"add", "double"})
-        assert states(paddock) == {"good": "ready", "dead": "idle"}
+        assert await states(paddock) == {"good": "ready", "dead": "idle"}
         with pytest.raises(
             UnknownTool, match=r"'dead.x' cannot be linked: The server 'dead' is not available now: .*exit"
         ):
@@ -148,7 +148,7 @@ async def test_a_script_that_calls_other_tools_does_not_wait_for_a_server_that_h
         async with asyncio.timeout(60):
             result = await paddock.run(code, language=language, engine=engine, inputs={"n": 1})
         assert (result.verdict, result.output) == (Verdict.OK, 2), result.error
-        assert states(paddock)["slow"] == "connecting"
+        assert (await states(paddock))["slow"] == "connecting"
 
 
 def waits_for(pipe: Path) -> dict[str, object]:
@@ -165,7 +165,7 @@ async def test_a_script_that_uses_functions_waits_for_every_server_that_may_have
     late = waits_for(tmp_path / "go")
     async with Paddock(config({"late": late, "good": plain()})) as paddock:
         running = asyncio.create_task(paddock.run("await environment({})", language=language))
-        while states(paddock)["good"] != "ready":
+        while (await states(paddock))["good"] != "ready":
             await asyncio.sleep(0.01)
         (tmp_path / "go").write_text("")  # a reader of the pipe goes on once a writer has come and gone
         error = (await running).error
@@ -211,7 +211,7 @@ said
     upstreams = {"it": hostile_http.at("/status/401"), "late": hostile_http.at()}
     async with Paddock(config(upstreams)) as paddock:
         result = await paddock.run(code, engine=engine)
-        health = paddock.upstreams()["it"]
+        health = (await paddock.upstreams())["it"]
     assert [(said["error_kind"], said["error_code"], said["retryable"]) for said in result.output] == [
         ("auth_error", "AUTH_AUTHENTICATION", False)
     ] * 2

@@ -107,7 +107,7 @@ async def test_a_pattern_links_what_it_matches_and_connects_no_other_server(tmp_
     file = configured(tmp_path, it=plain(), other=plain(), dead=hostile("dies"))
     async with Paddock(mcp_config=file, tools=[double]) as paddock:
         result = await paddock.run("await add({'a': 1, 'b': 2})", tools=["it.a*", "double"])
-        states = {name: health.state for name, health in paddock.upstreams().items()}
+        states = {name: health.state for name, health in (await paddock.upstreams()).items()}
         named = await paddock.run("1", tools=["it.add"])
         stubs = await paddock.tool_stubs(["it.ad?", "d*e"], whole=False)
     assert (result.output, result.available_functions[0], result.available_functions[-1]) == (
@@ -173,7 +173,7 @@ async def test_servers_that_wait_for_each_other_all_connect(tmp_path: Path, engi
     calls = ", ".join(f"await call_tool('{name}.process', {{}})" for name in NAMES)
     async with Paddock(meeting(tmp_path)) as paddock:
         result = await paddock.run(f"[{calls}]", engine=engine)
-        assert {health.state for health in paddock.upstreams().values()} == {"ready"}
+        assert {health.state for health in (await paddock.upstreams()).values()} == {"ready"}
     assert len({answer["result"] for answer in result.output}) == len(NAMES)
 
 

@@ -87,7 +87,10 @@ def _describe_fault(fault: BaseException) -> list[str]:
     import traceback
 
     from paddock.cli.render import unwritable
+    from paddock.jail.walls.shortage import REMEDIES, is_thread_shortage
 
+    if is_thread_shortage(fault):  # closing an event loop takes a thread too, and this hides an earlier error
+        return [f"Error: {REMEDIES[errno.EAGAIN]}"]
     if isinstance(fault, OSError) and fault.errno in {errno.EMFILE, errno.ENFILE}:
         return [f"Error: {TOO_FEW_FILES}"]
     if isinstance(fault, OSError) and fault.filename is None and fault.errno in {errno.ENOSPC, errno.EIO, errno.EBADF}:

@@ -262,7 +262,7 @@ class _Session:
 
     async def _run(self, work: Work[T]) -> T:
         async with open_paddock(self.remote, self.config, self._mcp_config) as paddock:
-            if self.remote is None and not paddock.upstreams():
+            if self.remote is None and not await paddock.upstreams():
                 file = self._mcp_config
                 raise ConfigError(
                     f"{f'{file} has no servers' if file else 'no MCP servers are configured'}; "
@@ -277,11 +277,11 @@ class _Session:
         from paddock.tools.catalogue import servers_of
 
         async def find(paddock: Paddock, show: Callable[[str], None]) -> tuple[tuple[Tool, ...], Servers]:
-            known = paddock.upstreams()
+            known = await paddock.upstreams()
             wanted = list(dict.fromkeys([*servers, *servers_of(names, known)])) or list(known)
             show(f"connecting to {', '.join(wanted)}")
             tools = await paddock.tools(servers=wanted)
-            known = paddock.upstreams()
+            known = await paddock.upstreams()
             return tools, {name: known[name] for name in wanted}
 
         return self.run(find)

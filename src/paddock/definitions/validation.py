@@ -100,7 +100,7 @@ async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ..
         await paddock.tool_stubs(tools, whole=False)
     except UnknownTool as problem:
         # Whether all servers are ready is tested now, because one may become ready while the code is checked.
-        tools, missing, is_certain = (), problem, _all_ready(definition, paddock)
+        tools, missing, is_certain = (), problem, await _all_ready(definition, paddock)
     try:
         error = await _code_error(definition, paddock, tools)
     except EngineUnavailable as problem:
@@ -160,8 +160,8 @@ def _check_links(definition: Definition, code_tools: Collection[str]) -> None:
             raise BadDefinition(f"tools: {name!r} is a code tool, and a code tool can't link another")
 
 
-def _all_ready(definition: Definition, paddock: Paddock) -> bool:
+async def _all_ready(definition: Definition, paddock: Paddock) -> bool:
     """Whether every server that the linked tools may belong to has listed its tools."""
-    health = paddock.upstreams()
+    health = await paddock.upstreams()
     servers = servers_of(definition.tools or (), health) or health  # a name without a server may belong to any
     return all(health[server].state == "ready" for server in servers)

@@ -17,6 +17,7 @@ from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError
 
 from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.jail.entry_point import command
+from paddock.jail.walls.shortage import explain, require_threads
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -27,6 +28,8 @@ SETTLE_SECONDS = 0.05
 """How long the process waits at exit for the threads of Monty's runtime."""
 OWN_BYTES = 512 * 1024 * 1024
 """Memory that a worker may use beyond the highest limit of a script. Monty enforces the script's limit itself."""
+RUNTIME_THREADS = 10
+"""Threads and processes that Monty's runtime needs for its first workers, besides one thread for each processor."""
 CLOSED = "Paddock was closed before the script began"
 WORKER_DIED = "Monty's worker died before the script began"
 
@@ -78,6 +81,7 @@ class WorkerPool:
             if self._is_closed:
                 raise EngineCrashed(CLOSED)
             if self._pool is None:
+                _require_threads()
                 pool = AsyncMonty(
                     binary_path=_worker_command(self._memory_bytes),
                     min_processes=self._min_workers,
@@ -140,6 +144,14 @@ async def _await_to_end(awaitable: Awaitable[Any]) -> None:
     if is_cancelled:
         raise asyncio.CancelledError
     task.result()
+
+
+def _require_threads() -> None:
+    """Monty's runtime waits forever for a thread that it cannot start."""
+    try:
+        require_threads((os.cpu_count() or 1) + RUNTIME_THREADS)
+    except OSError as problem:
+        raise EngineUnavailable(f"Monty's worker could not be started: {explain(problem)}") from None
 
 
 def _let_runtime_settle() -> None:

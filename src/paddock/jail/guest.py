@@ -18,6 +18,7 @@ from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import seccomp
+from paddock.jail.walls.shortage import find_in
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.limits import Limits
@@ -206,6 +207,7 @@ class Guest:
             why = self.read("stderr").decode(errors="replace").strip()
             if not why:  # a guest writes why, unless its zygote has died
                 raise EngineCrashed("a guest ended before it was walled in")
+            why = ": ".join(filter(None, (why, find_in(why))))
             raise JailUnavailable(f"a guest could not be walled in: {why}")
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         # A descriptor that a guest sends would be closed here, in the event loop: one call can take a second.
@@ -262,8 +264,9 @@ class Guest:
             self.resource_limit.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
         except ProcessLookupError:
             raise EngineCrashed(_REAPER_DIED) from None
-        except OSError as problem:  # in the host: no descriptor is free
-            raise JailUnavailable(f"a guest could not be limited: {problem}") from None
+        except OSError as problem:  # in the host: no descriptor or thread is free
+            why = ": ".join(filter(None, (str(problem), find_in(str(problem)))))
+            raise JailUnavailable(f"a guest could not be limited: {why}") from None
 
     def usage(self) -> tuple[float | None, int | None]:
         """CPU seconds and peak memory of the process tree; None for a value that is not known."""

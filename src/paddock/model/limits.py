@@ -55,9 +55,13 @@ def format_bytes(number: int) -> str:
 
 def format_limit(name: str, value: float) -> str:
     """A limit for a message, with its unit: `memory_bytes = 32 MB`."""
+    return f"{name} = {_with_unit(name, value)}"
+
+
+def _with_unit(name: str, value: float) -> str:
     if name.endswith("_bytes"):
-        return f"{name} = {format_bytes(int(value))}"
-    return f"{name} = {value:g} s" if name.endswith("_seconds") else f"{name} = {value}"
+        return format_bytes(int(value))
+    return f"{value:g} s" if name.endswith("_seconds") else f"{value}"
 
 
 def resolve(requested: Limits | Mapping[str, object] | None, default: Limits, caps: Limits) -> Limits:
@@ -87,8 +91,16 @@ def _check(name: object, value: object, caps: Limits) -> float | int:
         value = int(value)
     cap = getattr(caps, name)
     if value > cap:
-        raise LimitTooHigh(f"{name} may be at most {cap} here, not {_short_repr(value)}")
+        raise LimitTooHigh(f"{name} may be at most {_with_unit(name, cap)} here, not {_excess(name, value, cap)}")
     return value
+
+
+def _excess(name: str, value: float, cap: float) -> str:
+    """A value above the cap, for a message: with its unit, unless it is huge or would look like the cap."""
+    if value > cap * 10**9:
+        return _short_repr(value)
+    text = _with_unit(name, value)
+    return text if text != _with_unit(name, cap) else _short_repr(value)
 
 
 def _short_repr(value: object) -> str:

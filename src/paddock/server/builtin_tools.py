@@ -67,7 +67,8 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
     async def search(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
         # A model cannot know what is a tag and what is a server.
-        servers = [name for name in arguments.get("tags", ()) if name in services.paddock.upstreams()]
+        known = await services.paddock.upstreams()
+        servers = [name for name in arguments.get("tags", ()) if name in known]
         matches = await services.paddock.search_tools(
             arguments["query"],
             tags=[name for name in arguments.get("tags", ()) if name not in servers],
@@ -79,11 +80,13 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
             no_match = f"None matches. The tools are: {_quote([tool.full_name for tool in all_tools])}."
         else:
             no_match = f"None of {len(all_tools)} tools matches. Try other words; `tags` gives an overview."
-        return _text(services, text or (no_match if all_tools else "There are no tools that scripts can call here."))
+        return await _text(
+            services, text or (no_match if all_tools else "There are no tools that scripts can call here.")
+        )
 
     async def get_schema(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
-        catalogue = Catalogue(all_tools, servers=services.paddock.upstreams())
+        catalogue = Catalogue(all_tools, servers=await services.paddock.upstreams())
         matches = {name: catalogue.find(name) for name in arguments["tools"]}
         missing = [name for name, tool in matches.items() if tool is None]
         if len(missing) == len(matches):
@@ -94,12 +97,12 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
         text = await _describe(present, all_tools, arguments.get("detail", "detailed"), language)
         for name in missing:
             text += "\n\n" + " ".join([f"There is no tool {_quote([name])}.", *catalogue.hints(name)[:1]])
-        return _text(services, text)
+        return await _text(services, text)
 
     async def tags(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
         with_names = arguments.get("detail") == "full"
-        return _text(services, await asyncio.to_thread(describe.overview, all_tools, with_names=with_names))
+        return await _text(services, await asyncio.to_thread(describe.overview, all_tools, with_names=with_names))
 
     detail = {
         "enum": list(_DETAILS),
@@ -190,9 +193,9 @@ async def _describe(matches: Sequence[tools.Tool], all_tools: Sequence[tools.Too
     return await asyncio.to_thread(write, matches, language, among=all_tools) if matches else ""
 
 
-def _text(services: Services, text: str) -> CallToolResult:
+async def _text(services: Services, text: str) -> CallToolResult:
     """Return `text`, followed by the servers that are not connected: their tools are missing from it."""
-    absent = [name for name, health in services.paddock.upstreams().items() if health.state != "ready"]
+    absent = [name for name, health in (await services.paddock.upstreams()).items() if health.state != "ready"]
     return to_result(FaceResponse(f"{text}\n\nNot connected now: {', '.join(absent)}." if absent else text))
 
 

@@ -11,9 +11,10 @@ import ipaddress
 import math
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -31,6 +32,7 @@ from paddock.server import large_calls, logs
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
 from paddock.server.request_memory import SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
+from paddock.tools.size import LARGE, is_larger
 from paddock.tracing import continued
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ _ANY_PORT = ":*"
 _HEALTH = "/healthz"
 _METADATA = "/.well-known/oauth-protected-resource"
 MCP_PATH = "/mcp"
+_Result = TypeVar("_Result")
 _RECEIVED_KEY = "paddock_received"
 ANYBODY = Identity("", "user", is_verified=False)
 """The sender of a request that needs no token."""
@@ -171,6 +174,15 @@ def received(request: Request | None) -> Received | None:
     return None if request is None else getattr(request.state, _RECEIVED_KEY, None)
 
 
+async def run_in_turn(request: Request, value: object, work: Callable[..., _Result], *arguments: Any) -> _Result:
+    """Return `work(*arguments)`. If `value`, on which it works, is large, it runs in a thread, one of each caller."""
+    known = received(request)
+    if known is None or not is_larger(value, LARGE):
+        return work(*arguments)
+    async with known.memory.turn:
+        return await asyncio.to_thread(work, *arguments)
+
+
 async def _health(request: Request) -> PlainTextResponse:
     return PlainTextResponse("ok\n")
 
@@ -230,7 +242,8 @@ class _Guard:
                 size = sum(len(message.get("body", b"")) for message in body)
                 arguments = None
                 if size > large_calls.LARGE_BYTES and scope["path"] == MCP_PATH:
-                    arguments = await _take_arguments(body[0])
+                    async with memory.turn:
+                        arguments = await _take_arguments(body[0])
                 known = Received(identity, caller, size, memory, asyncio.Event(), arguments)
                 await self._serve(scope, receive, send, body, known)
         except _Refused as refused:

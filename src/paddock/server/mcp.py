@@ -244,7 +244,8 @@ class _Handlers:
         arguments = tool.normalize(arguments)
         # The check of large arguments may take a second, so it happens in a thread.
         if http is not None and http.body_bytes > SMALL_BYTES:
-            arguments, notes, problem = await asyncio.to_thread(tool.check, arguments)
+            async with http.memory.turn:
+                arguments, notes, problem = await asyncio.to_thread(tool.check, arguments)
         else:
             arguments, notes, problem = tool.check(arguments)
         if problem is not None:

@@ -7,7 +7,9 @@ served.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from weakref import WeakValueDictionary
 
 from paddock.errors import Overloaded
 
@@ -34,11 +36,16 @@ class RequestMemory:
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
         self._held: Counter[str] = Counter()  # bytes, by caller
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
 
     @property
     def largest_bytes(self) -> int:
         """The most memory that one request with a large body may take."""
         return int(self._limit_bytes * SHARE * SHARE)
+
+    def turn(self, caller: str) -> asyncio.Lock:
+        """The lock of this caller, whose large requests are parsed and checked one at a time: others must not wait."""
+        return self._turns.setdefault(caller, asyncio.Lock())
 
     def change(self, caller: str, more_bytes: int) -> None:
         self._held[caller] += more_bytes
@@ -57,6 +64,7 @@ class HeldMemory:
 
     def __init__(self, memory: RequestMemory, caller: str) -> None:
         self._memory, self._caller = memory, caller
+        self.turn = memory.turn(caller)
         self._size_bytes = self._users = 0
 
     def grow(self, size_bytes: int, *, is_large: bool) -> None:

@@ -65,7 +65,7 @@ class Services:
         self.store = Store.from_config(self.config)
         self.artifacts = StoredArtifacts.from_config(self.config, self.store, base_url=base_url)
         self.paddock = Paddock(self.config, tools=tools, mcp_config=mcp_config, journal=self.store.journal)
-        self.has_tools = bool(tools) or bool(self.paddock.upstreams())
+        self.has_tools = bool(tools) or self.paddock.has_upstreams
         """Whether scripts have any tool to call."""
         self.sessions = Sessions()
         self.queue = RunQueue(self.config.server)

@@ -46,6 +46,28 @@ def thread_shortage_as_oserror() -> Iterator[None]:
     try:
         yield
     except RuntimeError as problem:
-        if "start new thread" not in str(problem):
+        if not is_thread_shortage(problem):
             raise
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from None
+
+
+def is_thread_shortage(error: BaseException) -> bool:
+    """Whether Python could not start a thread."""
+    return isinstance(error, RuntimeError) and "start new thread" in str(error)
+
+
+def require_threads(number: int) -> None:
+    """Raise OSError unless this process can have `number` further threads now."""
+    import threading
+
+    done, started = threading.Event(), []
+    try:
+        with thread_shortage_as_oserror():
+            for _ in range(number):
+                thread = threading.Thread(target=done.wait)
+                thread.start()
+                started.append(thread)
+    finally:
+        done.set()
+        for thread in started:
+            thread.join()

@@ -12,6 +12,7 @@ from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.validation import parse_saved, validate
 from paddock.errors import BadDefinition, NotFound
 from paddock.server.code_tools import make_code_tool
+from paddock.server.http import run_in_turn
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import (
@@ -105,7 +106,7 @@ def make_router(services: Services) -> APIRouter:
         caller = await get_caller(services, request)
         definition = shipped(name) if name in SHIPPED else parse_saved((await find(caller.principal, name))["spec"])
         tool = make_code_tool(services, definition)
-        arguments, _, problem = await asyncio.to_thread(tool.check, tool.normalize(body.arguments))
+        arguments, _, problem = await run_in_turn(request, body.arguments, tool.check, tool.normalize(body.arguments))
         result = tool.refuse(problem) if problem is not None else await tool.call(caller, arguments)
         text = await asyncio.to_thread(result.model_dump_json, by_alias=True, exclude_none=True)
         return Response(text, media_type="application/json")

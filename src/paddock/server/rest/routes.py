@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from paddock.tools.size import run_by_size
+from paddock.server.http import run_in_turn
 
 
 class BodyRoute(APIRoute):
@@ -27,4 +27,4 @@ class BodyRoute(APIRoute):
 class _Request(Request):
     async def json(self) -> Any:
         body = await self.body()
-        return await run_by_size(body, json.loads, body)
+        return await run_in_turn(self, body, json.loads, body)

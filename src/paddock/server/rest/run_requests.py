@@ -14,9 +14,8 @@ from starlette.datastructures import UploadFile
 from paddock.definitions.faces import FaceRequest
 from paddock.errors import BadFile
 from paddock.model.files import File
-from paddock.server.http import BODY_BYTES
+from paddock.server.http import BODY_BYTES, run_in_turn
 from paddock.server.rest.models import MAX_FILES, ArtifactFile, BinaryFile, RunBody, TextFile
-from paddock.tools.size import run_by_size
 
 if TYPE_CHECKING:
     from paddock.model.request import RunOptions
@@ -54,7 +53,7 @@ async def read_request(request: Request) -> FaceRequest:
     key = request.headers.get("idempotency-key")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         data = await request.body()
-        return await run_by_size(data, _make, data, (), key)
+        return await run_in_turn(request, data, _make, data, (), key)
     async with request.form(max_files=MAX_FILES, max_fields=MAX_FILES, max_part_size=BODY_BYTES) as form:
         parts = {name: form.getlist(name) for name in form}
         body = parts.pop(PART, [])
@@ -62,7 +61,7 @@ async def read_request(request: Request) -> FaceRequest:
             raise _invalid("missing", (PART,), f"the form needs one part {PART!r}, a JSON object with the code")
         files = [await _form_file(name, each) for name, values in parts.items() for each in values]
         text = await body[0].read() if isinstance(body[0], UploadFile) else body[0].encode(errors="surrogatepass")
-    return await run_by_size(text, _make, text, tuple(files), key)
+    return await run_in_turn(request, text, _make, text, tuple(files), key)
 
 
 def make_request(body: RunBody, files: tuple[File, ...] = (), key: str | None = None) -> FaceRequest:

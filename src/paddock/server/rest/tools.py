@@ -90,7 +90,7 @@ def make_router(services: Services) -> APIRouter:
         known = received(request)
         is_operator = known is not None and known.identity.role == "operator"
         listed = []
-        for name, health in services.paddock.upstreams().items():
+        for name, health in (await services.paddock.upstreams()).items():
             values = {"name": name, **asdict(health)}
             if not is_operator:  # a command has paths of this host, and an error may quote what its process printed
                 values |= {"endpoint": "", "error": services.without_host_paths(health.error)}
