@@ -74,7 +74,7 @@ ROWS = (
     Hint("RuntimeError", r"run\(\) cannot|already running", "Use `await main()`: top-level await works here."),
     Hint("TypeError", "unhashable type: 'list'", "Unpack the list: asyncio.gather(*calls).", r"gather\("),
     Hint("TypeError", r"(keyword|positional) arg", "Write `await create_artifact(name, content)`.", "create_artifact"),
-    Hint("TypeError", r"keyword arg|positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
+    Hint("TypeError", "positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
     Hint("TypeError", "string indices must be", ANSWER_SHAPE, when="has called"),
     Hint("KeyError", "", _WRAPPED),

@@ -192,7 +192,11 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         "memory_mb": _size(host.config.limits.memory_bytes, host.config.caps.memory_bytes, MB),
         "output_kb": _size(host.config.limits.output_bytes, host.config.caps.output_bytes, 1024),
         "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run; timeout still counts."},
-        "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
+        "idempotency_key": {
+            **_TEXT,
+            "maxLength": 255,
+            "description": "The same call with the same key runs only once.",
+        },
     }
     return object_schema(properties, ["code"])
 
