@@ -207,6 +207,10 @@ def test_an_artifact_that_is_not_there_is_an_answer(run: Run) -> None:
         yield wire.pack(Kind.ANSWER, frame.id, {"success": False, "error": "no"})
 
     assert run("await read_artifact('a_1')", answer=answer).value == {"success": False, "error": "no"}
+    checked = run("r = await read_artifact('a_1')\n[r.get('content'), r['success'], 'content' in r]", answer=answer)
+    assert checked.value == [None, False, False]
+    unchecked = run("(await read_artifact('a_1'))['content']", answer=answer)
+    assert unchecked.header["error"]["message"] == repr("'content': no")
 
 
 @pytest.mark.parametrize(

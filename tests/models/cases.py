@@ -86,6 +86,9 @@ PYTHON = {
     "a misspelt package": r4("import panda as pd", 1, "panda", "pandas"),
     "a name that a module lacks": run("from math import squareroot", 1, "squareroot", "dir(module)"),
     # Names.
+    "the content of an artifact that is not there": run(
+        "(await read_artifact('no.csv'))['content']", 1, "there is no artifact 'no.csv'", "Create it first"
+    ),
     "math without import": execute(
         "return math.sqrt(4)", 1, "'math'", "import math", "import math\nreturn math.sqrt(4)"
     ),
@@ -269,6 +272,15 @@ CAREFUL = {
     "a file that is gone in Node": js("require('fs').writeFileSync('report.csv', 'a')", None, None, "report.csv"),
     "a file that is gone in R4": r4("open('report.csv', 'w').write('a')", None, None, "report.csv"),
     "no artifact": run("rows = [1]\nawait create_artifact('a', rows)\n1", 2, None, "must be text or bytes, not list"),
+    "an artifact that is not there": js(
+        "const { content } = await codeExec.readArtifact('no.csv')\nreturn content",
+        1,
+        None,
+        "there is no artifact 'no.csv'",
+    ),
+    "an artifact that is not there in Node": js(
+        "import fs from 'fs'\nreturn (await codeExec.readArtifact('no.csv')).content", 2, None, "read nothing"
+    ),
     "a table as a file": run(
         "import pandas as pd\nawait create_artifact('a.csv', pd.DataFrame({'a': [1]}))\n1",
         2,

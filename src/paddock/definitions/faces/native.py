@@ -39,7 +39,7 @@ MESSAGE_BYTES = 4000
 STORED_FILE = "Artifacts need no `files`: use `(await read_artifact(name))['content']`."
 _TOOLS = (
     '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
-    "`asyncio.gather`. A list or text is returned as {{result: …}}. A failed call raises RuntimeError; its text is "
+    "`asyncio.gather`. A list or plain value is in {{result: …}}. A failed call raises RuntimeError; its text is "
     "JSON with hints. At most {calls} calls."
 )
 _CALL_TOOL = ', `callTool("server", "tool", {...})` (errors have `.envelope`)'

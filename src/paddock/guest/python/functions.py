@@ -85,11 +85,11 @@ def make_functions(channel: Channel) -> Functions:
     async def read_artifact(ref: str) -> dict[str, Any]:
         """The content of an artifact: a str if it is text, otherwise bytes."""
         if not isinstance(ref, str) or len(ref) > FILE_NAME_CHARACTERS:
-            return _failure("read_artifact takes the id or the name of an artifact")
+            return _NothingRead(_failure("read_artifact takes the id or the name of an artifact"))
         answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": _clean(ref)})
         result: dict[str, Any] = _decode(answer.header.decode())
         if not result.get("success"):
-            return result
+            return _NothingRead(result)
         content = answer.body.decode() if result.pop("text", False) else answer.body
         return {"success": True, "content": content, **{k: v for k, v in result.items() if k != "success"}}
 
@@ -119,6 +119,13 @@ def _tool_function(tool: str, call_tool: Function) -> Function:
     tool_function.__name__ = tool_function.__qualname__ = tool
     tool_function.__doc__ = f"Call the tool {tool!r} with one dict of arguments."
     return tool_function
+
+
+class _NothingRead(dict[str, Any]):
+    """The answer of a failed `read_artifact`. A script that takes the content without a check gets the reason."""
+
+    def __missing__(self, key: object) -> Any:
+        raise KeyError(f"{key!r}: {self.get('error')}")
 
 
 def _failure(error: str) -> dict[str, Any]:
