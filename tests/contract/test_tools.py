@@ -35,6 +35,8 @@ def fail() -> None:
         Script("await call_tool('add', arguments={'a': 1, 'b': 2})", "await callTool('/add', { a: 1, b: 2 })"),
         Script("await call_tool(name='add', arguments={'a': 1, 'b': 2})", "return callTool('add', { a: 1, b: 2 })"),
         Script("await add({'a': 1, 'b': 2})", "await add({ a: 1, b: 2 })"),
+        Script("await add(a=1, b=2)", "await add({ a: 1, b: 2 })"),
+        Script("await add({'a': 1}, b=2)", "await add({ a: 1, b: 2 })"),
     ],
 )
 async def test_a_tool_is_called_by_name_or_by_its_function(rig: Rig, call: Script) -> None:

@@ -152,6 +152,8 @@ STORED = {"success": True, "id": "a_1", "url": "u", "filename": "f", "mimeType":
         ("'a.csv', 'ä', 'text/csv'", {"do": "create", "filename": "a.csv", "mime_type": "text/csv"}, "ä".encode()),
         ("'a.bin', b'\\xff'", {"do": "create", "filename": "a.bin", "mime_type": ""}, b"\xff"),
         ("'\\ud800', '\\ud800'", {"do": "create", "filename": "\ufffd", "mime_type": ""}, "\ufffd".encode()),
+        ("'a.JSON', ['ä']", {"do": "create", "filename": "a.JSON", "mime_type": ""}, '["ä"]'.encode()),
+        ("'a', {'b': 1}, 'json'", {"do": "create", "filename": "a", "mime_type": "json"}, b'{"b": 1}'),
     ],
 )
 def test_an_artifact_is_kept(run: Run, code: str, header: Any, body: bytes) -> None:
@@ -163,7 +165,19 @@ def test_an_artifact_is_kept(run: Run, code: str, header: Any, body: bytes) -> N
     assert [(frame.values(), frame.body) for frame in ran.frames] == [(header, body)]
 
 
-@pytest.mark.parametrize("code", ["'a', 5", "'a', None", "5, b''", "'a', b'', 7", "'x' * 10_000, b''"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "'a', 5",
+        "'a', None",
+        "'a.csv', []",
+        "'a.json', {1, 2}",
+        "'a.json', [float('nan')]",
+        "5, b''",
+        "'a', b'', 7",
+        "'x' * 10_000, b''",
+    ],
+)
 def test_an_artifact_that_cannot_be_is_an_answer_and_no_exception(run: Run, code: str) -> None:
     value = run(f"await create_artifact({code})").value
     assert (value["success"], value.keys()) == (False, {"success", "error"})
@@ -193,6 +207,10 @@ def test_an_artifact_that_is_not_there_is_an_answer(run: Run) -> None:
         yield wire.pack(Kind.ANSWER, frame.id, {"success": False, "error": "no"})
 
     assert run("await read_artifact('a_1')", answer=answer).value == {"success": False, "error": "no"}
+    checked = run("r = await read_artifact('a_1')\n[r.get('content'), r['success'], 'content' in r]", answer=answer)
+    assert checked.value == [None, False, False]
+    unchecked = run("(await read_artifact('a_1'))['content']", answer=answer)
+    assert unchecked.header["error"]["message"] == repr("'content': no")
 
 
 @pytest.mark.parametrize(

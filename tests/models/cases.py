@@ -86,8 +86,11 @@ PYTHON = {
     "a misspelt package": r4("import panda as pd", 1, "panda", "pandas"),
     "a name that a module lacks": run("from math import squareroot", 1, "squareroot", "dir(module)"),
     # Names.
-    "json without import": execute(
-        "return json.dumps({})", 1, "'json'", "import json", "import json\nreturn json.dumps({})"
+    "the content of an artifact that is not there": run(
+        "(await read_artifact('no.csv'))['content']", 1, "there is no artifact 'no.csv'", "Create it first"
+    ),
+    "math without import": execute(
+        "return math.sqrt(4)", 1, "'math'", "import math", "import math\nreturn math.sqrt(4)"
     ),
     "re without import": run("re.findall('a', 'aa')", 1, "'re'", "import re", "import re\nre.findall('a', 'aa')"),
     "pd without import": run(
@@ -103,8 +106,8 @@ PYTHON = {
         "from collections import Counter",
         "from collections import Counter\nCounter('aab')",
     ),
-    "Path without import": r3(
-        "Path('x').name", 1, "'Path'", "from pathlib import Path", "from pathlib import Path\nPath('x').name"
+    "Decimal without import": r3(
+        "Decimal('1.5')", 1, "'Decimal'", "from decimal import Decimal", "from decimal import Decimal\nDecimal('1.5')"
     ),
     "datetime without import": execute(
         "x = 1\nreturn datetime.datetime(2026, 1, 1).year",
@@ -238,6 +241,17 @@ CAREFUL = {
     "fences in JavaScript": js("```js\n1 + 1\n```", None, None, '"output": 2'),
     "js": run("1 + 1", None, None, '"output": 2', language="js"),
     "py": run("1 + 1", None, None, '"output": 2', language="py"),
+    "json without import": execute("return json.dumps([1])", None, None, "[1]"),
+    "asyncio without import": run(
+        "calls = [call_tool('crm.list_orders', {'limit': n}) for n in (1, 2)]\n"
+        "return [len(each['result']) for each in await asyncio.gather(*calls)]",
+        None,
+        None,
+        "[1, 2]",
+    ),
+    "Path without import": r3("Path('x').name", None, None, '"output": "x"'),
+    "keywords of a tool's function": run("return await list_orders(limit=1)", None, None, '"id": 1'),
+    "a list as a JSON file": run("await create_artifact('a.json', [1])", None, None, '"size": 3'),
     "an import in JavaScript": js(
         "import fs from 'fs'\nreturn typeof fs.readFileSync", None, None, '"output": "function"'
     ),
@@ -257,8 +271,21 @@ CAREFUL = {
     "a file that is gone": run("open('report.csv', 'w').write('a')", None, None, "report.csv"),
     "a file that is gone in Node": js("require('fs').writeFileSync('report.csv', 'a')", None, None, "report.csv"),
     "a file that is gone in R4": r4("open('report.csv', 'w').write('a')", None, None, "report.csv"),
-    "no artifact": run(
-        "rows = [1]\nawait create_artifact('a.json', rows)\n1", 2, None, "must be text or bytes, not list"
+    "no artifact": run("rows = [1]\nawait create_artifact('a', rows)\n1", 2, None, "must be text or bytes, not list"),
+    "an artifact that is not there": js(
+        "const { content } = await codeExec.readArtifact('no.csv')\nreturn content",
+        1,
+        None,
+        "there is no artifact 'no.csv'",
+    ),
+    "an artifact that is not there in Node": js(
+        "import fs from 'fs'\nreturn (await codeExec.readArtifact('no.csv')).content", 2, None, "read nothing"
+    ),
+    "a table as a file": run(
+        "import pandas as pd\nawait create_artifact('a.csv', pd.DataFrame({'a': [1]}))\n1",
+        2,
+        None,
+        "x.to_csv(index=False)",
     ),
     "bytes": run("b'\\x00\\xff'", None, None, "AP8="),
     "colliding keys": run("{1: 'a', '1': 'b'}", None, None, "arning"),

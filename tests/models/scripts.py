@@ -281,7 +281,7 @@ OTHERS = (
     Case("python", "import asyncio\nasyncio.run(asyncio.Future)"),
     Case("execute", "return await crm_list_orders({})"),
     Case("run_code", "inputs['rate'] * 2", more={"inputs": {"rate": 5, "years": 2}}),
-    Case("execute", "return await list_orders(limit=3)"),
+    Case("execute", "return await list_orders('open', 3)"),
     Case("run_code", "import pandas as pd\npd.DataFrame({'a': [1]}).loc['x']"),
     Case("run_code", "import pandas as pd\nd = pd.DataFrame({'a': [1]})\nd.loc['x']"),
     Case("run_code", "import pandas as pd\nd = pd.DataFrame({'a': [1]})\nd[d['a'] > 1]['a'][7]"),

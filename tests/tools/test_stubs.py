@@ -380,11 +380,32 @@ NASTY = [
 ]
 
 
+def test_the_note_of_a_field_has_its_pattern_and_limits_also_where_it_may_be_null() -> None:
+    fields = {
+        "country": {"type": "string", "pattern": "^[A-Z]{2}$"},
+        "zip": {"anyOf": [{"type": "string", "pattern": r"^\d{5}$"}, {"type": "null"}], "default": None},
+        "page": {
+            "anyOf": [{"type": "integer", "minimum": 1, "maximum": 50}, {"type": "null"}],
+            "description": "A page",
+        },
+        "price": {"type": "number", "exclusiveMinimum": 0},
+        "text": {"type": "string", "pattern": "x" * 100},
+    }
+    text = stubs([Tool("s", "t", "", {"type": "object", "properties": fields})])["t"]
+    assert re.findall(r"(\w+): NotRequired\[[^]]*\](?:  # (.*))?", text) == [
+        ("country", "matches ^[A-Z]{2}$"),
+        ("zip", r"matches ^\d{5}$; default null"),
+        ("page", "A page (1 to 50)"),
+        ("price", "above 0"),
+        ("text", ""),
+    ]
+
+
 def nasty_tools() -> list[Tool]:
     """Each of the nasty texts wherever a tool has text."""
     tools = []
     for text in NASTY:
-        field = {"type": "string", "description": text, "format": text, "default": text}
+        field = {"type": "string", "description": text, "format": text, "pattern": text, "default": text}
         choice = {"enum": [text, "b"], "description": text, "default": text}
         known = {text: field, "x": choice, "y": {"const": text}, "z": {"$ref": f"#/$defs/{text}"}}
         schema = {"type": "object", "properties": known, "required": [text], "$defs": {text: {"properties": known}}}

@@ -51,7 +51,7 @@ from paddock.model.events import (
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.limits import Limits
 from paddock.model.result import Verdict
-from paddock.planning.plan import BRIDGE_NAMES, Plan
+from paddock.planning.plan import BRIDGE_NAMES, STANDARD_NAMES, Plan
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -107,6 +107,10 @@ class MontyEngine:
 
     def _new_workers(self) -> WorkerPool:
         return WorkerPool(self._config, self._config.monty.min_workers, self._config.monty.max_workers)
+
+
+def _import(name: str) -> str:
+    return "from pathlib import Path" if name == "Path" else f"import {name}"
 
 
 def _session_options(limits: Limits) -> dict[str, Any]:
@@ -216,13 +220,14 @@ class MontyExecution:
         """Define the inputs, passed as JSON text because that is fastest, and the functions if the script names one."""
         code = self._plan.code
         texts = {f"__paddock_{name}": text for name, text in self._plan.inputs_json.items()}
-        parts = ["from json import loads as __paddock_loads"] if texts else []
+        parts = [_import(name) for name in STANDARD_NAMES if name in code and name not in self._plan.tools]
+        parts += ["from json import loads as __paddock_loads"] if texts else []
         parts += [f"{name.removeprefix('__paddock_')} = __paddock_loads({name})" for name in texts]
         linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]
         if linked or any(name in code for name in BRIDGE_NAMES):
             parts.append(_guest_source("monty_bridge.py").replace("TOKEN", self._token))
-            call = "return __paddock_call(__paddock_created('{0}()'), '{0}', payload, 'function')"
-            parts += [f"def {name}(payload=None): {call.format(name)}" for name in linked]
+            call = "return __paddock_function('{0}', arguments, fields)"
+            parts += [f"def {name}(arguments=None, **fields): {call.format(name)}" for name in linked]
             self._has_bridge = True
         if parts:
             await self._feed("\n".join(parts), texts)

@@ -29,6 +29,13 @@ def call_tool(name, params=None, arguments=None):
     return __paddock_call(call, name, arguments if params is None else params, "tool")
 
 
+def __paddock_function(name, arguments, fields):
+    call = __paddock_created(f"{name}()")
+    if fields:
+        arguments = {**(arguments or {}), **fields}
+    return __paddock_call(call, name, arguments, "function")
+
+
 async def report_progress(done, total=None, message=""):
     if not isinstance(done, (int, float)) or not (total is None or isinstance(total, (int, float))):
         raise TypeError("report_progress takes numbers: report_progress(done, total, message)")
@@ -50,11 +57,14 @@ async def __paddock_artifact(call, filename, content, file_type):
     __paddock_unawaited[call] -= 1
     if not isinstance(filename, str):
         return __paddock_failed(call, "an artifact needs a file name")
+    if file_type is not None and not isinstance(file_type, str):
+        return __paddock_failed(call, "the type of an artifact must be a MIME type, such as text/csv")
+    is_json = "json" in file_type.lower() if file_type else filename.lower().endswith(".json")
+    if is_json and isinstance(content, (dict, list)):
+        content = __paddock_dumps(content, allow_nan=False)
     if not isinstance(content, (str, bytes)):
         kind = type(content).__name__
         return __paddock_failed(call, f"the content of an artifact must be text or bytes, not {kind}")
-    if file_type is not None and not isinstance(file_type, str):
-        return __paddock_failed(call, "the type of an artifact must be a MIME type, such as text/csv")
     kind = "bytes" if isinstance(content, bytes) else "text"
     text = content.hex() if isinstance(content, bytes) else content
     answer = await __paddock_artifact_TOKEN("create", f"{filename}", f"{file_type or ''}", kind, f"{text[:40_000_000]}")

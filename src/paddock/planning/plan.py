@@ -26,6 +26,8 @@ ENGINE_LANGUAGE = {"monty": "python", "cpython": "python", "quickjs": "javascrip
 LIGHT = ("monty", "quickjs")
 """Engines that are embedded interpreters and cannot run programs (mode `script`)."""
 BRIDGE_NAMES = ("call_tool", "report_progress", "create_artifact", "read_artifact")
+STANDARD_NAMES = ("asyncio", "json", "Path")
+"""What Python scripts need no import for, because the descriptions of the code tools use it."""
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"

@@ -29,6 +29,8 @@ STEPS = 5000
 FIELDS = 300
 """An object with more fields becomes a mapping of anything, because a partial list of its fields would mislead."""
 NOTE_CHARACTERS = 200
+PATTERN_CHARACTERS = 60
+"""A longer pattern is not shown: it would say little, and part of it something wrong."""
 KEY_CHARACTERS = 200
 """A field with a longer name is not shown; its object then allows further fields."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
@@ -36,7 +38,10 @@ _TYPES = (*_SCALARS, "array", "object")
 _SHAPING = frozenset(
     {"type", "$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties", "items", "additionalProperties"}
 )
-_NOTED = ("description", "format", "default", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+_NOTED = (
+    *("description", "format", "pattern", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("minLength", "maxLength", "minItems", "maxItems"),
+)
 _CONDITIONAL = ("if", "dependentSchemas", "patternProperties", "unevaluatedProperties")
 _READ = (*sorted(_SHAPING - {"$ref", "allOf"}), "required", "prefixItems", "nullable", *_NOTED, *_CONDITIONAL)
 
@@ -378,11 +383,14 @@ def _single(name: str) -> str:
 
 
 def _note(schema: object, flat: Any) -> str:
-    """What a type cannot express about a field: its description, format, default and limits."""
+    """What a type cannot express about a field: its description, format, pattern, default and limits."""
     if not isinstance(schema, Mapping):
         return ""
     whole = flat(schema)
-    facts = [one_line(whole.get("format"), 30)]
+    values = {**_only_value(whole, flat), **whole}
+    pattern = values.get("pattern")
+    is_short = isinstance(pattern, str) and len(pattern) <= PATTERN_CHARACTERS
+    facts = [one_line(values.get("format"), 30), f"matches {one_line(pattern)}" if is_short else ""]
     default = whole.get("default")
     if isinstance(default, str):
         facts.append(f'default "{one_line(default, 40)}"')
@@ -393,14 +401,25 @@ def _note(schema: object, flat: Any) -> str:
         ("minLength", "maxLength", " characters"),
         ("minItems", "maxItems", " items"),
     ):
-        least, most = (_number(whole.get(word)) for word in (low, high))
+        least, most = (_number(values.get(word)) for word in (low, high))
         if least and most:
             facts.append(f"{least} to {most}{unit}")
         elif least or most:
             facts.append(f"at least {least}{unit}" if least else f"at most {most}{unit}")
+    for word, relation in (("exclusiveMinimum", "above"), ("exclusiveMaximum", "below")):
+        facts.append(f"{relation} {limit}" if (limit := _number(values.get(word))) else "")
     text = one_line(schema.get("description") or whole.get("description"), NOTE_CHARACTERS)
     known = "; ".join(fact for fact in facts if fact)
     return f"{text} ({known})" if text and known else text or known
+
+
+def _only_value(schema: Json, flat: Any) -> Json:
+    """The schema of the values of a field that may also be null: `{"anyOf": [this, {"type": "null"}]}`."""
+    members = schema.get("anyOf") or schema.get("oneOf")
+    if not isinstance(members, list) or len(members) > 2:
+        return {}
+    others = [member for member in members if isinstance(member, Mapping) and member.get("type") != "null"]
+    return {key: value for key, value in flat(others[0]).items() if key in _NOTED} if len(others) == 1 else {}
 
 
 def _number(value: object) -> str:

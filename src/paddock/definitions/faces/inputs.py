@@ -124,7 +124,7 @@ def _arguments(definition: Definition, host: HostInfo) -> list[str]:
         linked = "" if definition.tools in (None, ("*",)) else f" Linked: {_names(definition.tools or ())}."
         lines.append(
             'Call a linked tool with one dict, `await tool({...})` or `await call_tool("server.tool", {...})`; several '
-            "at once with `asyncio.gather`. A list or text is returned as {result: …}. A failed call raises "
+            "at once with `asyncio.gather`. A list or plain value is in {result: …}. A failed call raises "
             "RuntimeError, whose text is JSON with hints; catch it to continue."
             f"{linked} Signatures: {'`get_schema`, or ' if definition.companions else ''}resource "
             f"{STUBS_URL}{definition.name}."

@@ -39,7 +39,7 @@ MESSAGE_BYTES = 4000
 STORED_FILE = "Artifacts need no `files`: use `(await read_artifact(name))['content']`."
 _TOOLS = (
     '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
-    "`asyncio.gather`. A list or text is returned as {{result: …}}. A failed call raises RuntimeError; its text is "
+    "`asyncio.gather`. A list or plain value is in {{result: …}}. A failed call raises RuntimeError; its text is "
     "JSON with hints. At most {calls} calls."
 )
 _CALL_TOOL = ', `callTool("server", "tool", {...})` (errors have `.envelope`)'
@@ -192,7 +192,11 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         "memory_mb": _size(host.config.limits.memory_bytes, host.config.caps.memory_bytes, MB),
         "output_kb": _size(host.config.limits.output_bytes, host.config.caps.output_bytes, 1024),
         "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run; timeout still counts."},
-        "idempotency_key": {**_TEXT, "maxLength": 255, "description": "A retry with the same key does not run again."},
+        "idempotency_key": {
+            **_TEXT,
+            "maxLength": 255,
+            "description": "The same call with the same key runs only once.",
+        },
     }
     return object_schema(properties, ["code"])
 

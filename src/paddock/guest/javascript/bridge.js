@@ -231,6 +231,19 @@
     });
   }
 
+  // Warns if a script takes the content of an artifact that could not be read: it would go on with `undefined`.
+  function warnOfContent(answer, ref, callSite) {
+    let isNoted = false;
+    const get = () => {
+      if (isNoted) return;
+      isNoted = true;
+      const line = host.lineOf(callSite);
+      host.warn('codeExec.readArtifact(' + quote(shown(ref)) + ')' + (line === undefined ? '' : ' on line ' + line) +
+        ' read nothing: ' + answer.error + '.');
+    };
+    ObjectDefineProperty(answer, 'content', { __proto__: null, configurable: true, get });
+  }
+
   function readArtifact(ref) {
     const callSite = new Error();
     return new Promise((resolve) => {
@@ -242,6 +255,7 @@
       request(ARTIFACT, header, '', 'codeExec.readArtifact', callSite, (answer, body) => {
         delete answer.text;
         if (answer.success) answer.content = body;
+        else warnOfContent(answer, ref, callSite);
         resolve(answer);
       });
     });

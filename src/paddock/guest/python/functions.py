@@ -25,6 +25,7 @@ FILE_NAME_CHARACTERS = 4096
 MESSAGE_CHARACTERS = 1000
 SHOWN_CHARACTERS = 100
 _arguments_text = json.JSONEncoder(allow_nan=False, default=values.json_default).encode
+_json_text = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=values.json_default).encode
 _decode = json.JSONDecoder().decode
 KEPT_KEYS = 20
 last_keys: list[str] = []
@@ -64,12 +65,12 @@ def make_functions(channel: Channel) -> Functions:
             text = str(message)[:MESSAGE_CHARACTERS] if isinstance(message, str) else ""
             channel.send(Kind.PROGRESS, 0, {"done": done_number, "total": total_number, "message": _clean(text)})
 
-    async def create_artifact(filename: str, content: str | bytes, file_type: str | None = None) -> dict[str, Any]:
-        """Store bytes or text under a file name. A failure is `{"success": False, "error": …}`, not an exception."""
-        problem = _artifact_problem(filename, content, file_type)
-        if problem:
-            return _no_artifact(filename, _failure(problem))
-        body = content.encode("utf-8", streams.REPLACE) if isinstance(content, str) else bytes(content)
+    async def create_artifact(filename: str, content: Any, file_type: str | None = None) -> dict[str, Any]:
+        """Store text, bytes or, in a JSON file, a dict or list. A failure is `{"success": False, "error": …}`."""
+        try:
+            body = _artifact_body(filename, content, file_type)
+        except (TypeError, ValueError, RecursionError) as error:
+            return _no_artifact(filename, _failure(str(error)))
         if len(body) > wire.ARTIFACT_BYTES:
             max_mb = wire.ARTIFACT_BYTES // 2**20
             return _no_artifact(filename, _failure(f"an artifact may be at most {max_mb} MB; this one is larger"))
@@ -84,11 +85,11 @@ def make_functions(channel: Channel) -> Functions:
     async def read_artifact(ref: str) -> dict[str, Any]:
         """The content of an artifact: a str if it is text, otherwise bytes."""
         if not isinstance(ref, str) or len(ref) > FILE_NAME_CHARACTERS:
-            return _failure("read_artifact takes the id or the name of an artifact")
+            return _NothingRead(_failure("read_artifact takes the id or the name of an artifact"))
         answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": _clean(ref)})
         result: dict[str, Any] = _decode(answer.header.decode())
         if not result.get("success"):
-            return result
+            return _NothingRead(result)
         content = answer.body.decode() if result.pop("text", False) else answer.body
         return {"success": True, "content": content, **{k: v for k, v in result.items() if k != "success"}}
 
@@ -112,12 +113,19 @@ class _FunctionName(str):
 def _tool_function(tool: str, call_tool: Function) -> Function:
     name = _FunctionName(tool)
 
-    async def tool_function(arguments: Mapping[str, Any] | None = None) -> Any:
-        return await call_tool(name, arguments)
+    async def tool_function(arguments: Mapping[str, Any] | None = None, **fields: Any) -> Any:
+        return await call_tool(name, {**(arguments or {}), **fields} if fields else arguments)
 
     tool_function.__name__ = tool_function.__qualname__ = tool
     tool_function.__doc__ = f"Call the tool {tool!r} with one dict of arguments."
     return tool_function
+
+
+class _NothingRead(dict[str, Any]):
+    """The answer of a failed `read_artifact`. A script that takes the content without a check gets the reason."""
+
+    def __missing__(self, key: object) -> Any:
+        raise KeyError(f"{key!r}: {self.get('error')}")
 
 
 def _failure(error: str) -> dict[str, Any]:
@@ -133,14 +141,21 @@ def _no_artifact(filename: object, failure: dict[str, Any]) -> dict[str, Any]:
     return failure
 
 
-def _artifact_problem(filename: object, content: object, file_type: object) -> str | None:
+def _artifact_body(filename: object, content: object, file_type: object) -> bytes:
+    """The bytes of an artifact. Raises an error that says what is wrong."""
     if not isinstance(filename, str) or len(filename) > FILE_NAME_CHARACTERS:
-        return "an artifact needs a file name"
-    if not isinstance(content, str | bytes | bytearray | memoryview):
-        return f"the content of an artifact must be text or bytes, not {type(content).__name__}"
+        raise TypeError("an artifact needs a file name")
     if file_type is not None and (not isinstance(file_type, str) or len(file_type) > TYPE_CHARACTERS):
-        return "the type of an artifact must be a MIME type, such as text/csv"
-    return None
+        raise TypeError("the type of an artifact must be a MIME type, such as text/csv")
+    is_json = "json" in file_type.lower() if file_type else filename.lower().endswith(".json")
+    if is_json and isinstance(content, dict | list):
+        content = _json_text(content)
+    if isinstance(content, str):
+        return content.encode("utf-8", streams.REPLACE)
+    if isinstance(content, bytes | bytearray | memoryview):
+        return bytes(content)
+    advice = ": pass x.to_csv(index=False)" if hasattr(content, "to_csv") else ""
+    raise TypeError(f"the content of an artifact must be text or bytes, not {type(content).__name__}{advice}")
 
 
 def _clean(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import contextlib
 import importlib
@@ -10,6 +11,7 @@ import os
 import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -19,6 +21,8 @@ from paddock.guest.python.functions import Functions, link_tools
 from paddock.guest.python.job import Job
 
 _decode = json.JSONDecoder().decode
+_STANDARD = {"asyncio": asyncio, "json": json, "Path": Path}
+"""Scripts need no import for these, because the descriptions of the code tools use them."""
 
 
 def main_module() -> dict[str, Any]:
@@ -46,6 +50,8 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     In script mode, tools and `files` are defined only if the run has any.
     """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
+    if not job.is_script:
+        names |= _STANDARD
     if tools or not job.is_script:
         names |= link_tools(functions, tools) | functions
     if files or not job.is_script:
