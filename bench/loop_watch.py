@@ -42,7 +42,9 @@ def watch(file: Path) -> None:
         if seconds > longest and file.exists():
             longest = seconds
             with file.open("a") as lines:
-                lines.write(f"{seconds * 1000:.1f} (garbage collection {collecting * 1000:.1f}) {_format_handle(handle)}\n")
+                lines.write(
+                    f"{seconds * 1000:.1f} (garbage collection {collecting * 1000:.1f}) {_format_handle(handle)}\n"
+                )
 
     gc.callbacks.append(note_collection)
     asyncio.Handle._run = timed  # type: ignore[assignment,method-assign]  # noqa: SLF001
