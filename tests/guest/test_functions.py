@@ -210,7 +210,7 @@ def test_an_artifact_that_is_not_there_is_an_answer(run: Run) -> None:
     checked = run("r = await read_artifact('a_1')\n[r.get('content'), r['success'], 'content' in r]", answer=answer)
     assert checked.value == [None, False, False]
     unchecked = run("(await read_artifact('a_1'))['content']", answer=answer)
-    assert unchecked.header["error"]["message"] == repr("'content': no")
+    assert unchecked.header["message"] == repr("'content': no")
 
 
 @pytest.mark.parametrize(
