@@ -77,8 +77,8 @@ async def test_a_call_is_listed_even_if_the_script_forges_its_end_at_once(rig: R
 import os, struct, sys, time
 control = sys.modules["paddock.guest.python.main"]._channel._socket.fileno()
 call, end = b'{"tool": "hang"}', b'{"status": "ok"}'
-frames = struct.pack("!BIII", 17, 1, len(call), 2) + call + b"{}" + struct.pack("!BIII", 20, 0, len(end), 1) + end + b"1"
-os.write(control, frames)
+call = struct.pack("!BIII", 17, 1, len(call), 2) + call + b"{}"
+os.write(control, call + struct.pack("!BIII", 20, 0, len(end), 1) + end + b"1")
 time.sleep(10)
 """
     )
