@@ -50,6 +50,7 @@ class CallTasks:
         The task runs in the context in which the run was started, so tools see the caller's context variables.
         """
         if isinstance(call, ToolCall):
+            self._broker.expect(call)
             self._publish(call)
         self.may_have_side_effects = self.may_have_side_effects or isinstance(call, ToolCall) or call.action == "create"
         task = self._context.run(asyncio.create_task, self._answer(call))

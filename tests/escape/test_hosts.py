@@ -71,6 +71,20 @@ async def test_a_limit_that_makes_no_sense_is_refused_before_anything_runs(rig: 
             await rig.run("1", limits={name: value})
 
 
+async def test_a_call_is_listed_even_if_the_script_forges_its_end_at_once(rig: Rig) -> None:
+    result = await rig.run(
+        """
+import os, struct, sys, time
+control = sys.modules["paddock.guest.python.main"]._channel._socket.fileno()
+call, end = b'{"tool": "hang"}', b'{"status": "ok"}'
+call = struct.pack("!BIII", 17, 1, len(call), 2) + call + b"{}"
+os.write(control, call + struct.pack("!BIII", 20, 0, len(end), 1) + end + b"1")
+time.sleep(10)
+"""
+    )
+    assert (result.verdict, [(call.tool, call.status) for call in result.calls]) == ("ok", [("hang", "cancelled")])
+
+
 async def test_two_runs_that_take_memory_do_not_disturb_each_other(rig: Rig) -> None:
     takes = "block = bytearray(b'x') * (MB << 20)\nimport time\ntime.sleep(0.3)\nlen(block) >> 20"
     within, over, small = await asyncio.gather(

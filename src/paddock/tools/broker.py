@@ -95,6 +95,11 @@ class Broker:
         self.concluding: set[asyncio.Task[Any] | None] = set()
         """Tasks that are journalling an outcome."""
 
+    def expect(self, call: ToolCall) -> None:
+        """List `call`, which may be cancelled before `answer` has begun: a script must not keep it off the list."""
+        if call.id <= self._call_limit:
+            self._calls[call.id] = Call(call.id, call.tool, {}, "cancelled", 0.0)
+
     async def answer(self, call: ToolCall) -> Answer:
         """Answer `call`. Whatever a tool or a script does, this never raises."""
         if call.id > self._call_limit:
@@ -121,7 +126,6 @@ class Broker:
                 describe_call(recorded, _outcome(answer))
                 if self._watch is not None:
                     self._watch.ended(tool, _outcome(answer), seconds)
-                # A script must not keep a call off the list by ending before the answer.
                 status: Status = "cancelled" if answer is None else "error" if answer.failed else "ok"
                 warnings, milliseconds = tuple(record.warnings), round(seconds * 1000, 3)
                 if status == "cancelled":

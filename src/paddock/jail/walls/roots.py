@@ -20,7 +20,7 @@ from pathlib import Path
 
 from paddock.jail.walls.mounts import DEVICES, TEXTS
 
-FORMAT = "5"
+FORMAT = "6"
 SLOTS = "slots"
 PARTIAL = "partial"
 WRITABLE = ("tmp", "files", "dev/shm")
@@ -31,6 +31,8 @@ LEFT_OUT = frozenset(
 NOT_LOADED = (".a", ".o", ".la", ".h")
 FICLONE = 0x4004_9409
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
+LATER_NS = 4_000_000_000 * 10**9
+"""An access time in the future. The kernel's default, `relatime`, leaves it as it is when the file is read."""
 _DEVICE_NUMBERS = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9)}
 
 
@@ -87,6 +89,9 @@ def make_slot(name: str, owner: int) -> None:
         os.chown(private, owner, owner)
         os.utime(private)
     _renew_null(tree / "dev" / "null", owner)
+    for folder in (tree, tree / "dev"):
+        os.utime(folder)
+        _hide_reads(folder)
 
 
 def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
@@ -102,6 +107,7 @@ def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
     (root / SLOTS).chmod(0o700)
     for path, text in TEXTS.items():
         (root / path.lstrip("/")).write_text(text)
+        _hide_reads(root / path.lstrip("/"))
     _devices(root / "dev", 0)
 
 
@@ -115,6 +121,7 @@ def _copy_tree(
     mode = os.lstat(source).st_mode
     if stat.S_ISLNK(mode):
         os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211
+        _hide_reads(target)
     elif not mode & stat.S_IROTH:
         return
     elif stat.S_ISDIR(mode):
@@ -124,6 +131,7 @@ def _copy_tree(
                 if entry.name in left_out or (left_out and entry.name.endswith(NOT_LOADED)):
                     continue
                 _copy_tree(entry.path, f"{target}/{entry.name}", copy_file, left_out)
+        _hide_reads(target)
     elif stat.S_ISREG(mode) and not mode & (stat.S_ISUID | stat.S_ISGID):
         copy_file(source, target)
 
@@ -136,9 +144,12 @@ def _copy(source: str, target: str) -> None:
             shutil.copyfileobj(old, new, 1 << 20)
         status = os.fstat(old.fileno())
         os.fchmod(new.fileno(), 0o755 if status.st_mode & 0o111 else 0o644)
-    os.utime(
-        target, ns=(status.st_atime_ns, status.st_mtime_ns)
-    )  # bytecode is only valid for a source with the same mtime
+    os.utime(target, ns=(LATER_NS, status.st_mtime_ns))  # bytecode is only valid for a source with the same mtime
+
+
+def _hide_reads(path: str | Path) -> None:
+    """Set an access time that reading does not change: it would tell guests what others have read, and when."""
+    os.utime(path, ns=(LATER_NS, os.lstat(path).st_mtime_ns), follow_symlinks=False)
 
 
 def _devices(folder: Path, owner: int) -> None:
