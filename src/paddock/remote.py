@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote
 
@@ -106,9 +105,10 @@ class RemotePaddock(Paddock):
             body = _body(code, options)
             async with self._open("POST", "/runs", body=body, params={"quiet": quiet}, headers=headers) as response:
                 async for each in httpx2.EventSource(response, max_event_size=EVENT_BYTES):
-                    if each.event == "started":
-                        run_id = json.loads(each.data)["run_id"]
-                    event = await run_by_size(each.data, _event, each.event, each.data)
+                    with self._unreadable_answers():
+                        if each.event == "started":
+                            run_id = str(json.loads(each.data)["run_id"])
+                        event = await run_by_size(each.data, _event, each.event, each.data)
                     if isinstance(event, Done):
                         run_id = None
                     if event is not None:
@@ -127,22 +127,27 @@ class RemotePaddock(Paddock):
                 await self._send("POST", f"/runs/{run_id}/cancel")
 
     async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
-        error = json.loads(await self._send("POST", "/check", body=_body(code, options)))["error"]
-        return None if error is None else RunError(**{**error, "hints": tuple(error["hints"])})
+        import msgspec
+
+        answer = await self._send("POST", "/check", body=_body(code, options))
+        with self._unreadable_answers():
+            return msgspec.convert(json.loads(answer)["error"], RunError | None)
 
     async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
         await self._send("POST", "/check", body=_body(code, options), params={"compile": False})
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
         found = await self.request("GET", "/tools", params={"server": list(servers), "limit": MAX_TOOLS})
-        return tuple(_tool(each) for each in found)
+        with self._unreadable_answers():
+            return tuple(_tool(each) for each in found)
 
     async def search_tools(
         self, query: str, *, tags: Collection[str] = (), servers: Iterable[str] = (), limit: int | None = 10
     ) -> tuple[Tool, ...]:
         params = {"query": query, "server": list(servers), "tag": list(tags), "limit": limit or MAX_TOOLS}
         found = await self.request("GET", "/tools", params=params)
-        return tuple(_tool(each) for each in found)
+        with self._unreadable_answers():
+            return tuple(_tool(each) for each in found)
 
     async def call_tool(
         self,
@@ -156,32 +161,35 @@ class RemotePaddock(Paddock):
             raise RequestError("context cannot be used with url: the server has its own")
         call = make_tool_call(name, arguments)
         body = f'{{"arguments":{call.arguments_json}}}'.encode()
-        answer = json.loads(await self._send("POST", f"/tools/{quote(call.tool, safe='')}/call", body=body))
-        return Answer(json.dumps(answer["value"]), answer["failed"])
+        sent = await self._send("POST", f"/tools/{quote(call.tool, safe='')}/call", body=body)
+        with self._unreadable_answers():
+            answer = json.loads(sent)
+            return Answer(json.dumps(answer["value"]), bool(answer["failed"]))
 
     async def tool_stubs(
         self, names: Iterable[str] | None = None, *, language: str = "python", whole: bool = True
     ) -> str:
         chosen = {} if names is None else {"name": name_list(names)}
         params = {"language": language, "whole": whole, **chosen}
-        return (await self._send("GET", "/tools/stubs", params=params)).decode()
+        return (await self._send("GET", "/tools/stubs", params=params)).decode(errors="replace")
 
     async def upstreams(self) -> Mapping[str, Health]:
+        import msgspec
+
         from paddock.tools.upstream import Health
 
-        known = {each.name for each in fields(Health)}
-        return {
-            each["name"]: Health(**{name: value for name, value in each.items() if name in known})
-            for each in await self.request("GET", "/servers")
-        }
+        found = await self.request("GET", "/servers")
+        with self._unreadable_answers():
+            return {str(each["name"]): msgspec.convert(each, Health) for each in found}
 
     @property
     def has_upstreams(self) -> bool:
         raise RequestError("has_upstreams cannot be used with url: await upstreams() instead")
 
     async def engine_problem(self, engine: str) -> str | None:
-        found = {each["name"]: each["problem"] for each in await self.request("GET", "/engines")}
-        return found.get(engine)
+        found = await self.request("GET", "/engines")
+        with self._unreadable_answers():
+            return next((each["problem"] for each in found if each["name"] == engine), None)
 
     @property
     def injection(self) -> Injection | None:
@@ -197,17 +205,20 @@ class RemotePaddock(Paddock):
         return {}
 
     async def read_artifact(self, ref: str) -> bytes:
-        found = (await self.request("GET", "/artifacts", params={"ref": ref}))["artifacts"]
+        answer = await self.request("GET", "/artifacts", params={"ref": ref})
+        with self._unreadable_answers():
+            found = [str(each["id"]) for each in answer["artifacts"]]
         if not found:
             raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists the artifacts of a run")
-        return await self._send("GET", f"/artifacts/{quote(found[0]['id'], safe='')}/content")
+        return await self._send("GET", f"/artifacts/{quote(found[0], safe='')}/content")
 
     async def request(
         self, method: str, path: str, *, body: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> Any:
         """Send any other request to the REST API, such as `request("GET", "/runs")`, and return the decoded answer."""
         answer = await self._send(method, path, body=None if body is None else _encode(body), params=params)
-        return json.loads(answer) if answer else None
+        with self._unreadable_answers():
+            return json.loads(answer) if answer else None
 
     async def aclose(self) -> None:
         self.close()
@@ -264,13 +275,21 @@ class RemotePaddock(Paddock):
             reason = str(problem) or type(problem).__name__
             raise Unreachable(f"{self._url} cannot be reached: {reason}; is `paddock serve` running there?") from None
 
+    @contextmanager
+    def _unreadable_answers(self) -> Iterator[None]:
+        """Turn errors about an answer that is not what this version expects into HostError."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+            raise HostError(f"{self._url} sent an answer that is not one of this version's REST API") from None
+
     def _raise_for(self, status: int, body: bytes) -> None:
         """Raise the error that the server answered with, if it did."""
         if status < 400:
             return
         try:
             problem = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             problem = None
         if not isinstance(problem, dict) or problem.get("detail") == "Not Found":
             where = f"{self._url}/v1 answered with status {status}, and is not the REST API of a Paddock server"
@@ -278,7 +297,8 @@ class RemotePaddock(Paddock):
         elif status == 401:
             reason = str(problem.get("detail")).partition("; send it")[0]
             problem["detail"] = f"{reason}; pass token=, or on the command line PADDOCK_TOKEN or --token"
-        _raise_problem({"status": status, **problem})
+        with self._unreadable_answers():
+            _raise_problem({**problem, "status": status})
 
 
 def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
@@ -319,12 +339,14 @@ def _encode(body: Mapping[str, Any]) -> bytes:
 
 
 def _event(name: str, data: str) -> Event | None:
+    import msgspec
+
     if name == "done":
         return Done(RunResult.from_json(data))
     values = json.loads(data)
     if name == "error":
         _raise_problem(values)
-    return _EVENTS[name](**values) if name in _EVENTS else None
+    return msgspec.convert(values, _EVENTS[name]) if name in _EVENTS else None
 
 
 def _tool(values: Mapping[str, Any]) -> Tool:

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from paddock import File, Limits, Paddock, PaddockError, RequestError, Unreachable
-from paddock.errors import Overloaded
+from paddock.errors import HostError, Overloaded
 from paddock.model.events import Output
 from paddock.store.runs import EVERYONE
 from tests.rest.conftest import REQUIRED, Rest, price, serve_rest
@@ -215,3 +215,53 @@ async def test_what_belongs_to_the_server_cannot_be_given_or_asked_for(remote: P
     for method in (remote.redact, remote.redact_json):
         with pytest.raises(RequestError, match="cannot be used with url"):
             method("x")
+
+
+def stream(*events: tuple[str, str]) -> bytes:
+    body = "".join(f"event: {name}\ndata: {data}\n\n" for name, data in events).encode()
+    return b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n" + body
+
+
+STARTED = ("started", '{"run_id": "r_1"}')
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        stream(("started", "{}")),
+        stream(("started", "[1]")),
+        stream(STARTED, ("output", '{"nope": 1}')),
+        stream(STARTED, ("output", '{"stream": "stdout", "text": 5}')),
+        stream(STARTED, ("output", "not JSON")),
+        stream(STARTED, ("error", "[]")),
+        stream(("done", "[]")),
+        stream(("done", '{"output": 1, "run_id": "r_1"}')),
+        stream(("done", "[" * 100_000)),
+        b'HTTP/1.1 429 X\r\nconnection: close\r\n\r\n{"error": "Overloaded", "envelope": [1]}',
+        b"HTTP/1.1 429 X\r\nconnection: close\r\n\r\n"
+        b'{"error": "Overloaded", "envelope": {"_meta": {"retry_after_seconds": "x"}}}',
+        b"HTTP/1.1 500 X\r\nconnection: close\r\n\r\n" + b"[" * 100_000,
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n5",
+    ],
+)
+async def test_an_answer_that_makes_no_sense_is_a_failure_of_the_host_that_sent_it(answer: bytes) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0] or 0))
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listener:
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        async with Paddock(url=url) as paddock:
+            with pytest.raises(HostError):
+                await paddock.run("1")
+            for ask in (
+                paddock.tools,
+                paddock.upstreams,
+                lambda: paddock.check("1"),
+                lambda: paddock.engine_problem("cpython"),
+            ):
+                with pytest.raises(HostError):
+                    await ask()

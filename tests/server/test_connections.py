@@ -112,3 +112,31 @@ async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatc
         async with asyncio.timeout(20):
             await ended.wait()
         writer.close()
+
+
+async def test_a_new_connection_is_refused_only_if_none_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.descriptors.limit", lambda: 64)  # 16 connections
+    entered, may_end = asyncio.Semaphore(0), asyncio.Event()
+
+    async def wait(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        entered.release()
+        await may_end.wait()
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async with at_a_port(wait, http=LimitedProtocol) as address, asyncio.timeout(20):  # type: ignore[arg-type]
+        port = int(address.rsplit(":")[-1].removesuffix("/mcp"))
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(30)]  # idle: the oldest give way
+        for _ in range(16):
+            opened.append(await asyncio.open_connection("127.0.0.1", port))
+            opened[-1][1].write(HEALTH)
+            await entered.acquire()
+        refused, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert b"Too many connections are open" in await refused.read()
+        may_end.set()
+        for reader, _ in opened[-16:]:
+            assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 204")
+        for _, each in [*opened, (refused, writer)]:
+            each.close()

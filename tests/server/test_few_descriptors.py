@@ -61,11 +61,9 @@ async def test_too_many_connections_are_survived_and_reported_in_few_lines(bare:
         async with Client(address) as client:
             assert await run(client) == 2
         for _ in range(600):
-            last = opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=10))
-        assert b"Too many connections are open" in last.makefile("rb").read()
-        opened.close()
+            opened.enter_context(socket.create_connection((found[1], int(found[2])), timeout=10))
         async with asyncio.timeout(30), Client(address) as client:
-            assert await run(client) == 2
+            assert await run(client) == 2  # although the others stay open: an idle one gives way
         process.terminate()
         assert process.stderr is not None
         said = process.stderr.read()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from paddock.model.artifacts import Artifact
+from paddock.model.artifacts import Artifact
 
 
 class Verdict(StrEnum):
@@ -70,9 +68,6 @@ class Usage:
     output_bytes: int = 0
 
 
-_LISTS = ("truncated", "logs", "outputs", "warnings", "network", "available_functions")
-
-
 @dataclass(frozen=True)
 class RunResult:
     """How one run ended. `output` is decoded from `output_json` on first access."""
@@ -110,23 +105,12 @@ class RunResult:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RunResult:
-        """The result whose JSON form is `text`."""
-        from paddock.model.artifacts import Artifact
+        """The result whose JSON form is `text`. Raises ValueError, KeyError or RecursionError if it is none."""
+        import msgspec
 
-        values = json.loads(text)
-        error, output = values["error"], values.pop("output")
-        return cls(
-            **{
-                **values,
-                "verdict": Verdict(values["verdict"]),
-                "usage": Usage(**values["usage"]),
-                "output_json": None if output is None else json.dumps(output),
-                "error": None if error is None else RunError(**{**error, "hints": tuple(error["hints"])}),
-                "calls": tuple(Call(**{**call, "warnings": tuple(call["warnings"])}) for call in values["calls"]),
-                "artifacts": tuple(Artifact(**artifact) for artifact in values["artifacts"]),
-                **{name: tuple(values[name]) for name in _LISTS},
-            }
-        )
+        values = msgspec.convert(json.loads(text), dict[str, Any])
+        output = values.pop("output")
+        return msgspec.convert({**values, "output_json": None if output is None else json.dumps(output)}, cls)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, with the keys of its JSON form."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import logging
 import math
 import time
@@ -37,17 +38,22 @@ log = logging.getLogger(__name__)
 
 
 class LimitedProtocol(H11Protocol):
-    """Refuses connections that would use more than a quarter of this process's descriptors; runs need the rest."""
+    """Lets connections use a quarter of this process's descriptors; runs need the rest.
+
+    If that many are open, those that have been idle longest are closed. If none is idle, a new one is refused.
+    """
 
     _warned_at = -math.inf
+    idle_since = 0.0
     _unread_timer: asyncio.TimerHandle | None = None  # set while the client does not read what was sent
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         limit = max(16, descriptors.limit() // 4)
         if len(self.connections) >= limit:
             self._warn(limit)
-            transport.write(FULL)
-            transport.close()
+            if not self._close_longest_idle(max(1, limit // 64)):  # several, because finding them takes time
+                transport.write(FULL)
+                transport.close()
         super().connection_made(transport)
         self._start_silence_timer()
 
@@ -75,6 +81,7 @@ class LimitedProtocol(H11Protocol):
         super().on_response_complete()
 
     def _start_silence_timer(self) -> None:
+        self.idle_since = time.monotonic()
         # uvicorn itself closes a connection that sends nothing after an answer, but a single byte prevents that.
         self._silence_timer = self.loop.call_later(SILENT_SECONDS, self._close_if_silent, self.cycle)
 
@@ -82,11 +89,25 @@ class LimitedProtocol(H11Protocol):
         if self.cycle is last_cycle:  # uvicorn creates a new `cycle` for each request, once its head has arrived
             self.transport.close()
 
+    def _close_longest_idle(self, number: int) -> bool:
+        """Close connections that have waited longest for a request, so that one client cannot keep all others out."""
+        idle = [each for each in self.connections if isinstance(each, LimitedProtocol) and each.is_idle]
+        for each in heapq.nsmallest(number, idle, key=lambda each: each.idle_since):
+            each.transport.abort()
+            self.connections.discard(each)  # now, not when the event loop notices
+        return bool(idle)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the connection waits for the head of a request."""
+        return self.cycle is None or self.cycle.response_complete
+
     def _warn(self, limit: int) -> None:
         if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS:
             LimitedProtocol._warned_at = time.monotonic()
             log.warning(
-                "%d connections are open, as many as the descriptors of this process allow; further ones get 503. "
+                "%d connections are open, as many as the descriptors of this process allow; idle ones are closed, and "
+                "further ones get 503. "
                 "Allow more descriptors (ulimit -n), or find the client that opens so many",
                 limit,
             )

@@ -27,6 +27,8 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 DISCOVERY = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
 FETCH_SECONDS = 5.0
 FETCH_BYTES = 1024 * 1024
+MAX_KEYS = 200
+"""How many published keys are read. Reading the thousands that fit into FETCH_BYTES would hold the event loop."""
 FRESH_SECONDS = 300.0
 """How long fetched keys are used without checking for newer ones."""
 RETRY_SECONDS = 10.0
@@ -117,7 +119,7 @@ class JwtIssuer:
         """Fetch the issuer's keys. If that fails, log it and keep the old ones."""
         try:
             published = (await self._get(await self._address()))["keys"]
-            keys = {each.key_id: each for each in map(_public_key, published) if each is not None}
+            keys = {each.key_id: each for each in map(_public_key, published[:MAX_KEYS]) if each is not None}
             if not keys:
                 raise ValueError("it publishes no usable public key")
         except (*_FAILURES, jwt.PyJWTError) as why:
