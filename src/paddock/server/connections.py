@@ -100,7 +100,7 @@ class LimitedProtocol(H11Protocol):
     @property
     def is_idle(self) -> bool:
         """Whether the connection waits for the head of a request."""
-        return self.cycle is None or self.cycle.response_complete
+        return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
 
     def _warn(self, limit: int) -> None:
         if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS:
