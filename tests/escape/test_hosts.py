@@ -179,7 +179,7 @@ with socket.socket(fileno=os.dup(control)) as end:
         try:
             socket.send_fds(end, [frame], [watch.fileno() for watch in heavy])
         except OSError as error:
-            if error.errno not in (errno.EAGAIN, errno.ETOOMANYREFS):
+            if error.errno not in (errno.EAGAIN, errno.EPERM, errno.ETOOMANYREFS):  # refused from Linux 6.16 on
                 raise
         for watch in heavy:
             watch.close()
