@@ -89,7 +89,7 @@ async def test_a_wrong_request_raises_the_same_error(
         ("'\\ud800'", {}),
         ("\ud800", {}),
         ("raise ValueError('\\ud800')", {}),
-        ("print('\\x0b\\x0c\\x1c\\x85\\u2028\\r\\n')", {}),
+        ("print('\\x0b\\x0c\\x1c\\x85\\u2028\\r\\n', end='')", {}),  # one write, which is one event
         ("x = []\nfor i in range(500):\n    x = [x]\nx", {}),
         ("'ä' * 400_000", {"limits": {"output_bytes": 10_000_000}}),
         ("[open(f['path']).read() + f['element_id'] for f in files]", {"files": [File("", b"a", "", "id 1")] * 3}),
