@@ -116,8 +116,11 @@ async def test_a_preload_that_fails_is_told_and_harms_no_bare_guest(module: Call
 async def test_a_warm_zygote_that_dies_takes_its_own_guests_alone_and_is_replaced() -> None:
     async with jail(config()) as guests:
         bare, warm = await guests.take("bare"), await guests.take("warm")
-        os.kill(zygote_of(warm.pid), signal.SIGKILL)
-        await until(lambda: not Path(f"/proc/{warm.pid}").exists())
+        zygote = zygote_of(warm.pid)
+        guests_of_it = Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()
+        assert str(warm.pid) in guests_of_it
+        os.kill(zygote, signal.SIGKILL)
+        await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in guests_of_it))
         await until(lambda: not warm.is_waiting())
         with pytest.raises(LookupError):
             warm.report()
