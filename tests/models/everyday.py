@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from tests.models.cases import execute, js, r3, r4, r5, run, ts
 
-FILES_1 = [
+_SALES_CSV = [
     {"file_name": "sales.csv", "content": "region;amount;day\nNorth;1.200,50;03/01/2026\nSouth;n/a;2026-01-04\n"}
 ]
-FILES_2 = [
+_APP_LOG = [
     {"file_name": "app.log", "content": "2026-01-01 10:00:00 INFO start\n2026-01-01 10:00:05 ERROR boom\nbad line\n"}
 ]
-FILES_3 = [
+_INV_XML = [
     {"file_name": "inv.xml", "content": "<inv><item id='1'><price>9</price></item><item id='2'/></inv>"},
     {"file_name": "conf.ini", "content": "[db]\nhost=localhost\n"},
 ]
-FILES_4 = [
+_SENSORS_CSV = [
     {
         "file_name": "sensors.csv",
         "content": "ts,device,temp\n2026-01-01T00:00:00,a,20.5\n2026-01-01T01:00:00,b,\n2026-01-01T02:00:00,a,err\n",
@@ -25,7 +25,7 @@ FILES_4 = [
         "content": '{"users": [{"id": 1, "profile": {"email": "a@b.c"}}, {"id": 2, "profile": null}]}',
     },
 ]
-FILES_5 = [
+_EMPLOYEES_CSV = [
     {
         "file_name": "employees.csv",
         "content": 'name,dept,salary,start\nAda,eng,"100,000",2020-01-15\nBob,ops,80000,15.03.2021\nEve,eng,,2022-07-01\n',
@@ -38,21 +38,21 @@ EVERYDAY = {
         3,
         "could not convert string to float:",
         "write pd.to_numeric(df['amount'].str.replace('.'",
-        files=FILES_1,
+        files=_SALES_CSV,
     ),
     "dates in two formats": run(
         "import pandas as pd\ndf = pd.read_csv('/files/sales.csv', sep=';')\ndf['day'] = pd.to_datetime(df['day'], format='%Y-%m-%d')\nreturn df.to_dict('records')",
         3,
         "match format",
         "The format of '03/01/2026' is '%d/%m/%Y' or '%",
-        files=FILES_1,
+        files=_SALES_CSV,
     ),
     "a wrong delimiter": run(
         "import csv\nwith open('/files/sales.csv') as f:\n    rows = list(csv.DictReader(f))\ntotal = sum(float(r['amount']) for r in rows)\nreturn total",
         4,
         "'amount'",
         "The only column is 'region;amount;day': read t",
-        files=FILES_1,
+        files=_SALES_CSV,
     ),
     "an answer that is decoded": execute(
         "import json\nr = await call_tool('crm.list_orders', {})\ndata = json.loads(r)\nreturn data[0]['id']",
@@ -149,14 +149,14 @@ EVERYDAY = {
         5,
         "'NoneType' object has no attribute 'gr",
         "The pattern does not match, so it gave None.",
-        files=FILES_2,
+        files=_APP_LOG,
     ),
     "a count without a start": run(
         "lines = open('/files/app.log').readlines()\ncounts = {}\nfor line in lines:\n    level = line.split(' ')[2]\n    counts[level] = counts.get(level) + 1\nreturn counts",
         5,
         "unsupported operand type(s) for +:",
         "`get` gives None for a key that is missing: pa",
-        files=FILES_2,
+        files=_APP_LOG,
     ),
     "a global counter": execute(
         "total = 0\ndef add(n):\n    total += n\nfor i in range(3):\n    add(i)\nreturn total",
@@ -175,21 +175,21 @@ EVERYDAY = {
         3,
         "'NoneType' object has no attribute 'te",
         "`i.find('price')` is None: check what gave it ",
-        files=FILES_3,
+        files=_INV_XML,
     ),
     "a missing section": run(
         "import configparser\nc = configparser.ConfigParser()\nc.read('/files/conf.ini')\nreturn c['database']['host']",
         4,
         "'database'",
         "The keys are: db.",
-        files=FILES_3,
+        files=_INV_XML,
     ),
     "a loop without items": run(
         "from pathlib import Path\nfor p in Path('/files').glob('*.txt'):\n    last = p\nreturn last.name",
         4,
         "name 'last' is not defined",
         "`last` is assigned on line 3, which did not ru",
-        files=FILES_3,
+        files=_INV_XML,
     ),
     "a currency after the number": execute(
         "s = 'total: 12,50 EUR'\nreturn float(s.split(': ')[1])",
@@ -220,14 +220,14 @@ EVERYDAY = {
         5,
         "string indices must be integers, not",
         "It is text. Looping over a dict gives its keys",
-        files=FILES_4,
+        files=_SENSORS_CSV,
     ),
     "a missing label": run(
         "import pandas as pd\ndf = pd.read_csv('/files/sensors.csv')\ndf = df.set_index('ts')\nreturn df.loc['2026-01-02'].to_dict()",
         4,
         "'2026-01-02'",
         "No row or column has this label. Labels are: 20",
-        files=FILES_4,
+        files=_SENSORS_CSV,
     ),
     "the items of an answer": execute(
         "result = await list_orders({'limit': 5})\nreturn [r['total'] for r in result]",
@@ -246,14 +246,14 @@ EVERYDAY = {
         3,
         "dtype 'str' does not support operation",
         "A column has text: pass numeric_only=True",
-        files=FILES_5,
+        files=_EMPLOYEES_CSV,
     ),
     "an index of a reader": run(
         "import csv\nrows = csv.DictReader(open('/files/employees.csv'))\nfirst = rows[0]\nreturn first",
         3,
         "'DictReader' object is not subscriptab",
         "Make a list first: list(x).",
-        files=FILES_5,
+        files=_EMPLOYEES_CSV,
     ),
     "a property that is missing": js(
         "const {result} = await callTool('crm', 'list_orders', {limit: 3});\nreturn result.map(o => o.customer.name);",
@@ -266,7 +266,7 @@ EVERYDAY = {
         2,
         "fs.readFileSync(...).split is not a fu",
         "Only strings have `split`, and `fs.readFileSyn",
-        files=FILES_1,
+        files=_SALES_CSV,
     ),
     "a missing part of a line": r5(
         "function parse(line) {\n  const [a, b] = line.split(',');\n  return a.trim() + b.trim();\n}\nreturn ['1,2', '3'].map(parse);",

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from tests.models.cases import js, r2, ts
 
-_FILES_1 = [
+_PRODUCTS_JSON = [
     {
         "file_name": "products.json",
         "content": '{"data": [{"id": "p1", "name": "Lamp", "dims": {"w": 3, "h": 4}, "price": "19.90"}, {"id": "p2", "name": "Desk", "price": 120}]}',
     }
 ]
-_FILES_2 = [
+_TICKETS_JSON = [
     {
         "file_name": "tickets.json",
         "content": '{"tickets": [{"id": 7, "assignee": {"login": "ann"}, "labels": [{"name": "bug"}]}, {"id": 8, "assignee": null, "labels": []}], "next": null}',
     }
 ]
-_FILES_3 = [{"file_name": "app.log", "content": "INFO start\nERROR db down\nWARN slow\n"}]
+_APP_LOG = [{"file_name": "app.log", "content": "INFO start\nERROR db down\nWARN slow\n"}]
 
 KINDS = {
     "cannot convert BigInt to number": js(
@@ -98,14 +98,14 @@ KINDS = {
         2,
         "d.map is not a function",
         "`d` is an object with the keys data (an array): write `d.dat",
-        files=_FILES_1,
+        files=_PRODUCTS_JSON,
     ),
     "total.toFixed is not a function": js(
         "const d = JSON.parse(await readFile('/files/products.json'));\nconst total = d.data.reduce((s, p) => s + p.price, 0);\nreturn total.toFixed(2);",
         3,
         "total.toFixed is not a function",
         "`total` is '019.90120': an item is text, and `+` joined it. ",
-        files=_FILES_1,
+        files=_PRODUCTS_JSON,
     ),
     "Cannot read properties of undefined (rea": ts(
         "interface U { name: string }\nconst us: U[] = [{ name: 'x' }];\nconst names = us.map(u => u.nmae.toUpperCase());\nreturn names;",
@@ -124,14 +124,14 @@ KINDS = {
         2,
         "cannot read property 'toUpperCase' of un",
         "`t.tickets[0].labels` is an array of 1 objects with the keys",
-        files=_FILES_2,
+        files=_TICKETS_JSON,
     ),
     "text.map is not a function": js(
         "const text = await readFile('/files/app.log');\nreturn text.map(l => l.split(' ')[0]);",
         2,
         "text.map is not a function",
         "write `text.split('",
-        files=_FILES_3,
+        files=_APP_LOG,
     ),
     "cannot read property 'map' of undefined": js(
         "let a = await callTool('crm', 'list_orders', {});\na = a;\nreturn a.reslt.map(x => x);",

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from tests.models.cases import execute, run
 
-_FILES_1 = [{"file_name": "app.log", "content": "INFO start\nERROR db down\nWARN slow\n"}]
-_FILES_2 = [{"file_name": "latin.csv", "content": "name;ort\nJosé;München\n"}]
-_FILES_3 = [
+_APP_LOG = [{"file_name": "app.log", "content": "INFO start\nERROR db down\nWARN slow\n"}]
+_LATIN_CSV = [{"file_name": "latin.csv", "content": "name;ort\nJosé;München\n"}]
+_WEATHER_JSON = [
     {
         "file_name": "weather.json",
         "content": '{"city": "Bern", "daily": {"temp": [3, 5, null], "rain": [0.1, 0, 2]}, "alerts": []}',
     }
 ]
-_FILES_4 = [{"file_name": "log.txt", "content": "2026-01-01T10:00:00 GET /a 200\n2026-01-01T10:00:05 POST /b 500\n\n"}]
-_FILES_5 = [{"file_name": "notes.txt", "content": "k1=v1\nk2=v2\nbroken\n"}]
+_LOG_TXT = [{"file_name": "log.txt", "content": "2026-01-01T10:00:00 GET /a 200\n2026-01-01T10:00:05 POST /b 500\n\n"}]
+_NOTES_TXT = [{"file_name": "notes.txt", "content": "k1=v1\nk2=v2\nbroken\n"}]
 
 PLAIN = {
     "File is not a zip file": run(
@@ -58,7 +58,7 @@ PLAIN = {
         3,
         "'>=' not supported between instances of ",
         "The arguments do not fit most_common(n): check their types a",
-        files=_FILES_1,
+        files=_APP_LOG,
     ),
     "'int' object is not iterable": run(
         "import heapq\nh = [3, 1]\nheapq.heapify(h)\nreturn heapq.nlargest(h, 2)",
@@ -95,14 +95,14 @@ PLAIN = {
         3,
         "'ascii' codec can't decode byte 0xc3 in ",
         "Open it with encoding='utf-8'.",
-        files=_FILES_2,
+        files=_LATIN_CSV,
     ),
     "Expecting value: line 1 column 1 (char 0": run(
         "import json\nw = json.loads('/files/weather.json')\nreturn w['city']",
         2,
         "Expecting value: line 1 column 1 (char 0",
         "That is a path: json.load(open(path)) reads the file.",
-        files=_FILES_3,
+        files=_WEATHER_JSON,
     ),
     "'Lock' object does not support the conte": execute(
         "import asyncio\nlock = asyncio.Lock()\nwith lock:\n    return 1",
@@ -121,14 +121,14 @@ PLAIN = {
         3,
         "not enough values to unpack (expected 4,",
         "A line is empty or shorter: skip it, as in `if not line.stri",
-        files=_FILES_4,
+        files=_LOG_TXT,
     ),
     "not enough values to unpack (expected 2,": run(
         "pairs = {}\nfor line in open('/files/notes.txt'):\n    k, v = line.strip().split('=')\n    pairs[k] = v\nreturn pairs",
         3,
         "not enough values to unpack (expected 2,",
         "A text lacks the separator: skip those, as in `if '=' in lin",
-        files=_FILES_5,
+        files=_NOTES_TXT,
     ),
     "badly formed hexadecimal UUID string": run(
         "import uuid\nreturn uuid.UUID('1234')",

@@ -109,7 +109,7 @@ class MontyEngine:
         return WorkerPool(self._config, self._config.monty.min_workers, self._config.monty.max_workers)
 
 
-def _import(name: str) -> str:
+def _import_statement(name: str) -> str:
     return "from pathlib import Path" if name == "Path" else f"import {name}"
 
 
@@ -220,7 +220,7 @@ class MontyExecution:
         """Define the inputs, passed as JSON text because that is fastest, and the functions if the script names one."""
         code = self._plan.code
         texts = {f"__paddock_{name}": text for name, text in self._plan.inputs_json.items()}
-        parts = [_import(name) for name in STANDARD_NAMES if name in code and name not in self._plan.tools]
+        parts = [_import_statement(name) for name in STANDARD_NAMES if name in code and name not in self._plan.tools]
         parts += ["from json import loads as __paddock_loads"] if texts else []
         parts += [f"{name.removeprefix('__paddock_')} = __paddock_loads({name})" for name in texts]
         linked = [name for name in self._plan.tools if name not in BRIDGE_NAMES and name in code]

@@ -241,7 +241,7 @@ class _Guard:
                     return  # nobody waits for an answer
                 size = sum(len(message.get("body", b"")) for message in body)
                 arguments = None
-                if size > large_calls.LARGE_BYTES and scope["path"] == MCP_PATH:
+                if size > LARGE and scope["path"] == MCP_PATH:
                     async with memory.turn:
                         arguments = await _take_arguments(body[0])
                 known = Received(identity, caller, size, memory, asyncio.Event(), arguments)
@@ -380,8 +380,8 @@ async def _take_arguments(message: Message) -> dict[str, Any] | None:
         message["body"], arguments = await asyncio.to_thread(large_calls.take_arguments, message["body"])
     except large_calls.Unreadable as problem:
         raise _Refused(400, f"The request cannot be read: {problem}") from None
-    if len(message["body"]) > large_calls.REST_BYTES:
-        limit = f"{large_calls.REST_BYTES >> 20} MB"
+    if len(message["body"]) > large_calls.REMAINING_BYTES:
+        limit = f"{large_calls.REMAINING_BYTES >> 20} MB"
         raise _Refused(413, f"The request without the arguments of a tool call is larger than {limit}: send less")
     return arguments
 

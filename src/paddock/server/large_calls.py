@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-LARGE_BYTES = 128 * 1024
-"""A larger message is parsed in a thread first."""
-REST_BYTES = 1024 * 1024
+REMAINING_BYTES = 1024 * 1024
 """The largest message without the arguments of its tool call. The SDK parses it, and some of its parts again."""
 
 

@@ -156,8 +156,8 @@
     wrapped(code) {
       isCompiling = true;
       const source = wrap.unfence(code);
-      const { text, inserted, body } = wrap.wrap(source);
-      enclosed = body === undefined ? undefined : text;
+      const { text, inserted, isWhole } = wrap.wrap(source);
+      enclosed = isWhole ? text : undefined;
       errors.begin(source, inserted);
       return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
     },

@@ -212,7 +212,8 @@
     return {};
   }
 
-  // `values` as the host shows them; and the `holder` that lacks a member `name`, with its `keys`. Only what agrees with the error.
+  // Returns what agrees with the error: `values` as the host shows them, and the `holder` that lacks a member `name`,
+  // with its `keys`.
   function find({ line, message }, source, reads, global) {
     if (line === undefined || source.length > MAX_SOURCE || source.includes('Proxy')) return {};
     const text = statementAt(source, line);

@@ -144,8 +144,8 @@
   }
 
   // Returns the text to compile, in which one line precedes the script, and the position where `length` characters were
-  // inserted into the script. `body` is what the function in it encloses, if that is the whole script. `names` are
-  // variables of the script: the parameters, after a function that takes `readers`, of an enclosing function.
+  // inserted into the script. `isWhole` says that the text has the whole script. `names` are variables of the script:
+  // the parameters, after a function that takes `readers`, of an enclosing function.
   function wrap(code, names = []) {
     const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
     const { text: masked, surplus, deep } = mask(source);
@@ -160,13 +160,13 @@
       return { text: `\n${before}${source[surplus]}`, inserted: NO_INSERT };
     }
     const span = masked === undefined ? undefined : lastExpression(source, masked);
-    if (span === undefined) return { text: head + source + TAIL, inserted: NO_INSERT, body: source };
+    if (span === undefined) return { text: head + source + TAIL, inserted: NO_INSERT, isWhole: true };
     // `return` is on the expression's own line, because QuickJS reports that line for parts of the expression.
     const before = source.slice(0, span.start);
     const body = `${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}`;
     const lines = before.split(LINE_BREAK);
     const inserted = { line: lines.length, column: lines.at(-1).length, length: RETURN.length };
-    return { text: head + body + TAIL, body, inserted };
+    return { text: head + body + TAIL, inserted, isWhole: true };
   }
 
   // The script without a byte order mark and without a markdown fence around it. Lines keep their numbers.
