@@ -163,6 +163,27 @@ except OSError:
     pass
 (await run_beside({}))["result"]
 """
+# A page of a file that one byte in a socket or pipe refers to stays when the file is emptied.
+PAGES_IN_SOCKETS = """
+import os, shutil, socket
+def kept_pages(target):
+    os.set_blocking(target, False)
+    pages = 0
+    with open("/tmp/file", "wb+") as file:
+        while pages < 1000:
+            os.pwrite(file.fileno(), bytes(8192), 0)
+            try:
+                os.sendfile(target, file.fileno(), 4095, 2)
+            except OSError:
+                return pages
+            pages += 2
+            os.truncate(file.fileno(), 0)
+one, other = socket.socketpair()
+reader, writer = os.pipe()
+found = kept_pages(one.fileno()), kept_pages(writer)
+shutil.copyfile("/tmp/file", "/tmp/copy")
+found
+"""
 SCRIPTS = {
     "page tables": f"{PAGE_TABLES}touch(256)",
     "page tables of children": PAGE_TABLES_OF_CHILDREN,
@@ -173,6 +194,7 @@ SCRIPTS = {
     "shared memory": SHARED_MEMORY,
     "copied mappings": COPIED_MAPPINGS,
     "sent descriptors": SENT_DESCRIPTORS,
+    "pages in sockets": PAGES_IN_SOCKETS,
 }
 
 

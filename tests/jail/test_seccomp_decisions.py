@@ -13,7 +13,9 @@ from paddock.jail.walls.syscalls import NUMBERS
 from tests.jail.bpf_interpreter import interpret
 
 MACHINES = tuple(NUMBERS)
-EPERM, ENOSYS, ENOTSUP = (ERROR | number for number in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP))
+EPERM, ENOSYS, ENOTSUP, EINVAL = (
+    ERROR | number for number in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+)
 POLICIES = [
     *(Policy(processes=processes, sockets=sockets) for processes in (True, False) for sockets in ("none", "unix")),
     Policy(processes=False, execute=True),
@@ -138,6 +140,8 @@ CASES: list[Case] = [
     *((policy, "mmap", (0, 4096, 3, 0x21), EPERM) for policy in (UNCOUNTED, CONFINED)),
     *((policy, "mmap", (0, 4096, 3, kind), ALLOW) for policy in (UNCOUNTED, CONFINED) for kind in (0x01, 0x22)),
     *((policy, "mmap", (0, 4096, 3, 0x4_0022), EPERM) for policy in (NORMAL, UNCOUNTED, CONFINED)),  # huge pages
+    (NORMAL, "sendfile", (), ALLOW),
+    *((policy, "sendfile", (), EINVAL) for policy in (UNCOUNTED, CONFINED)),
     (UNCOUNTED, "socketpair", (1, 0x80801, 0), ALLOW),
     (NORMAL, "socketpair", (1, 5, 0), ALLOW),
     *((policy, "socketpair", (1, 5, 0), EPERM) for policy in (UNCOUNTED, CONFINED)),  # SOCK_SEQPACKET

@@ -59,6 +59,7 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
         "shared memory": ["ok", ["refused", "refused"], None],
         "copied mappings": ["out_of_memory", None, "MemoryError"],
         "sent descriptors": ["ok", 2, None],
+        "pages in sockets": ["ok", [0, 0], None],
     }
     assert (verdict, 0 < unread_bytes < 1.4 * LIMIT_BYTES) == ("ok", True)
 
@@ -93,6 +94,7 @@ def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: P
     assert told["sessions"] == ["ok", False, None]
     assert told["sent descriptors"] == ["ok", 2, None]
     assert told["shared memory"] == ["ok", ["made", "made"], None]  # it is counted
+    assert min(told["pages in sockets"][1]) > 0
 
 
 @needs_root

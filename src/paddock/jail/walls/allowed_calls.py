@@ -50,7 +50,7 @@ ALWAYS = _names("""
     stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
     unlink unlinkat umask truncate ftruncate fsync fdatasync sync_file_range fadvise64 readahead
-    statfs fstatfs sendfile copy_file_range pipe pipe2
+    statfs fstatfs copy_file_range pipe pipe2
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
     mmap munmap mprotect mremap madvise msync mincore brk mlock mlock2 munlock munlockall mseal map_shadow_stack
@@ -74,6 +74,9 @@ UNLESS_CONFINED = _names("""
 """)
 
 MEMFDS = _names("memfd_create")
+# It puts pages of a file into a pipe or socket, not bytes: one byte there keeps a page, or 2 MB of them, that no process
+# maps, even if the file is gone.
+SENDFILE = _names("sendfile")
 CLOCKS = _names("clock_gettime clock_getres clock_nanosleep timer_create")
 PROCESSES = _names("fork vfork execve execveat setsid setpgid")
 EXECUTE = _names("execve execveat")
@@ -97,6 +100,8 @@ def refusal(name: str | None) -> int:
         return errno.ENOSYS
     if name in NO_LOCK:
         return errno.ENOLCK
+    if name in SENDFILE:
+        return errno.EINVAL  # libuv reads and writes instead only on this error
     return errno.EOPNOTSUPP if name in UNSUPPORTED else errno.EPERM
 
 
@@ -242,6 +247,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
     calls["mmap"] = none_of_bits(3, MAP_HUGETLB)
     if policy.confined or not policy.counted:
         calls["mmap"] = every(calls["mmap"], when(any_of_bits(3, MAP_ANONYMOUS), none_of_bits(3, MAP_SHARED)))
+    else:
+        calls |= dict.fromkeys(SENDFILE, allowed)
     calls["fallocate"] = one_of(1, *FALLOCATE)
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if policy.confined or not policy.own_pids:
