@@ -60,6 +60,22 @@ async def test_the_bytes_that_a_run_reads_are_limited() -> None:
     )
 
 
+async def test_a_run_that_has_read_enough_is_refused_without_reading() -> None:
+    class Counting(MemoryArtifacts):
+        reads = 0
+
+        async def read(self, ref: str) -> tuple[artifacts.Artifact, bytes] | None:
+            self.reads += 1
+            return await super().read(ref)
+
+    store = Counting()
+    await store.create("a.bin", "application/octet-stream", bytes(artifacts.READ_BYTES))
+    kept = RunArtifacts(store)
+    answers = [await kept.answer(ArtifactCall(number, "read", "a.bin")) for number in range(9)]
+    assert [answer.content is not None for answer in answers] == [True] + [False] * 8
+    assert store.reads == 2
+
+
 def test_host_and_guest_have_the_same_size_limit_for_artifacts() -> None:
     assert wire.ARTIFACT_BYTES == artifacts.ARTIFACT_BYTES
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 AFTER_SCRIPT = 1 << 32
 """The first call id for artifacts that tools return. Scripts use lower ids, so their artifacts are listed first."""
+_READ_ENOUGH = f"one run may read {format_bytes(READ_BYTES)} of artifacts; keep what was read in a variable"
 _log = logging.getLogger(__name__)
 
 
@@ -120,6 +121,8 @@ class RunArtifacts:
         return (await self.answer(call)).values
 
     async def _read(self, ref: str) -> ArtifactAnswer:
+        if self._reads_left < 0:  # refused without reading: a script can ask thousands of times
+            return _failed(_READ_ENOUGH)
         try:
             stored = await self._store.read(ref)
         except PaddockError as fault:
@@ -129,9 +132,7 @@ class RunArtifacts:
         artifact, content = stored
         self._reads_left -= len(content)
         if self._reads_left < 0:
-            return _failed(
-                f"one run may read {format_bytes(READ_BYTES)} of artifacts; keep what was read in a variable"
-            )
+            return _failed(_READ_ENOUGH)
         values = {"success": True, **_metadata(artifact)}
         return ArtifactAnswer(values, content, is_text=is_text(artifact.mime_type, content))
 

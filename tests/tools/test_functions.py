@@ -117,6 +117,19 @@ async def test_a_function_gets_values_of_its_annotated_types() -> None:
 
 
 @pytest.mark.parametrize(
+    ("count", "said"),
+    [(2, "2 validation errors for list"), (1_000, "1,000 values in 'numbers' do not have the annotated type")],
+)
+async def test_an_error_does_not_list_every_value_of_a_wrong_type(count: int, said: str) -> None:
+    def total(numbers: list[int]) -> int:
+        return sum(numbers)
+
+    with pytest.raises(ValueError, match=said) as caught:
+        await tool(total).call({"numbers": [9e307] * count})  # of the schema's type, but too large for an int
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
     ("said", "hints"), [(Hints(read_only=True), Hints(read_only=True)), ("anything", Hints()), (None, Hints())]
 )
 def test_a_function_may_declare_hints(said: object, hints: Hints) -> None:

@@ -23,6 +23,8 @@ from paddock.planning.plan import BRIDGE_NAMES
 Function = Callable[..., Any]
 RESERVED = frozenset({*BRIDGE_NAMES, "files"})
 """Names that are defined in every script."""
+LISTED_ERRORS = 20
+"""How many wrong values of one argument the error of a call lists."""
 # The usual styles of docstrings describe a parameter as `name: text`, `name (type): text` or `:param type name: text`.
 _SECTION = re.compile(r"^\s*(args|arguments|parameters|params)\s*:?\s*$", re.IGNORECASE)
 _OTHER_SECTION = re.compile(r"^\s*(returns?|raises|yields?|examples?|notes?)\s*:?\s*$", re.IGNORECASE)
@@ -160,11 +162,22 @@ class _Parameters:
 
     def values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as annotated: a dataclass parameter gets an instance, not a dict."""
-        adapters = self._adapters
-        return {
-            name: value if (adapter := adapters.get(name)) is None else adapter.validate_python(value)
-            for name, value in arguments.items()
-        }
+        return {name: _converted(name, value, self._adapters.get(name)) for name, value in arguments.items()}
+
+
+def _converted(name: str, value: Any, adapter: Any) -> Any:
+    if adapter is None:
+        return value
+    from pydantic import ValidationError
+
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as problem:
+        count = problem.error_count()
+        if count <= LISTED_ERRORS:
+            raise
+    # The text of a million errors takes seconds and hundreds of megabytes.
+    raise ValueError(f"{count:,} values in '{name}' do not have the annotated type")
 
 
 def _output_schema(function: Function) -> dict[str, Any] | None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PREVIEW_CHARACTERS = 200
 SENTENCE_CHARACTERS = 200
-_ENTRY = re.compile(r'^  File "(.*?)", line \d+.*\n    (.*)$', re.MULTILINE)
+_ENTRY = re.compile(r'^  File "([^"\n]*+)", line \d++.*+\n    (.*)$', re.MULTILINE)  # possessive: linear on any text
 """An entry of a Python traceback: its file and the line of source."""
 
 

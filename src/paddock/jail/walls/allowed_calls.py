@@ -74,8 +74,8 @@ UNLESS_CONFINED = _names("""
 """)
 
 MEMFDS = _names("memfd_create")
-# It puts pages of a file into a pipe or socket, not bytes: one byte there keeps a page, or 2 MB of them, that no process
-# maps, even if the file is gone.
+# It puts pages of a file into a pipe or socket, not bytes. One byte there keeps a page, or 2 MB of them, that no
+# process maps, even if the file is gone.
 SENDFILE = _names("sendfile")
 CLOCKS = _names("clock_gettime clock_getres clock_nanosleep timer_create")
 PROCESSES = _names("fork vfork execve execveat setsid setpgid")
