@@ -105,7 +105,7 @@ async def test_an_answer_in_tiny_chunks_does_not_block_the_loop(
     slow.touch()
     watch(slow)
     await failure(standing, tool, timeout_seconds=2)
-    assert slow.read_text() == ""
+    assert len(slow.read_text().splitlines()) <= 1  # a full garbage collection; without a pause there are ten
     assert await answers(standing)
 
 

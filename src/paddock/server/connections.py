@@ -84,7 +84,7 @@ class LimitedProtocol(H11Protocol):
                 self.transport.resume_reading()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        limit = max(16, descriptors.limit() // 4)
+        limit = descriptors.max_connections()
         if len(self.connections) >= limit:
             self._warn(limit)
             if not self._close_longest_idle(max(1, limit // 64)):  # several, because finding them takes time

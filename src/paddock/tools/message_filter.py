@@ -42,7 +42,7 @@ CONTENT = "paddock/content"
 """Where `clean` puts the content of an answer. The SDK would check and copy each block of it on the event loop."""
 MAX_PER_SECOND = 5000
 """Limit for a server's notifications and requests. Its answers are not counted."""
-BURST_SECONDS = 0.25
+BURST_SECONDS = 0.1
 """How much is read at once: what the limit allows in this time."""
 
 
