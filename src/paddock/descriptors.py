@@ -14,6 +14,11 @@ def limit() -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
+def max_connections() -> int:
+    """How many connections a server may have open. Runs need the other descriptors."""
+    return max(16, limit() // 4)
+
+
 def raise_limit() -> None:
     """Raise the soft limit of this process to the hard one. Child processes should get `original_limit` instead."""
     import resource

@@ -18,6 +18,7 @@ from paddock.server.rest.runs import Events
 from paddock.store.principals import PrincipalData
 from paddock.store.runs import EVERYONE
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
+from tests.server.test_access import bearer
 from tests.tools.upstreams import TOKEN, bare_config, hostile, plain
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -231,6 +232,16 @@ async def test_only_operators_see_how_an_upstream_is_reached() -> None:
             response = await rest.http.get("/servers", headers={"Authorization": f"Bearer {token}"})
             shown[role] = response.json()[0]["endpoint"]
         assert (shown["user"], "plain.py" in shown["operator"]) == ("", True)
+
+
+async def test_only_operators_see_where_a_store_that_failed_is() -> None:
+    async with serve_rest() as rest:  # where only callers without a token are operators
+        assert (await rest.http.post("/runs", json={"code": "1"})).status_code == 200
+        path = rest.services.store.path
+        path.rename(path.with_name("elsewhere.db"))
+        shown = [(await rest.http.get(f"{rest.url}/readyz", headers=who)).text for who in (bearer("anybody"), {})]
+        path.with_name("elsewhere.db").rename(path)
+    assert [("was removed" in each, str(path.parent) in each) for each in shown] == [(True, False), (True, True)]
 
 
 async def test_an_artifact_whose_bytes_are_gone_is_an_error_and_not_half_an_answer(rest: Rest) -> None:

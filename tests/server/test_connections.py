@@ -90,6 +90,28 @@ async def test_one_principal_cannot_open_all_sessions() -> None:
     assert [each.status_code for each in (*begun, again)] == [200] * 6 + [503, 200, 200]
 
 
+async def test_one_principal_cannot_hold_all_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.descriptors.limit", lambda: 64)  # 16 connections, 12 of them for one principal
+    half = b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nAuthorization: Bearer %s\r\n\r\n"
+    async with open_services(REQUIRED) as services:
+        ann, bob = [(await services.store.tokens.add(name))[1].encode() for name in ("ann", "bob")]
+        app = make_app(make_server(services), services)
+        async with at_a_port(app, http=LimitedProtocol) as address, asyncio.timeout(20):
+            port = int(address.rsplit(":")[-1].removesuffix("/mcp"))
+            opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(13)]
+            for _, writer in opened:
+                writer.write(half % ann)
+            first = [asyncio.ensure_future(reader.readline()) for reader, _ in opened]
+            done, waiting = await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+            assert [each.result()[:12] for each in done] == [b"HTTP/1.1 429"]
+            async with httpx.AsyncClient() as http:
+                other = await http.get(address.replace("/mcp", "/v1/runs"), headers=bearer(bob.decode()))
+            assert other.status_code == 200
+            for _, writer in opened:
+                writer.close()
+            await asyncio.wait(waiting)
+
+
 async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "UNREAD_SECONDS", 0.3)
     ended = asyncio.Event()

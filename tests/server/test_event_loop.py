@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -106,6 +107,15 @@ def test_a_large_mcp_message_does_not_block_the_loop(watched: Watched, case: str
     assert (response.status_code, watched.slow()) == (status, []), response.text[:500]
     if case == "inputs":
         assert "500000" in response.text
+
+
+def test_a_body_in_tiny_chunks_does_not_block_the_loop(watched: Watched) -> None:
+    url = watched.http.base_url
+    head = b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection((url.host, url.port), timeout=60) as connection:
+        connection.sendall(head + b"1\r\n \r\n" * 100_000 + b'd\r\n{"code": "7"}\r\n0\r\n\r\n')
+        status = connection.makefile("rb").readline()
+    assert (status, watched.slow()) == (b"HTTP/1.1 200 OK\r\n", [])
 
 
 def test_a_run_after_all_of_that_is_served(watched: Watched) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from mcp import Client
 
 from paddock import Config
 from paddock.model.request import LOCAL
+from paddock.server import sessions as sessions_module
 from paddock.server.mcp import make_server
 from paddock.server.sessions import CONNECTION, MAX_SESSIONS, Sessions
+from paddock.store.tokens import UNVERIFIED_PREFIX
 from tests.server.shared_services import open_services
 from tests.store.working import session_row
 from tests.tools.upstreams import plain
@@ -65,3 +68,14 @@ async def test_the_store_has_the_last_use_and_the_state_of_a_session() -> None:
     assert json.loads(begun.state_json) == {"context": {}, "connections": {}, "files": []}
     assert json.loads(now.state_json) == {"context": {"region": "eu"}, "connections": {"it": "second"}, "files": []}
     assert (now.created_at, stored.session) == (begun.created_at, session.id)
+
+
+def test_a_flood_of_sessions_leaves_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 10)
+    known = Sessions()
+    kept = known.get("of ann", "ann")
+    for number in range(50):
+        known.get(f"of bob {number}", "bob")
+        known.get(f"of nobody {number}", f"{UNVERIFIED_PREFIX}{number}")
+    assert known.get("of ann", "ann") is kept
+    assert len(known) <= 11

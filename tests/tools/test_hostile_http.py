@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -12,6 +13,7 @@ import pytest_asyncio
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
+from tests.server.watched_server import watch
 from tests.tools.upstreams import STATUSES, TOKEN, Connect, HostileHttp, answers, failure, one, state, until
 
 NETWORK = ("upstream_http", "UPSTREAM_NETWORK", True)
@@ -90,6 +92,20 @@ async def test_an_answer_of_millions_of_lists_fails_its_call_before_it_is_parsed
     assert code(failed) == BROKEN
     assert "it is made of more than 1,000,000 lists and objects" in failed.summary
     assert peak_bytes() - before < 80 * 1024 * 1024
+    assert await answers(standing)
+
+
+@IN_ONE_LOOP
+@pytest.mark.parametrize("tool", ["tiny_chunks", "tiny_chunks_event", "tiny_chunks_error"])
+async def test_an_answer_in_tiny_chunks_does_not_block_the_loop(
+    standing: Upstream, tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asyncio.events.Handle, "_run", asyncio.events.Handle._run)  # undone after `watch`
+    slow = tmp_path / "slow"
+    slow.touch()
+    watch(slow)
+    await failure(standing, tool, timeout_seconds=2)
+    assert len(slow.read_text().splitlines()) <= 1  # a full garbage collection; without a pause there are ten
     assert await answers(standing)
 
 

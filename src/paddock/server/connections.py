@@ -9,6 +9,7 @@ import math
 import time
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from paddock import descriptors
@@ -25,6 +26,8 @@ sends a request on a connection that is being closed, and loses it.
 """
 UNREAD_SECONDS = 60.0
 """How long a client may leave an answer unread. Then it is disconnected, which also ends the run that it watches."""
+CHUNKS_AT_ONCE = 256
+"""How many chunks of a body are read before other connections get their turn: each takes 20 µs, even for one byte."""
 WARN_SECONDS = 60.0
 """The shortest time between two warnings that too many connections are open."""
 _REASON = (
@@ -37,6 +40,19 @@ FULL = (
 log = logging.getLogger(__name__)
 
 
+class _PacedConnection(h11.Connection):
+    """Asks for more data after CHUNKS_AT_ONCE chunks, even if it has some."""
+
+    chunks_left = 0
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        if not self.chunks_left:
+            return h11.NEED_DATA
+        event = super().next_event()
+        self.chunks_left -= isinstance(event, h11.Data)
+        return event
+
+
 class LimitedProtocol(H11Protocol):
     """Lets connections use a quarter of this process's descriptors; runs need the rest.
 
@@ -46,9 +62,29 @@ class LimitedProtocol(H11Protocol):
     _warned_at = -math.inf
     idle_since = 0.0
     _unread_timer: asyncio.TimerHandle | None = None  # set while the client does not read what was sent
+    _is_pacing = False  # whether `_handle_rest` is scheduled
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.conn = self._paced = _PacedConnection(h11.SERVER)
+
+    def handle_events(self) -> None:
+        self._paced.chunks_left = CHUNKS_AT_ONCE
+        super().handle_events()
+        if not self._paced.chunks_left and not self._is_pacing:
+            self._is_pacing = True
+            self.transport.pause_reading()
+            self.loop.call_soon(self._handle_rest)
+
+    def _handle_rest(self) -> None:
+        self._is_pacing = False
+        if not self.transport.is_closing():
+            self.handle_events()
+            if not self._is_pacing and not self.flow.read_paused:
+                self.transport.resume_reading()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        limit = max(16, descriptors.limit() // 4)
+        limit = descriptors.max_connections()
         if len(self.connections) >= limit:
             self._warn(limit)
             if not self._close_longest_idle(max(1, limit // 64)):  # several, because finding them takes time

@@ -10,8 +10,9 @@ import asyncio
 import ipaddress
 import math
 import re
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,13 +26,14 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from paddock import descriptors
 from paddock.errors import Overloaded
 from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.server import large_calls, logs
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
-from paddock.server.request_memory import SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
+from paddock.server.request_memory import RETRY_SECONDS, SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
 from paddock.tools.size import LARGE, is_larger
 from paddock.tracing import continued
 
@@ -85,7 +87,9 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     readiness = Readiness(services)
 
     async def check_ready(request: Request) -> PlainTextResponse:
-        problems = await readiness.problems()
+        known, problems = received(request), await readiness.problems()
+        if known is None or known.identity.role != "operator":
+            problems = [services.without_host_paths(each) for each in problems]
         return PlainTextResponse("".join(f"{each}\n" for each in problems or ["ok"]), 503 if problems else 200)
 
     async def show_metrics(request: Request) -> Response:
@@ -220,6 +224,7 @@ class _Guard:
         self._host = urlsplit(settings.url).hostname
         self._origins = re.compile(_origins_pattern(settings.origins))
         self._memory = RequestMemory(settings.request_bytes)
+        self._requests: Counter[str] = Counter()  # requests in progress, by caller
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -233,7 +238,7 @@ class _Guard:
             # Not a connection or an unverified token: anybody can have many of those.
             caller = identity.principal if identity.is_verified else _address(scope)
             memory = HeldMemory(self._memory, caller)
-            with memory:
+            with self._counted(caller), memory:
                 # Paths that need no token need no body either, so a sender without a token takes no memory.
                 has_body = scope["type"] == "http" and identity is not ANYBODY
                 body = await self._receive_body(headers, receive, memory) if has_body else deque()
@@ -279,6 +284,19 @@ class _Guard:
                 await _Refused(503, reason).response(scope["path"])(scope, receive, send)
         finally:
             watching.cancel()
+
+    @contextmanager
+    def _counted(self, caller: str) -> Iterator[None]:
+        """Count a request of this caller. Raises _Refused if its others take its share of the connections."""
+        if self._requests[caller] >= descriptors.max_connections() * SHARE:
+            raise _overloaded(
+                Overloaded("too many of your requests are in progress", RETRY_SECONDS), connection="close"
+            )
+        self._requests[caller] += 1
+        try:
+            yield
+        finally:
+            self._requests -= Counter([caller])  # forgets a caller without requests
 
     def _check(self, headers: Headers) -> None:
         """Raise _Refused unless the host is this server, and the origin (if any) is allowed."""
@@ -366,11 +384,7 @@ class _Guard:
         try:
             memory.grow(needed, is_large=is_large)
         except Overloaded as problem:
-            hints = [
-                "Nothing was run. Wait for retry_after_seconds, then send it again, with fewer large requests at once."
-            ]
-            data = envelope.rate_limited("request", str(problem), problem.retry_after_seconds, hints=hints)
-            return _Refused(429, str(problem), data, retry_after=str(math.ceil(problem.retry_after_seconds)))
+            return _overloaded(problem)
         return None
 
 
@@ -426,6 +440,15 @@ def _is_loopback_address(text: str) -> bool | None:
         return ipaddress.ip_address(text).is_loopback
     except ValueError:
         return None
+
+
+def _overloaded(problem: Overloaded, **headers: str) -> _Refused:
+    hints = [
+        "Nothing was run. Wait for retry_after_seconds, then send it again, with fewer or smaller requests at once."
+    ]
+    data = envelope.rate_limited("request", str(problem), problem.retry_after_seconds, hints=hints)
+    retry_after = str(math.ceil(problem.retry_after_seconds))
+    return _Refused(429, str(problem), data, retry_after=retry_after, **headers)
 
 
 def _too_large() -> _Refused:

@@ -17,6 +17,8 @@ import httpx2 as httpx
 import jwt
 
 from paddock.server.authentication import Identity, Unauthorized
+from paddock.tools.http_client import PIECES_PER_SECOND
+from paddock.tools.message_filter import Throttle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,8 +150,9 @@ class JwtIssuer:
         async with asyncio.timeout(FETCH_SECONDS), self._http.stream("GET", url) as response:
             if response.status_code != 200:
                 raise ValueError(f"{url} answered {response.status_code}")
-            body = bytearray()
+            body, throttle = bytearray(), Throttle(PIECES_PER_SECOND)
             async for part in response.aiter_bytes():
+                await throttle.take(1)
                 body += part
                 if len(body) > FETCH_BYTES:
                     raise ValueError(f"{url} answered with more than {FETCH_BYTES >> 20} MB")

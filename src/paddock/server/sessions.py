@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -15,6 +15,7 @@ from typing import Any
 from paddock.model.artifacts import Artifact, Owner
 from paddock.model.events import Event
 from paddock.model.request import LOCAL, Context
+from paddock.store.tokens import UNVERIFIED_PREFIX
 
 IDLE_SECONDS = 86_400.0
 """A session is forgotten after this long without a call. Over HTTP the SDK ends it after only half an hour."""
@@ -83,8 +84,8 @@ class Caller:
 class Sessions:
     """The sessions of connected clients, by the name that their transport gives them.
 
-    Transports do not say when a session ends, so a session that is idle for a day is forgotten, and beyond MAX_SESSIONS
-    the one that was idle longest.
+    Transports do not say when a session ends, so a session that is idle for a day is forgotten. Beyond MAX_SESSIONS,
+    the principal with the most sessions loses the one that was idle longest, so that nobody else does.
     """
 
     def __init__(self, *, idle_seconds: float = IDLE_SECONDS, now: Callable[[], float] = time.monotonic) -> None:
@@ -114,9 +115,18 @@ class Sessions:
     def _forget_idle(self) -> None:
         oldest = self._now() - self._idle_seconds
         while self._sessions and (name := next(iter(self._sessions))) != CONNECTION:
-            if self._sessions[name].used_at >= oldest and len(self._sessions) <= MAX_SESSIONS:
-                return
+            if self._sessions[name].used_at >= oldest:
+                break
             del self._sessions[name]
+        if len(self._sessions) > MAX_SESSIONS:
+            owners = {name: _owner(session) for name, session in self._sessions.items()}
+            [(largest, _)] = Counter(owners.values()).most_common(1)
+            del self._sessions[next(name for name, owner in owners.items() if owner == largest)]
 
     def __len__(self) -> int:
         return len(self._sessions)
+
+
+def _owner(session: Session) -> str:
+    """The session's principal; LOCAL for every one that is not verified, because anybody can make up many of them."""
+    return LOCAL if session.principal.startswith(UNVERIFIED_PREFIX) else session.principal

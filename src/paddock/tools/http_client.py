@@ -43,6 +43,10 @@ MAX_LINES_PER_SECOND = 100_000
 """Event streams are read no faster than this. A line costs about 1 µs."""
 BYTES_PER_LINE = 400
 """This many bytes of a stream count as one more line."""
+LINES_PER_PIECE = 40
+"""A chunk of any body costs about as much as this many lines, even if it has a single byte."""
+PIECES_PER_SECOND = MAX_LINES_PER_SECOND // LINES_PER_PIECE
+"""The limit for bodies whose lines do not count."""
 MAX_COOKIES = 50
 RESUME_SECONDS = 0.1
 LISTEN_SECONDS = 1.0
@@ -209,11 +213,9 @@ class Client(httpx2.AsyncClient):
             await response.aclose()
             exchange.unusable = "it is compressed, although the request asked for no compression"
             return httpx2.Response(502, request=request)
-        if response.status_code >= 400:
-            return await _failed(response, exchange)
         is_stream = "text/event-stream" in response.headers.get("content-type", "")
         response.stream = _Body(response.stream, None if is_stream else self._limit, exchange)
-        return response
+        return await _failed(response, exchange) if response.status_code >= 400 else response
 
     async def _send_logged_in(
         self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]
@@ -259,7 +261,8 @@ def certificates(*_: str | None) -> ssl.SSLContext:
 class _Body(httpx2.AsyncByteStream):
     """A body that raises StreamError if it breaks off, exceeds `limit` or is closed.
 
-    A body without a limit is a stream of events. The transport limits the size of each event, this class the rate.
+    A body without a limit is a stream of events. The transport limits the size of each event. The rate of every body is
+    limited, because the pieces that have arrived are read without a pause for others.
     """
 
     def __init__(self, inner: Any, limit: int | None, exchange: Exchange) -> None:
@@ -287,12 +290,13 @@ class _Body(httpx2.AsyncByteStream):
             if count > MAX_CONTAINERS:
                 self.exchange.unusable = TOO_MANY
                 raise httpx2.StreamError("the body has too many values")
+            lines = LINES_PER_PIECE
             if self._limit is None:
                 if b"\n" in piece:  # the next event
                     count = containers(piece.rpartition(b"\n")[2])
-                lines = piece.count(b"\n") + piece.count(b"\r")
-                await self._throttle.take(lines + len(piece) // BYTES_PER_LINE)
-            elif size > self._limit:
+                lines += piece.count(b"\n") + piece.count(b"\r") + len(piece) // BYTES_PER_LINE
+            await self._throttle.take(lines)
+            if self._limit is not None and size > self._limit:
                 self.exchange.too_large = True
                 raise httpx2.StreamError("the body is too large")
             yield piece

@@ -42,6 +42,8 @@ CONTENT = "paddock/content"
 """Where `clean` puts the content of an answer. The SDK would check and copy each block of it on the event loop."""
 MAX_PER_SECOND = 5000
 """Limit for a server's notifications and requests. Its answers are not counted."""
+BURST_SECONDS = 0.1
+"""How much is read at once: what the limit allows in this time."""
 
 
 def parse_message(data: bytes) -> SessionMessage:
@@ -75,19 +77,17 @@ def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
 
 
 class Throttle:
-    """Limits a reader to `per_second` units."""
+    """Limits a reader to `per_second` units, and to those of BURST_SECONDS without a pause for others."""
 
     def __init__(self, per_second: int) -> None:
         self._per_second = per_second
-        self._second, self._count = 0.0, 0
+        self._due_at = 0.0  # when a reader at exactly this rate would have read what was taken
 
     async def take(self, count: int) -> None:
         now = anyio.current_time()
-        if now - self._second >= 1:
-            self._second, self._count = now, 0
-        self._count += count
-        if self._count > self._per_second:
-            await anyio.sleep(self._second + 1 - now)
+        self._due_at = max(self._due_at, now) + count / self._per_second
+        if self._due_at - now > BURST_SECONDS:
+            await anyio.sleep(self._due_at - now)
 
 
 @asynccontextmanager

@@ -22,8 +22,9 @@ import httpx2
 import msgspec
 from pydantic import ValidationError
 
-from paddock.tools.http_client import certificates
+from paddock.tools.http_client import PIECES_PER_SECOND, certificates
 from paddock.tools.logins import Login, LoginFile, OAuthFailed, UnusableLogin
+from paddock.tools.message_filter import Throttle
 from paddock.tools.secrets import credentials
 
 if TYPE_CHECKING:
@@ -241,8 +242,9 @@ _KEPT_HEADERS = ("content-type", "www-authenticate", "location")
 async def _read(response: httpx2.Response, host: str) -> bytes:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise OAuthFailed(f"the answer of {host} is compressed, although the request asked for no compression")
-    body = bytearray()
+    body, throttle = bytearray(), Throttle(PIECES_PER_SECOND)
     async for piece in response.aiter_raw():
+        await throttle.take(1)
         body += piece
         if len(body) > FETCH_BYTES:
             raise OAuthFailed(f"the answer of {host} is larger than {FETCH_BYTES // 1024} KB")

@@ -127,6 +127,12 @@ async def ended_events(asked: Asked) -> None:
     await asked.event(method="notifications/message", params={"level": "info", "data": "x"})
 
 
+async def tiny_chunks(asked: Asked, status: int = 200, kind: str = JSON) -> None:
+    await asked.head(status, kind, transfer_encoding="chunked")
+    while True:
+        await asked.write(b"1\r\n \r\n" * 20_000)
+
+
 async def resumable(asked: Asked) -> None:
     """Each stream ends at once and promises to go on elsewhere, for ever."""
     await asked.head(200, EVENTS)
@@ -191,6 +197,9 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "endless_events": endless_events,
     "endless_notices": endless_notices,
     "silent_events": silent_events,
+    "tiny_chunks": tiny_chunks,
+    "tiny_chunks_event": lambda asked: tiny_chunks(asked, 200, EVENTS),
+    "tiny_chunks_error": lambda asked: tiny_chunks(asked, 500),
     "ended_events": ended_events,
     "resumable": resumable,
     "header_bomb": header_bomb,
