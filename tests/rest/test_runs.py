@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from paddock import Config
+from paddock.config import ServerConfig
+from paddock.server.services import SHUT_DOWN, SHUT_DOWN_EARLY
 from paddock.store.runs import EVERYONE
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
 
@@ -199,6 +202,47 @@ async def test_a_repeated_key_starts_nothing_new(rest: Rest) -> None:
     assert first == second
     other = await rest.http.post("/runs", json={"code": "2"}, headers=headers)
     assert (other.status_code, "another request" in other.json()["detail"]) == (422, True)
+
+
+async def test_a_run_that_never_began_gives_its_key_back() -> None:
+    entered, is_open = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        entered.set()
+        await is_open.wait()
+
+    config = Config(engine="monty", server=ServerConfig(max_runs=1, wait_seconds=0.05))
+    async with serve_rest(config, tools=[wait]) as rest:
+        first = asyncio.create_task(rest.run("await wait({})"))
+        await entered.wait()
+        headers = {"Idempotency-Key": "order 8"}
+        refused = await rest.http.post("/runs", json={"code": "1 + 1"}, headers=headers)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        is_open.set()
+        await first
+        again = [(await rest.http.post("/runs", json={"code": "1 + 1"}, headers=headers)).json() for _ in range(2)]
+        assert ([each["output"] for each in again], again[0]["run_id"]) == ([2, 2], again[1]["run_id"])
+        listed = (await rest.http.get("/runs")).json()["runs"]
+        assert [each["verdict"] for each in listed] == ["ok", "lost", "ok"]
+
+
+async def test_a_run_that_waits_when_the_server_is_shut_down_is_told_that_it_has_not_begun() -> None:
+    entered = asyncio.Event()
+
+    async def wait() -> None:
+        entered.set()
+        await asyncio.Event().wait()
+
+    async with serve_rest(Config(engine="monty", server=ServerConfig(max_runs=1)), tools=[wait]) as rest:
+        begun = asyncio.create_task(rest.run("await wait({})"))
+        await entered.wait()
+        waits = (await rest.http.post("/runs", json={"code": "1", "detach": True})).json()
+        assert waits["verdict"] == "queued"
+        await rest.services.end_runs()
+        told = [(await begun)["error"]["message"]]
+        stored = (await rest.http.get(f"/runs/{waits['run_id']}")).json()["result"]
+        told.append(stored["error"]["message"])
+        assert told == [SHUT_DOWN, SHUT_DOWN_EARLY]
 
 
 async def test_runs_are_listed_in_pages_with_filters(rest: Rest) -> None:

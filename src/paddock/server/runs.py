@@ -235,6 +235,11 @@ class Run:
         )
         self._task: asyncio.Task[RunResult] | None = None
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether its turn has come."""
+        return self._slot.started_at is not None
+
     def state(self) -> dict[str, Any]:
         """Return the run's id, and whether it is queued or running."""
         return pending_state(self.id, self._services.queue.position(self.id))
@@ -302,7 +307,7 @@ class Run:
             try:
                 ended = result or unfinished(Verdict.LOST, HOST_FAILED)
                 self._note_end(ended)
-                await services.store.runs.finish(self.id, ended, reporter.progress())
+                await services.store.runs.finish(self.id, ended, reporter.progress(), has_begun=self.has_begun)
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
         return result
