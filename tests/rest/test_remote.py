@@ -265,3 +265,35 @@ async def test_an_answer_that_makes_no_sense_is_a_failure_of_the_host_that_sent_
             ):
                 with pytest.raises(HostError):
                     await ask()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        5,
+        "ftp://x",
+        "http://",
+        "http://:80",
+        "http://x:0",
+        "http://x:99999",
+        "http://[::1",
+        "http://x y",
+        "http://x?a",
+    ],
+)
+async def test_what_is_no_address_of_a_server_is_refused(url: Any) -> None:
+    with pytest.raises(RequestError, match="is not the address of a server"):
+        Paddock(url=url)
+
+
+async def test_a_password_in_an_address_is_refused_and_not_shown() -> None:
+    with pytest.raises(RequestError) as refused:
+        Paddock(url="http://ann:secret@127.0.0.1:8080")
+    assert (str(refused.value).endswith("pass token="), "secret" in str(refused.value)) == (True, False)
+
+
+@pytest.mark.parametrize("token", ["", "é", "a b", "a\nb", b"a"])
+async def test_a_token_that_cannot_be_sent_is_refused_and_not_shown(token: Any) -> None:
+    with pytest.raises(RequestError, match="token must be text of printable ASCII characters, without spaces"):
+        Paddock(url="http://127.0.0.1:8080", token=token)
