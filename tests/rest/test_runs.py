@@ -11,8 +11,12 @@ import pytest
 
 from paddock import Config
 from paddock.config import ServerConfig
+from paddock.model.request import LOCAL, RunContext
+from paddock.model.result import RunError, Verdict
+from paddock.record import unfinished_result
 from paddock.server.services import SHUT_DOWN, SHUT_DOWN_EARLY
-from paddock.store.runs import EVERYONE
+from paddock.store.database import Store
+from paddock.store.runs import EVERYONE, NewRun
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -109,6 +113,29 @@ async def test_a_detached_run_is_fetched_later(rest: Rest) -> None:
     assert (response.status_code, response.headers["location"]) == (202, f"/v1/runs/{run_id}")
     run = (await rest.http.get(f"/runs/{run_id}", params={"wait_seconds": 30})).json()
     assert (run["verdict"], run["result"]["output"], run["result"]["stdout"]) == ("ok", 5, "x\n")
+
+
+async def test_the_end_of_a_run_of_another_server_can_be_waited_for(
+    rest: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_read, get = asyncio.Semaphore(0), rest.services.store.runs.get
+
+    async def get_and_tell(principal: Any, run_id: str) -> Any:
+        found = await get(principal, run_id)
+        is_read.release()
+        return found
+
+    async with Store(rest.services.store.path) as elsewhere, asyncio.timeout(30):
+        await elsewhere.runs.begin(NewRun("r_elsewhere", LOCAL, "1", "python"))
+        await elsewhere.writer.flush()
+        monkeypatch.setattr(rest.services.store.runs, "get", get_and_tell)
+        waiting = asyncio.create_task(rest.http.get("/runs/r_elsewhere", params={"wait_seconds": 60}))
+        for _ in range(2):  # shown, and then looked at again
+            await is_read.acquire()
+        error = RunError("Cancelled", "by a test")
+        result = unfinished_result(RunContext("r_elsewhere"), "python", Verdict.CANCELLED, error)
+        await elsewhere.runs.finish("r_elsewhere", result)
+        assert (await waiting).json()["verdict"] == "cancelled"
 
 
 async def test_a_run_that_goes_on_shows_its_output_and_can_be_cancelled(rest: Rest) -> None:

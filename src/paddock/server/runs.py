@@ -112,13 +112,19 @@ async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[st
 
 
 async def _cancel_elsewhere(services: Services, principal: str, run_id: str) -> None:
-    runs = services.store.runs
-    await runs.request_cancel(principal, run_id)
+    await services.store.runs.request_cancel(principal, run_id)
     with suppress(TimeoutError):
         async with asyncio.timeout(CANCEL_SECONDS):
-            # The other server can be observed only through the store.
-            while (stored := await runs.get(principal, run_id)) and stored.verdict is None:  # noqa: ASYNC110
-                await asyncio.sleep(WATCH_SECONDS / 5)
+            await wait_elsewhere(services, principal, run_id, every_seconds=WATCH_SECONDS / 5)
+
+
+async def wait_elsewhere(
+    services: Services, principal: str, run_id: str, *, every_seconds: float = WATCH_SECONDS
+) -> None:
+    """Wait until a run of another server has ended. That server can be observed only through the store."""
+    runs = services.store.runs
+    while (stored := await runs.get(principal, run_id)) and stored.verdict is None:  # noqa: ASYNC110
+        await asyncio.sleep(every_seconds)
 
 
 async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
