@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Unpack
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from paddock import errors
 from paddock.config import Config
@@ -62,8 +63,9 @@ class RemotePaddock(Paddock):
         given = [name for name, value in {"config": config, **local}.items() if value]
         if given:
             raise RequestError(f"{given[0]} cannot be used with url: the server has its own")
-        if not url.startswith(("http://", "https://")):
-            raise RequestError(f"{url!r} is not the address of a server, such as http://127.0.0.1:8080")
+        _check_address(url)
+        if token is not None and (not isinstance(token, str) or not re.fullmatch("[!-~]+", token)):
+            raise RequestError("token must be text of printable ASCII characters, without spaces")
         self._url, self._token = url.rstrip("/"), token
         self._http: httpx2.AsyncClient | None = None
         self._init_sync()
@@ -291,7 +293,9 @@ class RemotePaddock(Paddock):
             problem = json.loads(body)
         except (ValueError, RecursionError):
             problem = None
-        if not isinstance(problem, dict) or problem.get("detail") == "Not Found":
+        if isinstance(problem, dict) and isinstance(problem.get("error"), dict):  # refused before its path was read
+            problem = {"detail": problem["error"].get("message")}
+        if not isinstance(problem, dict) or problem.get("detail") in (None, "Not Found"):
             where = f"{self._url}/v1 answered with status {status}, and is not the REST API of a Paddock server"
             problem = {"detail": f"{where}; give the server's address without a path such as /mcp"}
         elif status == 401:
@@ -299,6 +303,19 @@ class RemotePaddock(Paddock):
             problem["detail"] = f"{reason}; pass token=, or on the command line PADDOCK_TOKEN or --token"
         with self._unreadable_answers():
             _raise_problem({**problem, "status": status})
+
+
+def _check_address(url: object) -> None:
+    """Raise RequestError unless `url` is an address to which a path can be added."""
+    try:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        has_place = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # such as a port above 65535
+        parts, has_place = None, False
+    if parts is not None and "@" in parts.netloc:  # not shown: it may be a password
+        raise RequestError("the address of a server has no user name and password: pass token=")
+    if parts is None or not has_place or re.search(r"[\s?#]", str(url)):
+        raise RequestError(f"{url!r} is not the address of a server, such as http://127.0.0.1:8080")
 
 
 def _body(code: str, options: RunOptions) -> Callable[[], bytes]:

@@ -13,6 +13,7 @@ import pytest_asyncio
 from paddock import File, Limits, Paddock, PaddockError, RequestError, Unreachable
 from paddock.errors import HostError, Overloaded
 from paddock.model.events import Output
+from paddock.server.connections import FULL
 from paddock.store.runs import EVERYONE
 from tests.rest.conftest import REQUIRED, Rest, price, serve_rest
 
@@ -222,6 +223,19 @@ def stream(*events: tuple[str, str]) -> bytes:
     return b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n" + body
 
 
+async def answering(answer: bytes) -> asyncio.Server:
+    """A server that answers every request with these bytes."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0] or 0))
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    return await asyncio.start_server(serve, "127.0.0.1", 0)
+
+
 STARTED = ("started", '{"run_id": "r_1"}')
 
 
@@ -237,22 +251,15 @@ STARTED = ("started", '{"run_id": "r_1"}')
         stream(("done", "[]")),
         stream(("done", '{"output": 1, "run_id": "r_1"}')),
         stream(("done", "[" * 100_000)),
-        b'HTTP/1.1 429 X\r\nconnection: close\r\n\r\n{"error": "Overloaded", "envelope": [1]}',
+        b'HTTP/1.1 429 X\r\nconnection: close\r\n\r\n{"detail": "x", "error": "Overloaded", "envelope": [1]}',
         b"HTTP/1.1 429 X\r\nconnection: close\r\n\r\n"
-        b'{"error": "Overloaded", "envelope": {"_meta": {"retry_after_seconds": "x"}}}',
+        b'{"detail": "x", "error": "Overloaded", "envelope": {"_meta": {"retry_after_seconds": "x"}}}',
         b"HTTP/1.1 500 X\r\nconnection: close\r\n\r\n" + b"[" * 100_000,
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n5",
     ],
 )
 async def test_an_answer_that_makes_no_sense_is_a_failure_of_the_host_that_sent_it(answer: bytes) -> None:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0] or 0))
-        writer.write(answer)
-        await writer.drain()
-        writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listener:
+    async with await answering(answer) as listener:
         url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
         async with Paddock(url=url) as paddock:
             with pytest.raises(HostError):
@@ -265,3 +272,50 @@ async def test_an_answer_that_makes_no_sense_is_a_failure_of_the_host_that_sent_
             ):
                 with pytest.raises(HostError):
                     await ask()
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (FULL, "Too many connections are open: try again later"),
+        (b'HTTP/1.1 502 X\r\nconnection: close\r\n\r\n{"message": "x"}', "/v1 answered with status 502, and is not"),
+    ],
+)
+async def test_a_refusal_by_the_server_or_a_proxy_before_rest_has_a_reason(answer: bytes, reason: str) -> None:
+    async with await answering(answer) as listener:
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        async with Paddock(url=url) as paddock:
+            with pytest.raises(HostError, match=reason):
+                await paddock.run("1")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        5,
+        "ftp://x",
+        "http://",
+        "http://:80",
+        "http://x:0",
+        "http://x:99999",
+        "http://[::1",
+        "http://x y",
+        "http://x?a",
+    ],
+)
+async def test_what_is_no_address_of_a_server_is_refused(url: Any) -> None:
+    with pytest.raises(RequestError, match="is not the address of a server"):
+        Paddock(url=url)
+
+
+async def test_a_password_in_an_address_is_refused_and_not_shown() -> None:
+    with pytest.raises(RequestError) as refused:
+        Paddock(url="http://ann:secret@127.0.0.1:8080")
+    assert (str(refused.value).endswith("pass token="), "secret" in str(refused.value)) == (True, False)
+
+
+@pytest.mark.parametrize("token", ["", "é", "a b", "a\nb", b"a"])
+async def test_a_token_that_cannot_be_sent_is_refused_and_not_shown(token: Any) -> None:
+    with pytest.raises(RequestError, match="token must be text of printable ASCII characters, without spaces"):
+        Paddock(url="http://127.0.0.1:8080", token=token)

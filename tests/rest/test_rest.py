@@ -42,7 +42,9 @@ async def test_an_artifact_is_uploaded_listed_downloaded_and_deleted(rest: Rest)
         ("bytes=0-1,3-4", 200, b"0123456789"),
         ("lines=1-2", 200, b"0123456789"),
         ("bytes=10-", 416, None),
-        ("bytes=5-2", 416, None),
+        ("bytes=-0", 416, None),
+        ("bytes=5-2", 200, b"0123456789"),
+        ("Bytes=2-4", 206, b"234"),
     ],
 )
 async def test_a_range_of_an_artifact_is_downloaded(
@@ -183,3 +185,19 @@ async def test_what_does_not_exist_is_a_problem_404(rest: Rest, path: str) -> No
 async def test_a_method_that_a_path_does_not_have_is_a_problem(rest: Rest) -> None:
     response = await rest.http.patch("/runs")
     assert (response.status_code, response.headers["content-type"]) == (405, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/runs", "GET, POST"), ("/definitions/run_code", "DELETE, GET, PUT"), ("/artifacts/a_1/content", "GET")],
+)
+async def test_the_answer_to_a_wrong_method_names_the_right_ones(rest: Rest, path: str, allowed: str) -> None:
+    response = await rest.http.patch(path)
+    assert (response.status_code, response.headers["allow"]) == (405, allowed)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+async def test_a_body_of_another_type_is_told_the_right_one(rest: Rest, kind: str) -> None:
+    headers = {"content-type": kind} if kind else {}
+    response = await rest.http.post("/lint", content='{"code": "1"}', headers=headers)
+    assert (response.status_code, "Content-Type: application/json" in response.json()["detail"]) == (422, True)

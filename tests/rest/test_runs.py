@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from paddock.store.runs import EVERYONE
+from paddock import Config
+from paddock.config import ServerConfig
+from paddock.model.request import LOCAL, RunContext
+from paddock.model.result import RunError, Verdict
+from paddock.record import unfinished_result
+from paddock.server.services import SHUT_DOWN, SHUT_DOWN_EARLY
+from paddock.store.database import Store
+from paddock.store.runs import EVERYONE, NewRun
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -108,6 +115,29 @@ async def test_a_detached_run_is_fetched_later(rest: Rest) -> None:
     assert (run["verdict"], run["result"]["output"], run["result"]["stdout"]) == ("ok", 5, "x\n")
 
 
+async def test_the_end_of_a_run_of_another_server_can_be_waited_for(
+    rest: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_read, get = asyncio.Semaphore(0), rest.services.store.runs.get
+
+    async def get_and_tell(principal: Any, run_id: str) -> Any:
+        found = await get(principal, run_id)
+        is_read.release()
+        return found
+
+    async with Store(rest.services.store.path) as elsewhere, asyncio.timeout(30):
+        await elsewhere.runs.begin(NewRun("r_elsewhere", LOCAL, "1", "python"))
+        await elsewhere.writer.flush()
+        monkeypatch.setattr(rest.services.store.runs, "get", get_and_tell)
+        waiting = asyncio.create_task(rest.http.get("/runs/r_elsewhere", params={"wait_seconds": 60}))
+        for _ in range(2):  # shown, and then looked at again
+            await is_read.acquire()
+        error = RunError("Cancelled", "by a test")
+        result = unfinished_result(RunContext("r_elsewhere"), "python", Verdict.CANCELLED, error)
+        await elsewhere.runs.finish("r_elsewhere", result)
+        assert (await waiting).json()["verdict"] == "cancelled"
+
+
 async def test_a_run_that_goes_on_shows_its_output_and_can_be_cancelled(rest: Rest) -> None:
     run_id = (await rest.http.post("/runs", json={"code": FOREVER, "detach": True})).json()["run_id"]
     while not (run := (await rest.http.get(f"/runs/{run_id}")).json()).get("stdout"):
@@ -199,6 +229,47 @@ async def test_a_repeated_key_starts_nothing_new(rest: Rest) -> None:
     assert first == second
     other = await rest.http.post("/runs", json={"code": "2"}, headers=headers)
     assert (other.status_code, "another request" in other.json()["detail"]) == (422, True)
+
+
+async def test_a_run_that_never_began_gives_its_key_back() -> None:
+    entered, is_open = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        entered.set()
+        await is_open.wait()
+
+    config = Config(engine="monty", server=ServerConfig(max_runs=1, wait_seconds=0.05))
+    async with serve_rest(config, tools=[wait]) as rest:
+        first = asyncio.create_task(rest.run("await wait({})"))
+        await entered.wait()
+        headers = {"Idempotency-Key": "order 8"}
+        refused = await rest.http.post("/runs", json={"code": "1 + 1"}, headers=headers)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        is_open.set()
+        await first
+        again = [(await rest.http.post("/runs", json={"code": "1 + 1"}, headers=headers)).json() for _ in range(2)]
+        assert ([each["output"] for each in again], again[0]["run_id"]) == ([2, 2], again[1]["run_id"])
+        listed = (await rest.http.get("/runs")).json()["runs"]
+        assert [each["verdict"] for each in listed] == ["ok", "lost", "ok"]
+
+
+async def test_a_run_that_waits_when_the_server_is_shut_down_is_told_that_it_has_not_begun() -> None:
+    entered = asyncio.Event()
+
+    async def wait() -> None:
+        entered.set()
+        await asyncio.Event().wait()
+
+    async with serve_rest(Config(engine="monty", server=ServerConfig(max_runs=1)), tools=[wait]) as rest:
+        begun = asyncio.create_task(rest.run("await wait({})"))
+        await entered.wait()
+        waits = (await rest.http.post("/runs", json={"code": "1", "detach": True})).json()
+        assert waits["verdict"] == "queued"
+        await rest.services.end_runs()
+        told = [(await begun)["error"]["message"]]
+        stored = (await rest.http.get(f"/runs/{waits['run_id']}")).json()["result"]
+        told.append(stored["error"]["message"])
+        assert told == [SHUT_DOWN, SHUT_DOWN_EARLY]
 
 
 async def test_runs_are_listed_in_pages_with_filters(rest: Rest) -> None:

@@ -338,6 +338,30 @@ async def test_a_new_key_is_fetched_and_known_ones_survive_an_outage(monkeypatch
                 await made.identify([f"Bearer {issuer.token()}"])
 
 
+async def test_the_readiness_check_names_an_issuer_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jwt_issuer, "RETRY_SECONDS", 0.0)
+    with issuing() as issuer:
+        issuer.answers["/keys"] = None
+        async with tokens_of("bob", config=trusting(issuer)) as (_, address, [stored]), httpx.AsyncClient() as http:
+
+            async def ready() -> tuple[int, str]:
+                answer = await http.get(address.replace("/mcp", "/readyz"), headers=bearer(stored))
+                return answer.status_code, answer.text.replace(issuer.address, "ISSUER")
+
+            reason = "ISSUER/keys answered 404"
+            assert await ready() == (
+                200,
+                f"ok\nthe keys of ISSUER cannot be fetched, its tokens are refused: {reason}\n",
+            )
+            health = await http.get(address.replace("/mcp", "/v1/health"), headers=bearer(stored))
+            assert (health.json()["ready"], len(health.json()["problems"])) == (True, 1)
+            del issuer.answers["/keys"]
+            assert await ready() == (200, "ok\n")
+            issuer.answers["/keys"] = None
+            monkeypatch.setattr(jwt_issuer, "FRESH_SECONDS", 0.0)
+            assert "its tokens are accepted for 4.0 h more" in (await ready())[1]
+
+
 async def test_a_client_is_told_where_it_gets_a_token() -> None:
     with issuing() as issuer:
         async with tokens_of("bob", config=trusting(issuer)) as (_, address, [stored]), httpx.AsyncClient() as http:

@@ -136,6 +136,15 @@ async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatc
         writer.close()
 
 
+async def test_a_request_for_a_websocket_is_answered_as_any_other_and_not_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with connected() as (reader, writer):
+        writer.write(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"))
+        assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 200")
+    assert caplog.messages == []
+
+
 async def test_a_new_connection_is_refused_only_if_none_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddock.descriptors.limit", lambda: 64)  # 16 connections
     entered, may_end = asyncio.Semaphore(0), asyncio.Event()

@@ -32,10 +32,10 @@ def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None
     real = getattr(on, name)
     faults: Iterator[Exception] = iter([StoreError("the store is locked")])
 
-    async def once(*arguments: object) -> object:
+    async def once(*arguments: object, **options: object) -> object:
         for fault in faults:
             raise fault
-        return await real(*arguments)
+        return await real(*arguments, **options)
 
     monkeypatch.setattr(on, name, once)
 

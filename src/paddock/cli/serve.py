@@ -196,7 +196,6 @@ async def _serve_http(
     is_local: bool,
 ) -> None:
     import asyncio
-    import gc
 
     import uvicorn
     from sse_starlette.sse import AppStatus
@@ -210,6 +209,7 @@ async def _serve_http(
         LimitedProtocol,
         handle_loop_error,
     )
+    from paddock.server.garbage import collect_in_quiet_moments
     from paddock.server.http import make_app
     from paddock.server.mcp import make_server
 
@@ -221,8 +221,6 @@ async def _serve_http(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             listener.listen(WAITING_CONNECTIONS)  # asyncio lets only ACCEPTED_AT_ONCE wait
-            # Otherwise each full garbage collection looks at every object of every module, for 0.1 s of the event loop.
-            gc.freeze()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             ending = asyncio.create_task(self._end_runs())
@@ -262,7 +260,8 @@ async def _serve_http(
         stdout().line(f"Paddock serves MCP at {_address(listener)}. Ctrl-C stops it.")
         if not is_local:
             stderr().line("Requests are not encrypted: put a TLS proxy in front of it, and set server.url.")
-        await web.serve(sockets=[listener])
+        with collect_in_quiet_moments(lambda: len(services.runs)):
+            await web.serve(sockets=[listener])
     await authenticator.close()
 
 

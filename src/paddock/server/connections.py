@@ -93,6 +93,9 @@ class LimitedProtocol(H11Protocol):
         super().connection_made(transport)
         self._start_silence_timer()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: anybody can cause it, and it advises to install packages that this server does not use."""
+
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._silence_timer.cancel()

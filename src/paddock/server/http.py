@@ -84,13 +84,13 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     from paddock.server.metrics import Metrics
     from paddock.server.rest import make_rest
 
-    readiness = Readiness(services)
-
     async def check_ready(request: Request) -> PlainTextResponse:
         known, problems = received(request), await readiness.problems()
         if known is None or known.identity.role != "operator":
             problems = [services.without_host_paths(each) for each in problems]
-        return PlainTextResponse("".join(f"{each}\n" for each in problems or ["ok"]), 503 if problems else 200)
+        lines = problems or ["ok", *await readiness.warnings()]
+        return PlainTextResponse("".join(f"{each}
+" for each in lines), 503 if problems else 200)
 
     async def show_metrics(request: Request) -> Response:
         known = received(request)
@@ -102,6 +102,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     metrics = services.metrics = services.metrics or Metrics(services)
     settings = services.config.server
     authenticator = authenticator or Authenticator(services.config, services.store)
+    readiness = Readiness(services, authenticator.issuer)
     routes = [
         Route(_HEALTH, _health, methods=["GET"]),
         Route("/readyz", check_ready, methods=["GET"]),

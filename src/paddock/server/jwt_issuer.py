@@ -43,6 +43,7 @@ LEEWAY_SECONDS = 30.0
 SUBJECT_CHARACTERS = 200
 PRINCIPAL_PREFIX = "jwt:"
 """The prefix of the principals that JWTs name. The principal of a stored token contains no colon."""
+_SILENT = "it has not answered yet"
 _FAILURES = (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, LookupError, TypeError, RecursionError)
 """The exceptions that reading an issuer's answer may raise. A timeout is an OSError."""
 _log = logging.getLogger(__name__)
@@ -56,6 +57,7 @@ class JwtIssuer:
         self._keys: dict[str | None, jwt.PyJWK] = {}
         self._fetched_at = self._tried_at = -STALE_SECONDS
         self._fetching: asyncio.Task[None] | None = None
+        self._failure = _SILENT
         self._http = httpx.AsyncClient(timeout=FETCH_SECONDS, follow_redirects=False)
 
     async def identify(self, token: str) -> Identity:
@@ -84,6 +86,16 @@ class JwtIssuer:
             raise Unauthorized(f"the token lacks the scope {' '.join(missing)}", status=403, error="insufficient_scope")
         is_operator = bool(self.settings.operator_scope) and self.settings.operator_scope in scopes
         return Identity(f"{PRINCIPAL_PREFIX}{subject}", "operator" if is_operator else "user", token="JWT")  # noqa: S106
+
+    async def outage(self) -> str | None:
+        """Fetch the keys if they are old. Returns why that fails and what follows, or None if it does not."""
+        if time.monotonic() - self._fetched_at > FRESH_SECONDS:
+            await self._refresh(REFRESH_SECONDS)
+        age = time.monotonic() - self._fetched_at
+        if age <= FRESH_SECONDS:
+            return None
+        left = f"accepted for {(STALE_SECONDS - age) / 3600:.1f} h more" if age < STALE_SECONDS else "refused"
+        return f"the keys of {self.settings.issuer} cannot be fetched, its tokens are {left}: {self._failure}"
 
     async def close(self) -> None:
         if self._fetching is not None:
@@ -125,9 +137,10 @@ class JwtIssuer:
             if not keys:
                 raise ValueError("it publishes no usable public key")
         except (*_FAILURES, jwt.PyJWTError) as why:
-            _log.warning("the keys of %s cannot be fetched: %s", self.settings.issuer, _reason(why))
+            self._failure = _reason(why)
+            _log.warning("the keys of %s cannot be fetched: %s", self.settings.issuer, self._failure)
         else:
-            self._keys, self._fetched_at = keys, time.monotonic()
+            self._keys, self._fetched_at, self._failure = keys, time.monotonic(), _SILENT
         finally:
             self._tried_at = time.monotonic()
 

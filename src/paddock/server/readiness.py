@@ -14,6 +14,7 @@ from paddock.errors import ConfigError, StoreError
 from paddock.store.connection import file_id
 
 if TYPE_CHECKING:
+    from paddock.server.jwt_issuer import JwtIssuer
     from paddock.server.services import Services
 
 FREE_BYTES = 64 * 1024 * 1024
@@ -26,7 +27,8 @@ log = logging.getLogger(__name__)
 class Readiness:
     """The checks behind `/readyz`. A problem is logged once, and again if it comes back."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, issuer: JwtIssuer | None = None) -> None:
+        self._issuer = issuer
         self._services, self._store, self._objects = services, services.store, services.artifacts.objects
         self._data = Path(services.config.data_directory)
         self._data_id = file_id(self._data)  # None until the directory exists, which building an environment creates
@@ -43,6 +45,11 @@ class Readiness:
             if not found:
                 self._ready_at = time.monotonic()
             return found
+
+    async def warnings(self) -> list[str]:
+        """Return what does not work, although the server is ready: an issuer that is down concerns only its tokens."""
+        found = None if self._issuer is None else await self._issuer.outage()
+        return [] if found is None else [found]
 
     async def _check(self) -> list[str]:
         others = [*await asyncio.to_thread(self._check_disks), *await self._check_artifacts()]

@@ -112,13 +112,19 @@ async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[st
 
 
 async def _cancel_elsewhere(services: Services, principal: str, run_id: str) -> None:
-    runs = services.store.runs
-    await runs.request_cancel(principal, run_id)
+    await services.store.runs.request_cancel(principal, run_id)
     with suppress(TimeoutError):
         async with asyncio.timeout(CANCEL_SECONDS):
-            # The other server can be observed only through the store.
-            while (stored := await runs.get(principal, run_id)) and stored.verdict is None:  # noqa: ASYNC110
-                await asyncio.sleep(WATCH_SECONDS / 5)
+            await wait_elsewhere(services, principal, run_id, every_seconds=WATCH_SECONDS / 5)
+
+
+async def wait_elsewhere(
+    services: Services, principal: str, run_id: str, *, every_seconds: float = WATCH_SECONDS
+) -> None:
+    """Wait until a run of another server has ended. That server can be observed only through the store."""
+    runs = services.store.runs
+    while (stored := await runs.get(principal, run_id)) and stored.verdict is None:  # noqa: ASYNC110
+        await asyncio.sleep(every_seconds)
 
 
 async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
@@ -235,6 +241,11 @@ class Run:
         )
         self._task: asyncio.Task[RunResult] | None = None
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether its turn has come."""
+        return self._slot.started_at is not None
+
     def state(self) -> dict[str, Any]:
         """Return the run's id, and whether it is queued or running."""
         return pending_state(self.id, self._services.queue.position(self.id))
@@ -302,7 +313,7 @@ class Run:
             try:
                 ended = result or unfinished(Verdict.LOST, HOST_FAILED)
                 self._note_end(ended)
-                await services.store.runs.finish(self.id, ended, reporter.progress())
+                await services.store.runs.finish(self.id, ended, reporter.progress(), has_begun=self.has_begun)
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
         return result

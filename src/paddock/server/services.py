@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CANCELLED = "cancel_run ended the run"
 SHUT_DOWN = "the server was shut down before the run ended; check what it has done before you run it again"
+SHUT_DOWN_EARLY = "the server was shut down before the run began; run it again"
 WATCH_SECONDS = 0.5
 """How often a server looks for runs that were cancelled through another server."""
 CHECK_SECONDS = 1.0
@@ -144,7 +145,7 @@ class Services:
             async with asyncio.timeout(after_seconds):
                 await asyncio.gather(*(run.has_ended.wait() for run in runs))
         for run in runs:
-            run.end(SHUT_DOWN)
+            run.end(SHUT_DOWN if run.has_begun else SHUT_DOWN_EARLY)
         await asyncio.gather(*(run.has_ended.wait() for run in runs))
 
     def start_maintenance(self) -> None:

@@ -82,6 +82,10 @@ class RunRecords:
     def forget(self, run_id: str) -> None:
         self.connection.execute(delete(runs).where(runs.c.id == run_id))
 
+    def release_key(self, run_id: str) -> None:
+        """Let another run use the idempotency key of this one."""
+        self.connection.execute(update(runs).where(runs.c.id == run_id).values(idempotency_key=None))
+
     def write_output(self, run_id: str, values: Mapping[str, str]) -> None:
         self.connection.execute(update(runs).where(runs.c.id == run_id, _IS_RUNNING).values(values))
 

@@ -179,8 +179,13 @@ class StoredRuns:
         if run.timer is None:
             run.timer = asyncio.get_running_loop().call_later(LIVE_SECONDS, self._write_output, run_id)
 
-    async def finish(self, run_id: str, result: RunResult, progress: Mapping[str, Any] | None = None) -> None:
-        """Queue a write of the result of a run, and of the progress that it reported last."""
+    async def finish(
+        self, run_id: str, result: RunResult, progress: Mapping[str, Any] | None = None, *, has_begun: bool = True
+    ) -> None:
+        """Queue a write of the result of a run, and of the progress that it reported last.
+
+        A run that has not begun gives its idempotency key back, so that its caller can try again.
+        """
         run, now = self._running.pop(run_id, None), time.time()
         if run is not None and run.timer is not None:
             run.timer.cancel()
@@ -189,6 +194,8 @@ class StoredRuns:
             result_json = _result_json(result, None if run is None else run.new.redactor, progress)
             if not records.finish(result, result_json, self.process.name, now):
                 _log.warning("the result of run %s was not stored: it is no longer a run of this process", run_id)
+            if not has_begun:
+                records.release_key(run_id)
 
         size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
         await self._store.writer.put(self._with_records(finish), size_bytes=size)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from paddock.store.artifacts import ArtifactScope, StoredArtifact
 
 PIECE_BYTES = 1 << 20
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE | re.ASCII)
 _INERT = {
     # A browser must neither guess another type nor run what a script has written.
     "X-Content-Type-Options": "nosniff",
@@ -132,11 +132,16 @@ def _values(stored: StoredArtifact) -> dict[str, Any]:
 
 
 def _range(header: str | None, size: int) -> tuple[int, int]:
-    """Return the start and end of the requested bytes. Several ranges, or other units, mean the whole artifact."""
+    """Return the start and end of the requested bytes.
+
+    Several ranges, other units, and a range that ends before it starts mean the whole artifact (RFC 9110).
+    """
     found = None if header is None else _RANGE.fullmatch(header.strip())
     if found is None or found.groups() == ("", ""):
         return 0, size
     first, last = found.groups()
+    if first and last and int(last) < int(first):
+        return 0, size
     if not first:
         start, end = max(0, size - int(last)), size
     else:

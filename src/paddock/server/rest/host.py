@@ -96,7 +96,7 @@ def make_router(services: Services, readiness: Readiness) -> APIRouter:
         return {
             "ready": not found,
             "version": __version__,
-            "problems": [services.without_host_paths(each) for each in found],
+            "problems": [services.without_host_paths(each) for each in found or await readiness.warnings()],
             "queued": queue.waiting,
             "running": queue.running,
         }

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
 
 from paddock.errors import HostError, Overloaded, PaddockError
 from paddock.model import envelope
@@ -90,6 +90,8 @@ def install(app: FastAPI, services: Services) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         detail = f"{where}: {first['msg']}" if where else str(first["msg"])
+        if first["type"] == "model_attributes_type" and not where:
+            detail = "the body must be a JSON object, sent with `Content-Type: application/json`"
         status = 400 if first["type"] == "json_invalid" else 422
         return problem(status, detail[:2000], "InvalidRequest")
 
@@ -98,8 +100,10 @@ def install(app: FastAPI, services: Services) -> None:
         headers, name = dict(error.headers or {}), HTTPStatus(error.status_code).phrase.replace(" ", "")
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             # Several routes may share a path, and the error knows only the methods of the first.
-            matched = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
-            methods = {method for route in matched for method in getattr(route, "methods", None) or ()}
+            routes = list(iter_route_contexts(app.routes))
+            matched = [each.path or "" for each in routes if each.path_regex.match(request.scope["path"])]
+            path = min(matched, key=lambda path: path.count("{"))
+            methods = {method for each in routes if each.path == path for method in each.methods or ()}
             headers["Allow"] = ", ".join(sorted(methods))
         return problem(error.status_code, str(error.detail), name, headers=headers)
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +34,7 @@ from paddock.server.rest.models import (
 )
 from paddock.server.rest.routes import BodyRoute
 from paddock.server.rest.run_requests import OPENAPI, make_request, read_request
-from paddock.server.runs import Run, cancel_run, create_run, pending_state
+from paddock.server.runs import Run, cancel_run, create_run, pending_state, wait_elsewhere
 from paddock.store.runs import RunFilters, StoredRun
 
 if TYPE_CHECKING:
@@ -140,9 +141,14 @@ def make_router(services: Services) -> APIRouter:
         caller = await get_caller(services, request)
         running = services.runs.get(run_id)  # now, because it may end while it is read
         shown = await _show(services, caller, run_id)  # 404 before any wait: waiting would reveal that the run exists
-        if running is None or not wait_seconds:
+        if not wait_seconds:
             return shown
-        await _wait(running.has_ended, wait_seconds)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_seconds):
+                if running is not None:
+                    await running.has_ended.wait()
+                else:
+                    await wait_elsewhere(services, caller.principal, run_id)
         return await _show(services, caller, run_id)
 
     @router.post("/runs/{run_id}/cancel", response_model=StoredRunModel, responses=problems.responses(404))
@@ -199,14 +205,6 @@ async def json_response(values: Mapping[str, Any]) -> Response:
     import msgspec
 
     return Response(await asyncio.to_thread(msgspec.json.encode, values), media_type="application/json")
-
-
-async def _wait(ended: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await ended.wait()
-    except TimeoutError:
-        return
 
 
 class Events:

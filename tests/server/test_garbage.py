@@ -1,0 +1,52 @@
+"""When a server collects garbage."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from paddock.server import garbage
+
+
+class Node:
+    """Part of a cycle, which only a collection frees."""
+
+    def __init__(self) -> None:
+        self.itself: Node | None = self
+
+
+@pytest.fixture(autouse=True)
+def unfrozen() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+async def test_a_full_collection_waits_until_few_runs_are_in_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "CHECK_SECONDS", 0.0)
+    was_alive: list[bool] = []
+    is_free = asyncio.Event()
+
+    def count_runs() -> int:
+        was_alive.append(watched() is not None)
+        return garbage.FEW_RUNS + 1 if len(was_alive) < 3 else garbage.FEW_RUNS
+
+    with garbage.collect_in_quiet_moments(count_runs):
+        node = Node()
+        watched = weakref.ref(node, lambda gone: is_free.set())
+        for _ in range(garbage.DUE + 2):  # the first ones move the cycle to the oldest generation
+            gc.collect(1)
+        del node
+        async with asyncio.timeout(10):
+            await is_free.wait()
+    assert was_alive[:3] == [True] * 3
+
+
+async def test_a_full_collection_is_put_off_but_not_for_ever() -> None:
+    before = gc.get_threshold()
+    with garbage.collect_in_quiet_moments(lambda: 1000):
+        assert gc.get_threshold() == (*before[:2], garbage.OVERDUE)
+    assert gc.get_threshold() == before
