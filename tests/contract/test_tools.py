@@ -243,12 +243,12 @@ try {
     assert (result.output, len(result.calls)) == ([3, "CALL_LIMIT_EXCEEDED"], 3)
 
 
-async def test_thousands_of_calls_in_one_run_are_all_answered(rig: Rig) -> None:
+async def test_thousands_of_calls_in_one_run_are_all_answered(costly_rig: Rig) -> None:
     code = Script(
         "n = 0\nfor i in range(2000):\n    n += (await add({'a': 0}))['result']\nn",
         "let n = 0\nfor (let i = 0; i < 2000; i++) n += (await add({ a: 0 })).result\nreturn n",
     )
-    result = await rig.run(code, add, limits={"calls": 10_000})
+    result = await costly_rig.run(code, add, limits={"calls": 10_000})
     assert (result.verdict, result.output) == (Verdict.OK, 2000)
     assert [call.id for call in result.calls] == list(range(1, 2001))
 
