@@ -26,7 +26,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.bare import bare
+from tests.cli.command import paddock
 from tests.server.test_processes import address_of, begun
+from tests.store import empty
 from tests.tools.test_attacks import ATTACKER, SECRET
 
 __all__ = ["bare"]
@@ -99,11 +101,11 @@ class Server:
         store = f'[store]\npath = "{folder}/paddock.db"\n[artifacts]\nurl = "file://{folder}/objects"\n'
         self.settings.write_text(f"{config}\n{store}[server]\nrequire_token = true\n")
         self.url = ""
+        empty.put(folder / "paddock.db")
         self.tokens = {name: self._token(name) for name in ("ann", "bob")}
 
     def _token(self, name: str) -> str:
-        command = [sys.executable, "-m", "paddock", "tokens", "add", name, "--config", str(self.settings)]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        said = paddock("tokens", "add", name, PADDOCK_STORE__PATH=f"{self.folder}/paddock.db").out
         return next(word for word in said.split() if word.startswith("pdk_"))
 
     @contextmanager
