@@ -20,8 +20,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
-WORKERS = 3
-"""More than this machine's cores may be: most tests wait for a kernel, a limit or another process."""
+UID_BLOCKS = 8
+"""How many workers can have guests with uids of their own."""
+WORKERS = min(UID_BLOCKS, 2 * (os.cpu_count() or 1) + 1)
+"""More than there are cores: half of the time a test waits, for a kernel, a limit or another process."""
 SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
     "escape": (
         ("--profile", "namespaces", "--part", "1/2"),
@@ -31,10 +33,10 @@ SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
 }
 """Folders whose tests take too long for one process, with the options that select the parts."""
-HALVED = ("tools", "cli", "contract", "server")
+HALVED = ("anomaly", "tools", "cli", "contract", "server")
 """Folders of many files whose tests take too long too: every other file is in the other half."""
 NOTHING_COLLECTED = 5
-FIRST = ("escape", "server", "contract", "tools", "rest", "cli", "jail", "reference")
+FIRST = ("escape", "server", "anomaly", "tools", "contract", "jail", "node", "cli", "reference", "store", "models")
 """The folders that take longest. They start first, so that no worker is left alone with one at the end."""
 
 
@@ -106,7 +108,7 @@ class Suite:
                 process = subprocess.Popen(
                     [*command, *self._options, *batch.arguments],
                     cwd=ROOT,
-                    env={**os.environ, "TEST_UID_BLOCK": str(os.getpid() * 8 + worker)},
+                    env={**os.environ, "TEST_UID_BLOCK": str(os.getpid() * UID_BLOCKS + worker)},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
@@ -146,7 +148,7 @@ def main(arguments: list[str]) -> int:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(prog="python -m tests", description=__doc__)
     parser.add_argument("--all", action="store_true", help="every test, not the core suite alone")
-    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument("--workers", type=int, choices=range(1, UID_BLOCKS + 1), default=WORKERS)
     parser.add_argument("folders", nargs="*", help="the batches to run; all of them where none is named")
     chosen = parser.parse_args(arguments[:end])
     found = batches()

@@ -52,6 +52,7 @@ def free_port() -> int:
 
 
 @pytest.mark.usefixtures("default_environment")
+@pytest.mark.thorough
 async def test_an_issuer_that_is_down_keeps_its_callers_out_at_first_and_costs_none_later(tmp_path: Path) -> None:
     port = free_port()
     address = f"http://127.0.0.1:{port}"
@@ -85,6 +86,7 @@ async def test_an_issuer_that_is_down_keeps_its_callers_out_at_first_and_costs_n
 
 
 @pytest.mark.usefixtures("default_environment")
+@pytest.mark.thorough
 async def test_a_token_that_is_revoked_or_expires_lets_its_runs_end_and_nobody_else_in(tmp_path: Path) -> None:
     with issuing() as issuer:
         async with serving(tmp_path, AUTH.format(address=issuer.address, audience=AUDIENCE)) as server:

@@ -17,6 +17,7 @@ from tests.anomaly.crowd import KINDS, crowd
 from tests.anomaly.serving import Serving, left_of, serving
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
@@ -43,7 +44,6 @@ async def server(tmp_path_factory: pytest.TempPathFactory, default_environment: 
         made.end()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "parts",
     [("upstream",), ("warden",), ("zygote",), ("warm zygote",), ("reaper",), ("guest",), ("node", "monty", "cleanup")],

@@ -18,6 +18,7 @@ WORK = Work("ann-1", "ann", "cpython", "text", 4)
 RIGHT = {"run_id": "r_1", "verdict": "ok", "engine": "cpython", "stdout": "ann-1\n", "output": ["ann-1", "text", 6]}
 
 
+@pytest.mark.thorough
 def test_under_a_small_load_no_run_is_lost_and_none_is_mixed_up() -> None:
     command = [sys.executable, "-m", "bench.load", "--clients", "24", "--runs", "2", "--rounds", "2", "--seed", "1"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -117,6 +117,7 @@ def test_too_few_processes_are_the_cause_and_no_weaker_profile_is_used_instead(d
 
 
 @needs_root
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", ["monty", "cpython"])
 def test_a_command_with_too_few_processes_ends_and_names_them(bare: str, engine: str) -> None:
     failed = 0

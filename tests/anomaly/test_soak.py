@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bench.soak import Soak
 from paddock import Paddock
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.thorough
 def test_a_short_soak_leaks_nothing_and_mixes_nothing_up() -> None:
     command = [sys.executable, "-m", "bench.soak", "--runs", "120", "--runs-per-kill", "10", "--seed", "1"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

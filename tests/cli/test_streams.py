@@ -43,7 +43,11 @@ def test_output_that_cannot_be_written_is_a_host_error(arguments: list[str]) -> 
     assert in_a_shell(":", *arguments, redirect=">/dev/full") == Ended(3, "", message)
 
 
-@named
+@pytest.mark.parametrize(
+    "arguments",
+    [pytest.param(each, marks=pytest.mark.thorough) if each == ["demo"] else each for each in COMMANDS],
+    ids=" ".join,
+)
 def test_without_stdout_the_command_works_and_prints_nothing(arguments: list[str]) -> None:
     assert in_a_shell(":", *arguments, redirect=">&-") == Ended(0, "", "")
 

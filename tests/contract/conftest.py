@@ -20,6 +20,8 @@ PYTHON = ("monty", "cpython")
 JAVASCRIPT = ("quickjs", "node")
 CONFIG = replace(BARE, monty=MontyConfig(max_workers=32))
 """Some tests have more guests at once than there are workers by default."""
+PADDOCKS = {"here": "local_paddock", "remotely": "served_paddock"}
+"""The fixtures of a Paddock in this process, and of one that is reached through a server's REST API."""
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -44,8 +46,8 @@ async def served_paddock(local_paddock: Paddock) -> AsyncIterator[Paddock]:
 
 @pytest.fixture(scope="session", params=["here", pytest.param("remotely", marks=pytest.mark.thorough)])
 def paddock(request: pytest.FixtureRequest) -> Paddock:
-    """The Paddock under test: in this process, or through a server's REST API."""
-    made: Paddock = request.getfixturevalue("local_paddock" if request.param == "here" else "served_paddock")
+    """The Paddock under test."""
+    made: Paddock = request.getfixturevalue(PADDOCKS[request.param])
     return made
 
 
@@ -53,6 +55,20 @@ def paddock(request: pytest.FixtureRequest) -> Paddock:
 def rig(request: pytest.FixtureRequest, paddock: Paddock) -> Rig:
     """Every engine in turn."""
     return Rig(request.param, paddock)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        *(("here", engine) for engine in (*PYTHON, *JAVASCRIPT)),
+        pytest.param(("remotely", "cpython"), marks=pytest.mark.thorough),
+    ],
+    ids="-".join,
+)
+def costly_rig(request: pytest.FixtureRequest) -> Rig:
+    """Every engine here, and one of them remotely: for tests that take long, where the way there is always the same."""
+    place, engine = request.param
+    return Rig(engine, request.getfixturevalue(PADDOCKS[place]))
 
 
 @pytest.fixture(scope="module", params=PYTHON)

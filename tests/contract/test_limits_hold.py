@@ -97,15 +97,17 @@ def at_its_limit(wall_seconds: float) -> tuple[object, ...]:
     return Verdict.TIMEOUT, "started\n", None, ("TimeoutError", words)
 
 
-async def test_guests_that_never_end_are_stopped_and_their_output_is_kept(rig: Rig) -> None:
+async def test_guests_that_never_end_are_stopped_and_their_output_is_kept(costly_rig: Rig) -> None:
     # All at once: for that long they share the cores, where each alone would have one to itself.
-    ended = await asyncio.gather(*(stopped(rig, code, 3) for code in SPIN.values()))
+    ended = await asyncio.gather(*(stopped(costly_rig, code, 3) for code in SPIN.values()))
     assert dict(zip(SPIN, ended, strict=True)) == dict.fromkeys(SPIN, at_its_limit(3))
 
 
 @pytest.mark.parametrize("code", FLOODS.values(), ids=FLOODS)
-async def test_a_guest_that_keeps_the_host_busy_is_stopped_and_its_output_is_kept(rig: Rig, code: Script) -> None:
-    assert await stopped(rig, code, 0.5) == at_its_limit(0.5)
+async def test_a_guest_that_keeps_the_host_busy_is_stopped_and_its_output_is_kept(
+    costly_rig: Rig, code: Script
+) -> None:
+    assert await stopped(costly_rig, code, 0.5) == at_its_limit(0.5)
 
 
 GREEDY = {
@@ -140,10 +142,10 @@ GREEDY = {
 
 
 @pytest.mark.parametrize("code", GREEDY.values(), ids=GREEDY)
-async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept(rig: Rig, code: Script) -> None:
-    result = await rig.run(started(code), limits={**QUICK, "wall_seconds": 20})
+async def test_a_guest_that_takes_too_much_memory_is_stopped_and_its_output_kept(costly_rig: Rig, code: Script) -> None:
+    result = await costly_rig.run(started(code), limits={**QUICK, "wall_seconds": 20})
     # One allocation beyond the limit fails at once. The host has seen no limit reached, only the script's exception.
-    verdicts = {Verdict.OUT_OF_MEMORY, *([Verdict.RAISED] if rig.engine == "cpython" else [])}
+    verdicts = {Verdict.OUT_OF_MEMORY, *([Verdict.RAISED] if costly_rig.engine == "cpython" else [])}
     assert (result.verdict in verdicts, result.stdout, result.output) == (True, "started\n", None)
     assert result.error is not None
     assert result.error.type == "MemoryError"
@@ -269,8 +271,8 @@ async def test_every_result_has_the_same_shape(rig: Rig, code: str | Script) -> 
     assert result["usage"].keys() == {"wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes"}
 
 
-async def test_the_processor_is_limited_apart_from_the_clock(rig: Rig) -> None:
-    result = await rig.run(SPIN["a loop"], limits={"cpu_seconds": 1, "wall_seconds": 30})
+async def test_the_processor_is_limited_apart_from_the_clock(costly_rig: Rig) -> None:
+    result = await costly_rig.run(SPIN["a loop"], limits={"cpu_seconds": 1, "wall_seconds": 30})
     assert result.verdict is Verdict.TIMEOUT
     assert result.error is not None
     assert "cpu_seconds" in result.error.message

@@ -65,6 +65,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.thorough  # the next one reads each source on the engine that is chosen for it
 @pytest.mark.parametrize("rig", ["namespaces"], indirect=True)  # what reads it is the same in each
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", SOURCES)

@@ -45,7 +45,7 @@ def place() -> Iterator[Place]:
 
 
 @needs_root
-@pytest.mark.parametrize("kind", ["ordinary", "container"])
+@pytest.mark.parametrize("kind", ["ordinary", pytest.param("container", marks=pytest.mark.thorough)])
 def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: str) -> None:
     told = place.told(kind, ATTACKS, BASE)
     verdict, unread_bytes, _ = told.pop("buffers")

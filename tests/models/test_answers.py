@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -24,43 +25,57 @@ ROWS = list(dict.fromkeys(row for rows in HINTS.values() for row in rows))
 REPAIRS = {name: case for name, case in CASES.items() if case.repaired is not None}
 
 
+@dataclass
+class Server:
+    """Answers each case once, and notes the rows of the table that give a hint to one."""
+
+    services: Services
+    chosen: set[Hint] = field(default_factory=set)
+    answers: dict[int, tuple[bool, str]] = field(default_factory=dict)
+
+    async def answer(self, case: Case) -> tuple[bool, str]:
+        if id(case) not in self.answers:
+            self.answers[id(case)] = await answer(self.services, case)
+        return self.answers[id(case)]
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server() -> AsyncIterator[Services]:
-    async with open_server() as made:
-        yield made
+async def server() -> AsyncIterator[Server]:
+    async with open_server() as services:
+        made = Server(services)
+
+        def text_for(row: Hint, mistake: Mistake, original: Any = Hint.text_for) -> str | None:
+            text: str | None = original(row, mistake)
+            if text:
+                made.chosen.add(row)
+            return text
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Hint, "text_for", text_for)
+            yield made
 
 
 @pytest.mark.parametrize("case", ALL.values(), ids=ALL)
-async def test_an_answer_names_line_cause_and_fix(server: Services, case: Case) -> None:
-    succeeded, text = await answer(server, case)
+async def test_an_answer_names_line_cause_and_fix(server: Server, case: Case) -> None:
+    succeeded, text = await server.answer(case)
     assert problems(case, succeeded, text) == [], text
 
 
 @pytest.mark.parametrize("case", REPAIRS.values(), ids=REPAIRS)
-async def test_a_script_works_after_just_what_its_hint_says(server: Services, case: Case) -> None:
-    _, text = await answer(server, case)
+async def test_a_script_works_after_just_what_its_hint_says(server: Server, case: Case) -> None:
+    _, text = await server.answer(case)
     repaired = apply(hint_of(text), case)
     assert repaired == case.repaired, text
-    succeeded, text = await answer(server, case, repaired)
+    succeeded, text = await answer(server.services, case, repaired)
     assert succeeded, text
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def chosen(server: Services) -> set[Hint]:
+async def chosen(server: Server) -> set[Hint]:
     """The rows of the table that give a hint to some script."""
-    found: set[Hint] = set()
-
-    def text_for(row: Hint, mistake: Mistake, original: Any = Hint.text_for) -> str | None:
-        text: str | None = original(row, mistake)
-        if text:
-            found.add(row)
-        return text
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Hint, "text_for", text_for)
-        for case in (*ALL.values(), *SCRIPTS):
-            await answer(server, case)
-    return found
+    for case in (*ALL.values(), *SCRIPTS):
+        await server.answer(case)
+    return server.chosen
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.types} {row.message[:30]}")

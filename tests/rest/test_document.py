@@ -47,6 +47,7 @@ async def test_every_operation_has_valid_examples(rest: Rest) -> None:
     assert wrong == []
 
 
+@pytest.mark.thorough
 async def test_the_server_does_what_its_document_says(rest: Rest, tmp_path: Path) -> None:
     command = [
         sys.executable,

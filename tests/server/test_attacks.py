@@ -15,7 +15,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.bare import bare
+from tests.cli.command import paddock
 from tests.server.test_processes import address_of, begun
+from tests.store import empty
 from tests.tools.test_attacks import ATTACKER, SECRET
 
 __all__ = ["bare"]
@@ -99,11 +101,11 @@ class Server:
         store = f'[store]\npath = "{folder}/paddock.db"\n[artifacts]\nurl = "file://{folder}/objects"\n'
         self.settings.write_text(f"{config}\n{store}[server]\nrequire_token = true\n")
         self.url = ""
+        empty.put(folder / "paddock.db")
         self.tokens = {name: self._token(name) for name in ("ann", "bob")}
 
     def _token(self, name: str) -> str:
-        command = [sys.executable, "-m", "paddock", "tokens", "add", name, "--config", str(self.settings)]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        said = paddock("tokens", "add", name, PADDOCK_STORE__PATH=f"{self.folder}/paddock.db").out
         return next(word for word in said.split() if word.startswith("pdk_"))
 
     @contextmanager
@@ -121,6 +123,12 @@ class Server:
         limits = httpx.Limits(max_connections=None)
         async with httpx.AsyncClient(base_url=self.url, headers=headers, timeout=120, limits=limits) as http:
             yield Caller(http, face)
+
+    @asynccontextmanager
+    async def callers(self, name: str) -> AsyncIterator[dict[str, Caller]]:
+        """One principal, over each face."""
+        async with AsyncExitStack() as stack:
+            yield {face: await stack.enter_async_context(self.caller(name, face)) for face in FACES}
 
 
 def upstreams() -> str:
@@ -352,45 +360,47 @@ async def test_100_two_spinning_guests_do_not_keep_health_checks_waiting(ann: Ca
     assert [(await ann.cancel(each))["verdict"] for each in spinning] == ["cancelled", "cancelled"]
 
 
-@pytest.mark.parametrize("face", FACES)
-async def test_88_a_run_of_a_killed_server_is_lost_and_its_journal_is_kept(
-    face: str, bare: str, tmp_path: Path
-) -> None:
+async def test_88_a_run_of_a_killed_server_is_lost_and_its_journal_is_kept(bare: str, tmp_path: Path) -> None:
     server = Server(tmp_path, f"{Path(bare).read_text()}\n{upstreams()}")
     code = "await call_tool('it.ok', {})\nprint('called', flush=True)\nimport time\ntime.sleep(600)"
+    run_ids = {}
     with server.started() as process:
-        async with server.caller("ann", face) as ann:
-            run_id = (await ann.run(code, detach=True))["run_id"]
-            async with asyncio.timeout(60):
-                while "called" not in (await ann.get(run_id)).get("stdout", ""):
-                    await asyncio.sleep(0.02)
+        async with server.callers("ann") as callers:
+            for face, ann in callers.items():
+                run_ids[face] = run_id = (await ann.run(code, detach=True))["run_id"]
+                async with asyncio.timeout(60):
+                    while "called" not in (await ann.get(run_id)).get("stdout", ""):
+                        await asyncio.sleep(0.02)
             os.kill(process.pid, signal.SIGKILL)
             process.wait(60)
     with server.started():
-        async with server.caller("ann", face) as ann, server.caller("ann", "rest") as rest:
-            found = await ann.get(run_id)
-            stored = await rest.get(run_id)
-            assert (found["verdict"], stored["verdict"]) == ("lost", "lost")
-            assert [(call["tool"], call["status"]) for call in stored["result"]["calls"]] == [("it.ok", "ok")], stored
-            assert await ann.is_well()
+        async with server.callers("ann") as callers:
+            for face, ann in callers.items():
+                found = await ann.get(run_ids[face])
+                stored = await callers["rest"].get(run_ids[face])
+                assert (face, found["verdict"], stored["verdict"]) == (face, "lost", "lost")
+                calls = [(call["tool"], call["status"]) for call in stored["result"]["calls"]]
+                assert (face, calls) == (face, [("it.ok", "ok")]), stored
+                assert await ann.is_well()
 
 
-@pytest.mark.parametrize("face", FACES)
-async def test_89_a_locked_store_is_a_clear_error_and_nothing_is_damaged(face: str, bare: str, tmp_path: Path) -> None:
+async def test_89_a_locked_store_is_a_clear_error_and_nothing_is_damaged(bare: str, tmp_path: Path) -> None:
     server = Server(tmp_path, Path(bare).read_text())
     with server.started():
-        async with server.caller("ann", face) as ann:
-            kept = await ann.run("'before'")
-            ann.key = "key"  # so that a run waits until it is stored
+        async with server.callers("ann") as callers:
+            kept = {face: await ann.run("'before'") for face, ann in callers.items()}
+            for face, ann in callers.items():
+                ann.key = f"key {face}"  # so that a run waits until it is stored
             with closing(sqlite3.connect(tmp_path / "paddock.db", isolation_level=None)) as database:
                 database.execute("BEGIN EXCLUSIVE")
-                answer = await ann.run("1", detach=True)
+                answers = await asyncio.gather(*(ann.run("1", detach=True) for ann in callers.values()))
                 database.execute("ROLLBACK")
-            ann.key = None
-            assert refused(answer), answer
-            assert "locked" in json.dumps(answer), answer
-            assert str(tmp_path) not in json.dumps(answer)
-            assert await ann.is_well()
-            assert "before" in json.dumps(await ann.get(kept["run_id"]))
+            for (face, ann), answer in zip(callers.items(), answers, strict=True):
+                ann.key = None
+                assert refused(answer), (face, answer)
+                assert "locked" in json.dumps(answer), (face, answer)
+                assert str(tmp_path) not in json.dumps(answer)
+                assert await ann.is_well()
+                assert "before" in json.dumps(await ann.get(kept[face]["run_id"]))
     with closing(sqlite3.connect(tmp_path / "paddock.db")) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -105,7 +105,7 @@ async def test_the_server_is_told_of_the_cancellation_however_the_run_ended(
         assert (await paddock.upstreams())["it"].state == "ready"
 
 
-SHORT = {"wall_seconds": 4.0}
+SHORT = {"wall_seconds": 2.0}
 
 
 def asked(slow: Slow, number: int) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 // expect: namespaces=ok; chroot=ok; confined=ok
+// limits: wall_seconds=4
 // output: 1
 hang()
 hang().catch(() => {})

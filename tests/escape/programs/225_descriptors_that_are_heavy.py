@@ -1,5 +1,5 @@
 # expect: namespaces=timeout; chroot=timeout; confined=timeout
-# limits: wall_seconds=1
+# limits: wall_seconds=3
 # stdout: refused
 # Descriptors whose end takes long, sent to the host: whoever drops the last one has the work. The host's event loop had
 # 0.4 s of it. Before Linux 6.16, a socket cannot refuse descriptors.
