@@ -109,6 +109,12 @@ async def test_a_check_that_needs_an_unreachable_server_is_a_warning(paddock: Pa
     assert "the code was not checked against its tools: the tool 'dead.thing' cannot be linked" in made.warnings[0]
 
 
+@pytest.mark.asyncio(loop_scope="module")
+async def test_code_that_calls_tools_without_linking_any_is_a_warning(paddock: Paddock) -> None:
+    made = await validate({**LEAST, "code": "await call_tool('shop.orders', {'status': 'open'})"}, paddock, CONFIG)
+    assert [each.partition(",")[0] for each in made.warnings] == ["the code uses call_tool"]
+
+
 async def test_without_full_python_the_code_is_not_checked_and_that_is_a_warning() -> None:
     async with Paddock(Config(), engines={"monty": ENGINES["monty"]}) as light:
         made = await validate({**LEAST, "code": "class A(Exception): pass"}, light, Config())

@@ -11,6 +11,7 @@ from tests.models.cases import Case, execute, js, r3, r5, run, ts
 
 _ORDERS = "a = await call_tool('crm.list_orders', {})\n"
 _CONTACT = "a = await call_tool('crm.create_contact', {'name': 'Ada', 'email': 'a@b.c'})\n"
+_SETTINGS = "a = await call_tool('crm.read_settings', {'name': 'x'})\n"
 _JS_ORDERS = "const a = await callTool('crm', 'list_orders', {})\n"
 _JS_CONTACT = "const a = await callTool('crm', 'create_contact', { name: 'Ada', email: 'a@b.c' })\n"
 _STORED = "await create_artifact('stored.csv', 'a,b')\n"
@@ -26,6 +27,24 @@ def node(code: str, line: int | None, cause: str | None, fix: str, **more: Any) 
 
 
 ANSWERS = {
+    # Text that is JSON is parsed, and several texts are a list.
+    "the result of an object in JSON text": run(f"{_SETTINGS}return a['result']", 2, "KeyError", "are currency, days"),
+    "the text of an object on Node": node(
+        "const a = await callTool('crm', 'read_settings', {name: 'x'})\n"
+        "return require('crypto').createHash('sha256').update(a.result).digest('hex')",
+        2,
+        "undefined",
+        "has no `result`",
+    ),
+    "an undefined text on Node": node(
+        "const a = {}\nreturn require('crypto').createHash('sha256').update(a.txt).digest('hex')",
+        2,
+        "undefined",
+        "check its spelling",
+    ),
+    "lines of several texts": run(
+        "a = await call_tool('crm.list_settings', {})\nreturn a['result'].split('\\n')", 2, "split", "list"
+    ),
     # A tool's list or plain value is under `result`.
     "the length of an answer": run(f"{_ORDERS}return len(a)", 2, None, _UNWRAP),
     "a loop over an answer": execute(f"{_ORDERS}n = 0\nfor o in a:\n    n += 1\nreturn n", 3, None, _UNWRAP),

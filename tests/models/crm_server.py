@@ -23,5 +23,17 @@ def create_contact(name: str, email: str) -> str:
     return f"contact-{len(name)}"
 
 
+@server.tool(structured_output=False)
+def read_settings(name: str) -> str:
+    """Return the text of a file with settings."""
+    return '{"currency": "EUR", "days": 30}'
+
+
+@server.tool(structured_output=False)
+def list_settings() -> list[str]:
+    """List the files with settings."""
+    return ["billing.json", "orders.json"]
+
+
 if __name__ == "__main__":
     server.run()

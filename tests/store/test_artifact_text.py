@@ -225,6 +225,17 @@ def test_every_match_in_a_very_long_line_is_found() -> None:
     assert (found.matches[0].before, found.matches[-1].text) == (["first"], "last X")
 
 
+@pytest.mark.parametrize("gap", [1, 7, 50, 211, 499, 700])
+def test_the_counts_of_matches_in_long_lines_add_up(gap: int) -> None:
+    line = ("é" * gap + "order 1234") * (150_000 // gap // 5)
+    for pattern in (r"order \d+", "4", r"\d+"):
+        text, offset, count = f"{line}\n order 5 order 6\n", 0, 0
+        while offset is not None:
+            found = search(text, pattern, offset=offset, limit=200)
+            count, offset = count + sum(match.count for match in found.matches), found.next_character
+        assert count == len(re.findall(pattern, text))
+
+
 def test_a_match_across_two_stretches_of_a_long_line_is_found() -> None:
     borders = (module.STRETCH_CHARACTERS - module.OVERLAP_CHARACTERS, module.STRETCH_CHARACTERS)
     places = {*range(borders[0] - 8, borders[1] + 8, 61)}.union(*(range(at - 8, at + 8) for at in borders))

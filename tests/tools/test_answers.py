@@ -79,10 +79,10 @@ async def test_text_of_a_tool_with_an_output_schema_is_not_parsed() -> None:
     assert await value(text('{"a": 1}'), TYPED) == {"result": '{"a": 1}'}
 
 
-async def test_several_texts_are_lines_or_a_list_of_values() -> None:
-    assert await value(text("a", "b")) == {"result": "a\nb"}
+async def test_several_texts_are_a_list_parsed_if_all_are_json() -> None:
+    assert await value(text("a", "b")) == {"result": ["a", "b"]}
     assert await value(text('{"id": 1}', '{"id": 2}')) == {"result": [{"id": 1}, {"id": 2}]}
-    assert await value(text('{"id": 1}', "b")) == {"result": '{"id": 1}\nb'}
+    assert await value(text('{"id": 1}', "b")) == {"result": ['{"id": 1}', "b"]}
 
 
 async def test_an_empty_result_is_null() -> None:

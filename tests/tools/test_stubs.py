@@ -250,6 +250,12 @@ def test_a_shared_name_is_shown_only_where_the_order_of_the_tools_is_explicit(is
     assert ("async def orders(" in module([ORDERS, ANYTHING], is_ordered=is_ordered)) is is_ordered
 
 
+def test_a_tool_without_an_output_schema_says_how_its_answer_arrives() -> None:
+    for language in ("python", "typescript"):
+        assert "{result: text, list or artifact}" in "".join(stubs([PING], language).values())
+        assert "{result:" not in "".join(stubs([ORDERS], language).values())
+
+
 def test_a_tool_shown_alone_has_the_name_that_it_has_among_the_others() -> None:
     assert list(stubs([ANYTHING], among=[ORDERS, ANYTHING])) == [f"orders_{ANYTHING.id}"]
 

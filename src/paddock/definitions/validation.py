@@ -90,7 +90,10 @@ async def validate(
     except (BadLimit, LimitTooHigh) as problem:
         raise BadDefinition(f"limits: {problem}") from None
     _check_links(definition, {*SHIPPED, *others})
-    return Validated(definition, await _check_code(definition, paddock))
+    warnings = await _check_code(definition, paddock)
+    if definition.tools == () and "call_tool(" in (definition.code or ""):
+        warnings = (*warnings, "the code uses call_tool, but `tools` links none, so each call fails; list them there")
+    return Validated(definition, warnings)
 
 
 async def _check_code(definition: Definition, paddock: Paddock) -> tuple[str, ...]:

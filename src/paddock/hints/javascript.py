@@ -129,6 +129,7 @@ ROWS = (
     ),
     Hint("TypeError", "argument must be of type func", "Pass a function, as in () => f(x), and not its result."),
     Hint("TypeError", "Unknown encoding", "Use utf8, latin1, hex, base64 or base64url."),
+    Hint("TypeError", "must be of type string.*Received (?P<value>undefined|null)$", members.absent_text),
     Hint("TypeError", "must be of type string", "Pass text: JSON.stringify(x) or String(x)."),
     Hint("TypeError", "not iterable", members.not_iterable),
     Hint("TypeError", "not iterable", "Only arrays, strings, maps and sets are: use Object.entries(x) for an object."),

@@ -125,6 +125,13 @@ def not_iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
     )
 
 
+def absent_text(mistake: Mistake, found: re.Match[str]) -> str:
+    """For undefined or null where Node wants text."""
+    if mistake.calls and re.search(r"\bresult\b", mistake.plan.code):
+        return f"It is {found['value']}. An answer that is an object, also as JSON text, has no `result`."
+    return f"It is {found['value']}: check its spelling and what sets it."
+
+
 def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a value that JavaScript cannot take apart: which one it is."""
     line = mistake.source_line

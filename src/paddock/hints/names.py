@@ -119,6 +119,8 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"In pandas, x[{name}] is a column: use x.iloc[{name}] for a position."
     if keys == ("result",) and mistake.calls:
         return "A tool's list or plain value is in the key `result`: write x['result']."
+    if name == "result" and keys and mistake.calls:
+        return f"An answer that is an object, also as JSON text, has no `result`: its keys are {mistake.facts['keys']}."
     if len(keys) == 1 and keys[0] in _CONTAINERS and "DataFrame(" in mistake.plan.code:
         return f"The only column is {keys[0]!r}: make the table of what is in it, pd.DataFrame(x[{keys[0]!r}])."
     if any(key.strip("\ufeff ") == name for key in keys):

@@ -179,6 +179,7 @@ async def _search(scope: ArtifactScope, stored: StoredArtifact, query: Query) ->
             "line": match.line,
             "offset": match.offset,
             "text": match.text,
+            **({"count": match.count} if match.count > 1 else {}),
             **({"before": match.before} if match.before else {}),
             **({"after": match.after} if match.after else {}),
         }

@@ -86,7 +86,7 @@ class Query:
 class Match:
     """A match: its line number (from 1), its character offset, the text of its line or part of it, and context lines.
 
-    A line that belongs to an earlier match is not repeated.
+    `count` says how often the pattern matches in that text. A line that belongs to an earlier match is not repeated.
     """
 
     line: int
@@ -94,6 +94,7 @@ class Match:
     text: str
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
+    count: int = 1
 
 
 class TextReader:
@@ -260,17 +261,31 @@ class Search:
             whole = line_bytes.decode()
             column = len(data[line_start : match.start()].decode())
             shown, shown_end = _excerpt(whole, column)
-            if not self._add(lines, line, line_offset + column, shown):
+            # What is shown is not searched again, except for a match that ends after it.
+            shown_until = line_start + len(whole[:shown_end].encode())
+            is_whole = shown_end == len(whole) and not is_part
+            count, position = self._count(data, match, shown_until if is_whole else min(shown_until, limit, end) - 1)
+            if not self._add(lines, line, line_offset + column, shown, count):
                 return True
-            # What is shown is not searched again.
-            is_whole = shown_end == len(whole)
-            position = line_start + (len(line_bytes) + 1 if is_whole else len(whole[:shown_end].encode()))
+            if is_whole:
+                position = shown_until + 1
             if position > end:
                 break
         self._finish_stretch(text, accepted, lines, is_part=is_part)
         return False
 
-    def _add(self, lines: list[str], line: int, column: int, shown: str) -> bool:
+    def _count(self, data: bytes, match: Any, last: int) -> tuple[int, int]:
+        """Count this match and those after it that end at `last` or before. Returns also where the rest begins."""
+        count = 1
+        while match.start() < match.end() <= last:  # an empty match has no end from which to go on
+            # One byte more is searched, to see whether a match goes on there.
+            following = self._pattern.search(data, match.end(), last + 1)
+            if following is None or following.end() > last:
+                return count, match.end()
+            count, match = count + 1, following
+        return count, max(match.end(), last + 1)
+
+    def _add(self, lines: list[str], line: int, column: int, shown: str, times: int) -> bool:
         """Add a match. Returns False if there is no room for another."""
         number = self._at.line + line
         self._add_after(lines, line)
@@ -283,7 +298,7 @@ class Search:
             before = [*self._recent, *(self._line(lines, index) for index in range(max(0, line - count), line))][
                 -count:
             ]
-        self.matches.append(Match(number + 1, self._at.character + column, shown, before))
+        self.matches.append(Match(number + 1, self._at.character + column, shown, before, count=times))
         self._characters_left -= len(shown) + sum(map(len, before))
         self._shown_line = max(self._shown_line, number)
         return True

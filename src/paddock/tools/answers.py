@@ -2,7 +2,7 @@
 
 Structured content takes precedence: text next to it only repeats it, and all other content goes under `_attachments`.
 Without structured content, text that is JSON is parsed if the tool declares no output schema. Several texts become a
-list if all are JSON, else one text of several lines. Images, audio and embedded files become artifacts; links do not.
+list, parsed if all are JSON. Images, audio and embedded files become artifacts; links do not.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ async def _attachment(block: Mapping[str, Any], number: int, create_artifact: Cr
 
 
 async def _content_value(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
-    """One value for all blocks: the value of the only block, the joined texts, or a list."""
+    """One value for all blocks: the value of the only block, or a list."""
     # All at once, not each by its own size: there may be many thousands of short ones.
     parsed = await run_by_size(list(result.content), _parse_texts, result, tool)
     texts = [text for text, _ in parsed if text is not None]
@@ -121,7 +121,7 @@ async def _content_value(result: Result, tool: Tool, create_artifact: CreateArti
     if len(values) == 1:
         return _object(values[0])
     all_json = all(value is not text for value, text in zip(values, texts, strict=True))
-    return {"result": values if all_json else "\n".join(texts)}
+    return {"result": values if all_json else texts}
 
 
 def _parse_texts(result: Result, tool: Tool) -> list[tuple[str | None, Any]]:

@@ -24,6 +24,7 @@ TYPED_CALLS = 200
 CALL_NAME_CHARACTERS = 200
 PREFIX_CHARACTERS = 50
 DOCUMENTATION_CHARACTERS = 1200
+_UNDECLARED = "Result not declared: an object from JSON text, else {result: text, list or artifact}."
 
 
 def _fields(*, is_required: bool, **kinds: str) -> list[Field]:
@@ -61,6 +62,8 @@ class Signature:
         description = lines(self.tool.description or self.tool.title, DOCUMENTATION_CHARACTERS)
         tool = f"Or: await {call}" if self.call_names else f"Tool: {one_line(self.tool.full_name)}"
         facts = [f"{tool}{_effects(self.tool)}"]
+        if self.tool.server and self.tool.output_schema is None:
+            facts.append(_UNDECLARED)
         return [*description, "", *facts] if description else facts
 
 

@@ -117,15 +117,15 @@ def _arguments(definition: Definition, host: HostInfo) -> list[str]:
     inputs = f" Defaults: {_names(definition.inputs)}." if definition.inputs else ""
     lines = [
         f"`code` is a whole script{default}. Its result is the last expression, or a top-level `return`; an "
-        "assignment has no result. Return dicts and lists; print only for diagnostics. Top-level `await` works.",
+        "assignment has none. Return dicts and lists; print only for diagnostics. Top-level `await` works.",
         f"Each key of `inputs` is a variable: pass data there, not in the code.{inputs}",
     ]
     if definition.tools != () and host.has_tools:
         linked = "" if definition.tools in (None, ("*",)) else f" Linked: {_names(definition.tools or ())}."
         lines.append(
             'Call a linked tool with one dict, `await tool({...})` or `await call_tool("server.tool", {...})`; several '
-            "at once with `asyncio.gather`. A list or plain value is in {result: …}. A failed call raises "
-            "RuntimeError, whose text is JSON with hints; catch it to continue."
+            "at once with `asyncio.gather`. JSON text is parsed; a list or plain value is in {result: …}. A "
+            "failed call raises RuntimeError, whose text is JSON with hints; catch it to continue."
             f"{linked} Signatures: {'`get_schema`, or ' if definition.companions else ''}resource "
             f"{STUBS_URL}{definition.name}."
         )

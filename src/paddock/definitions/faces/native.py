@@ -39,12 +39,12 @@ MESSAGE_BYTES = 4000
 STORED_FILE = "Artifacts need no `files`: use `(await read_artifact(name))['content']`."
 _TOOLS = (
     '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
-    "`asyncio.gather`. A list or plain value is in {{result: …}}. A failed call raises RuntimeError; its text is "
-    "JSON with hints. At most {calls} calls."
+    "`asyncio.gather`. JSON text is parsed; a list or plain value is in {{result: …}}. A failed call raises "
+    "RuntimeError; its text is JSON with hints. At most {calls} calls."
 )
 _CALL_TOOL = ', `callTool("server", "tool", {...})` (errors have `.envelope`)'
 _JAVASCRIPT = (
-    "\n- JavaScript and TypeScript: `import` loads modules of {node}, no packages. The functions are "
+    "\n- JavaScript and TypeScript: `import` loads modules of {node}, no packages. Functions: "
     "`codeExec.createArtifact`, `codeExec.readArtifact`, `reportProgress`{call_tool}."
 )
 _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
