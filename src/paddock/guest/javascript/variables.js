@@ -109,14 +109,16 @@
   const partsOf = (path) => path.match(PART).map((part) => part.replace(/^['"]|['"]$/g, ''));
 
   // Returns a function that finds the values which an expression may have.
-  function reader(text, before, reads, global) {
+  function reader(text, before, spaces, global) {
     // The values that a name may have: one of a variable, or the items that a loop or callback goes through.
     function candidates(name, depth) {
       if (depth === 0) return [];
-      const read = ObjectGetOwnPropertyDescriptor(reads, name)?.value;
-      if (read !== undefined) {
+      for (let at = 0; at < spaces.length; at++) {
+        const own = ObjectGetOwnPropertyDescriptor(spaces[at], name);
+        if (own === undefined) continue;
+        if (at < spaces.length - 1) return 'value' in own ? [own.value] : [];
         try {
-          return [read()];
+          return [own.value()];
         } catch {
           return []; // it is not initialized yet
         }
@@ -149,6 +151,22 @@
     }
 
     return values;
+  }
+
+  // The variables of the functions and loops around a line that the error has left, innermost first: see scopes.js.
+  function scopesAt(line, source, { caught, error, scopes = [] }) {
+    if (!isObject(caught) || property(caught, 'e') !== error) return [];
+    const found = [];
+    for (const slot of ['a', 'b', 'c']) {
+      const entry = property(caught, slot);
+      const range = isObject(entry) ? scopes[property(entry, '0')] : undefined;
+      if (range === undefined) break;
+      const from = source.slice(0, range[0]).split(LINE_BREAK).length;
+      const to = source.slice(0, range[1]).split(LINE_BREAK).length;
+      const names = property(entry, '1');
+      if (from <= line && line <= to && isObject(names)) found.push(names);
+    }
+    return found;
   }
 
   // The line, with the lines before it if it continues a chain of methods.
@@ -214,11 +232,12 @@
 
   // Returns what agrees with the error: `values` as the host shows them, and the `holder` that lacks a member `name`,
   // with its `keys`.
-  function find({ line, message }, source, reads, global) {
+  function find({ line, message }, source, context) {
     if (line === undefined || source.length > MAX_SOURCE || source.includes('Proxy')) return {};
     const text = statementAt(source, line);
     const before = source.split(LINE_BREAK).slice(0, line - 1).join('\n').slice(-MAX_BEFORE);
-    const values = reader(text, before, reads ?? {}, global);
+    const spaces = [...scopesAt(line, source, context), context.reads ?? {}];
+    const values = reader(text, before, spaces, context.global);
     const paths = [...new Set(text.match(PATHS) ?? [])].slice(0, MAX_PATHS);
     const called = NOT_A_FUNCTION.exec(message)?.[1];
     if (called !== undefined) return uncallable(called, paths, values);

@@ -29,11 +29,15 @@ CLOCK_SECONDS = 0.05
 _set_timer = signal.setitimer
 
 
+def early(limits: Mapping[str, Any]) -> list[float]:
+    """The seconds of a run after which the line is told, for each limit that is not too short."""
+    given = [limits[name] for name in ("cpu_seconds", "wall_seconds") if (limits.get(name) or 0) >= LEAST_SECONDS]
+    return sorted({seconds - min(seconds * EARLY_SHARE, EARLY_SECONDS) for seconds in given})
+
+
 def start(limits: Mapping[str, Any], channel: Channel) -> None:
     """Send the line shortly before the limits of processor time and of wall-clock time."""
-    given = [limits[name] for name in ("cpu_seconds", "wall_seconds") if (limits.get(name) or 0) >= LEAST_SECONDS]
-    moments = sorted({seconds - min(seconds * EARLY_SHARE, EARLY_SECONDS) for seconds in given})
-    if not moments:
+    if not (moments := early(limits)):
         return
     waits = [later - earlier for earlier, later in zip([0.0, *moments], moments, strict=False)]
 
