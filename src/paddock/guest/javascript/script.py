@@ -14,7 +14,7 @@ import _quickjs  # type: ignore[import-not-found]
 
 from paddock.guest.javascript.channel import Channel
 from paddock.guest.javascript.context import Context
-from paddock.guest.python import clock, limits
+from paddock.guest.python import limits
 from paddock.guest.python.job import Job
 from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
@@ -95,7 +95,7 @@ class Script:
         wall_seconds = job.limits.get("wall_seconds")
         self._calls_deadline = inf if wall_seconds is None else monotonic() + wall_seconds * CALLS_SHARE
         self._peak_bytes_before = _peak_bytes()
-        moments = [monotonic() + seconds for seconds in clock.early(job.limits)]
+        moments = [monotonic() + seconds for seconds in limits.early_seconds(job.limits)]
         context.tell_line(moments, lambda line: channel.send(Kind.REACHED, 0, b'{"line":%d}' % line, b""))
         context.attach(self._emit)
 
