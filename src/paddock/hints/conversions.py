@@ -144,7 +144,16 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
         return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
     if re.search(r"sort|\b(min|max)\(", line):
         return "Some of the values are None: leave them out, or give them a default in the key."
-    return f"{name} is None: check what gave it (a function without `return`?), and handle None."
+    return f"{name} is None: check what gave it, and handle None."
+
+
+def coroutine(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a call that was not awaited: where to write it."""
+    name = next((name for name, text in mistake.values.items() if text == "a coroutine"), "")
+    looped = re.search(rf"\bfor {re.escape(name)} in ([\w.]{{1,60}})\s?[:\])]", mistake.plan.code) if name else None
+    if looped:
+        return f"The items of `{looped[1]}` were not awaited: write `for {name} in await asyncio.gather(*{looped[1]})`."
+    return "Write `await` before what gives it." if name else "Write `await` before the call."
 
 
 def number_text(mistake: Mistake, found: re.Match[str]) -> str:

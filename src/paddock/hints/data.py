@@ -57,10 +57,14 @@ ROWS = (
     Hint("ValueError", "data ['\"](?P<text>[^'\"]*)['\"] does(n't| not) match format", conversions.date_text),
     Hint("ValueError", "isoformat string: '(?P<text>.*)'", conversions.date_text),
     Hint("ValueError", "^year -?\\d+ is out", "A time stamp in milliseconds must be divided by 1000."),
-    Hint("ValueError", r"^(month|day|hour|minute) (must|is out)", "Use a date that exists; timedelta adds days."),
+    Hint(
+        "ValueError",
+        r"^(month|day|hour|minute) (must|is out)",
+        "No such date exists: skip it with try/except ValueError, or use timedelta to add days.",
+    ),
     # Tools and their answers.
     Hint("TypeError|AttributeError", _COROUTINE, "Run it with asyncio.run(f()).", when="program"),
-    Hint("TypeError|AttributeError", _COROUTINE, "Write `await` before the call."),
+    Hint("TypeError|AttributeError", _COROUTINE, conversions.coroutine),
     Hint("TypeError", "can't be used in 'await'", "Remove `await`: the value is there already."),
     Hint("TypeError", "'async_generator' object", "Write `async for`."),
     Hint("ValueError", "expected, got <function (?P<name>\\w+)", "Call the function: `<name>()`."),

@@ -54,7 +54,7 @@ ROWS = (
     Hint(
         "SyntaxError",
         "",
-        "The text is not JSON: check its quotes and commas, or log its beginning.",
+        kinds.not_json,
         r"JSON\.parse|\.json\(",
         "has run",
     ),
@@ -120,7 +120,9 @@ ROWS = (
     Hint("AbortError|TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
     Hint("DataCloneError", "", "Clone plain data only: {...x} without functions."),
     Hint("TypeError", "'g' flag|non-global", "Give the pattern the flag `g`, as in /x/g."),
-    Hint("TypeError", "empty array", "Give a first value: reduce(f, 0)."),
+    Hint(
+        "TypeError", "empty array", "The array is empty: check its length first, or give a first value: reduce(f, 0)."
+    ),
     Hint("TypeError", "'new'", "Write `new` before the class."),
     Hint("TypeError", "not a function", "The value has no such method: check its name, or define it in its class."),
     Hint("TypeError", "not a constructor", "Remove `new`, or look at the value with console.log(typeof x)."),

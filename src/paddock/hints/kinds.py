@@ -15,8 +15,10 @@ _LOOPS = words(
 _TEXT = words("split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd")
 _GIVE = {
     "an array": words(
-        "sort toSorted map filter concat flat flatMap reverse split matchAll fill splice keys values entries"
+        "sort toSorted map filter concat flat flatMap reverse split fill splice "
+        "Object.keys Object.values Object.entries"
     ),
+    "an iterator": words("keys values entries matchAll"),
     "text": words("join trim toUpperCase toLowerCase replace replaceAll toFixed padStart padEnd toISOString stringify"),
 }
 _JOINED = "an item is text, and `+` joined it. Convert each: `sum + Number(item.x)`."
@@ -118,10 +120,12 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     kind = _kind(text)
     if owner == name:  # the value itself is called
         return _called(owner, text, kind)
+    if kind == "text" and re.search(rf"\b(?:const|let|var) {re.escape(owner)} in ", mistake.plan.code):
+        return f"`for (… in …)` gives keys, which are text: write `for (const {owner} of …)`."
     if keys == ("result",) and mistake.calls:
         return f"A tool's list or plain value is in the key `result`: write `{owner}.result.{name}(...)`."
     if kind == "promise":
-        return f"`{owner}` is a promise: write `await` before what gives it." if name != "then" else None
+        return _awaited(mistake, owner) if name != "then" else None
     is_property = (name == "length" and kind in ("array", "text")) or (name == "size" and kind in ("Map", "Set"))
     if name in keys or is_property:
         return f"`{owner}.{name}` is a value and no method: remove the `()`."
@@ -129,6 +133,20 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     if better:
         return f"`{owner}` is {text}: write `{better.format(x=owner, name=name)}`."
     return _other_method(mistake, name, owner, text)
+
+
+def _awaited(mistake: Mistake, owner: str) -> str:
+    is_item = ".map(" in mistake.plan.code and "Promise.all" not in mistake.plan.code
+    several = ", or `await Promise.all(list)` for a list of promises" if is_item else ""
+    return f"`{owner}` is a promise: write `await` before what gives it{several}."
+
+
+def not_json(mistake: Mistake, found: re.Match[str]) -> str:
+    """For text that JSON.parse cannot read."""
+    name = next((name for name, text in mistake.values.items() if text == "''"), "")
+    if name:
+        return f"`{name}` is empty: skip it, as in `if ({name}.trim())` or `.filter(Boolean)`."
+    return "The text is not JSON: check its quotes and commas, or log its beginning."
 
 
 def _other_method(mistake: Mistake, name: str, owner: str, text: str) -> str:
@@ -156,7 +174,7 @@ def _result(owner: str) -> dict[str, str]:
     start = owner.rfind("(") if owner.endswith(")") else -1
     while start > 0 and owner.count("(", start) != owner.count(")", start):
         start = owner.rfind("(", 0, start)
-    called = re.search(r"([\w$]+)$", owner[:start]) if start > 0 else None
+    called = re.search(r"((?:\bObject\.)?[\w$]+)$", owner[:start]) if start > 0 else None
     kind = next((kind for kind, methods in _GIVE.items() if called and called[1] in methods), "")
     return {owner: kind} if kind else {}
 
@@ -212,7 +230,7 @@ def iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
     if kind in ("undefined", "null"):
         return f"`{owner}` is {kind}: check its spelling and what sets it, or write `{owner} ?? []`."
     if kind == "promise":
-        return f"`{owner}` is a promise: write `await` before what gives it."
+        return _awaited(mistake, owner)
     if kind == "function":
         return f"`{owner}` is a function: call it, as in `{owner}()`."
     if kind in ("number", "BigInt"):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from paddock.hints import kinds, replacements
+from paddock.hints import kinds, origins, replacements
 from paddock.hints.mistake import Mistake
 
-_TAKEN_APART = (
-    r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}=]*\}\) ?(?:=>|\{)"
-)
+_TAKEN_APART = r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}]*\}\) ?(?:=>|\{)"
 _KEYED = r"new (?:Map|URLSearchParams|Headers|FormData)\b"
 _MATCHES = r"\.(match|exec)\("
 _ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
@@ -88,8 +86,6 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     value = f"`{owner}`" if owner else "the value"
     if call := _unawaited_call(mistake) if owner else "":
         return f"{value} is a promise: `{call}` gives one, so write `await` before it."
-    if mistake.root and re.search(rf"\b(const|let|var) {re.escape(mistake.root)} in ", mistake.plan.code):
-        return f"`for (… in …)` gives keys, which are text: write `for (const {mistake.root} of …)`."
     if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
         return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
     if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
@@ -129,7 +125,9 @@ def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a value that JavaScript cannot take apart: which one it is."""
     line = mistake.source_line
     if re.search(_TAKEN_APART, line):
-        return "The function got no object: pass one, or give the parameter a default, as in `({ a, b } = {})`."
+        call = origins.caller(mistake)
+        where = f" on line {call}" if call else ""
+        return f"The function got no object: pass one{where}, or write a default, as in `({{ a, b }} = {{}})`."
     if "null" in mistake.message and re.search(r"\]\s*=.*\.(match|exec)\(", line):
         return "The pattern does not match, so it gave null: correct it, or write `?? []` after it."
     inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", line.partition("} =")[0]) if "} =" in line else []

@@ -165,7 +165,7 @@ class Mistake:
         for name, value in self.values.items():
             entry = f"{name} = {value}"
             # The error or the hint says so already.
-            is_vague = value in ("None", "undefined", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
+            is_vague = value in ("None", "undefined", "'result'", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry

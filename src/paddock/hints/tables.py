@@ -80,7 +80,11 @@ ROWS = (
     Hint("LinAlgError", "square", "Only a square matrix has an inverse: use np.linalg.pinv(m) or lstsq."),
     Hint("ValueError", "truth value of (a|an)", _LOGIC, r"\b(and|or|not)\b"),
     Hint("ValueError", "truth value of (a|an)", _FILTER, r"\b(if|while|elif)\b"),
-    Hint("AttributeError", r"use \.dt accessor", "Convert first: pd.to_datetime(column)."),
+    Hint(
+        "AttributeError",
+        r"use \.dt accessor",
+        "Convert first: pd.to_datetime(column, errors='coerce'), which makes NaT of what is no date.",
+    ),
     Hint("AttributeError", r"use \.str accessor", "Convert first: column.astype(str)."),
     Hint("ValueError", "duplicate entries", "Use pivot_table(..., aggfunc='sum'), or remove the duplicates."),
     Hint("", "resolved dtypes|not contain a loop|for the input types", "It has text: convert with x.astype(float)."),

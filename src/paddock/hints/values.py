@@ -110,7 +110,10 @@ ROWS = (
         "Make a list first: list(x).",
     ),
     Hint("TypeError", "not iterable|no len|not callable", "The arguments do not fit <called>: check their order."),
-    Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or print it."),
+    Hint(
+        "TypeError", "'(int|float|bool)'.*script", "It is one number: use it without `[...]`, or check what gives it."
+    ),
+    Hint("TypeError", "'(int|float|bool)'.*(itera|no len)", "It is one number: use range(n), or print it."),
     Hint("TypeError", "not support item", "Text and tuples cannot change: make a new one, or use a list."),
     Hint("TypeError", r"'[A-Z]\w*' object is not subscriptable", "It is an object: read its attributes, as in x.name."),
     Hint(
@@ -134,6 +137,7 @@ ROWS = (
     Hint("TypeError", r"missing .* argument", _MAPPED, r"\bmap\("),
     Hint("TypeError", "takes .* positional arg.* given", "Pass fewer, or by name: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Did you mean `<near>`? Its parameters are: <parameters>."),
+    Hint("TypeError", "keyword arg", "Its parameters are: <parameters>. Pass only those keys of the dict.", r"\*\*"),
     Hint("TypeError", _ARGUMENTS, "Its parameters are: <parameters>."),
     Hint("TypeError", r"required|positional arg|takes (exactly|at )|(?<!un)expected .* arg", _MATCH_CALL),
     Hint("TypeError", "keyword argument '(?P<name>\\w+)'", "It has no parameter `<name>`: rename or remove it."),
@@ -146,7 +150,7 @@ ROWS = (
     Hint(
         "TypeError",
         "string indices",
-        "It is text. Looping over a dict gives its keys: use d.values() or d['key'] instead.",
+        "It is text and has no keys: use it as it is, or check what gives it. Looping over a dict gives its keys.",
     ),
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
     Hint("IndexError", "empty", "It is empty: check it first."),
@@ -161,7 +165,11 @@ ROWS = (
         "double quotes",
         "Not JSON: use double quotes, and no last comma. Python's own notation is read by ast.literal_eval(text).",
     ),
-    Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
+    Hint(
+        "JSONDecodeError",
+        "Extra data",
+        "It has several values: [json.loads(line) for line in text.splitlines() if line.strip()].",
+    ),
     Hint("JSONDecodeError", "", "That is a path: json.load(open(path)) reads the file.", r"loads\(.*\.json"),
     Hint(
         "JSONDecodeError",

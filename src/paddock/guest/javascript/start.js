@@ -164,6 +164,7 @@
       enclosed = isWhole ? text : undefined;
       scopes = ranges;
       errors.begin(source, inserted, line);
+      bridge.watchSource(source);
       return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
     },
     // Whether the script, which compiled, stays within the function around it. The same text is compiled as a method

@@ -4,7 +4,7 @@
 (function (primordials, kinds) {
   'use strict';
   const {
-    ArrayIsArray, DatePrototypeGetTime, MapPrototypeGetSize, ObjectGetOwnPropertyDescriptor,
+    ArrayIsArray, DatePrototypeGetTime, MapPrototypeForEach, MapPrototypeGetSize, ObjectGetOwnPropertyDescriptor,
     ObjectGetOwnPropertyNames, ObjectGetPrototypeOf, SetPrototypeGetSize,
   } = primordials;
   const MAX_DEPTH = 3; // loops around a line
@@ -18,10 +18,10 @@
   const MAX_SOURCE = 1 << 17; // characters
   const SHOWN_CHARACTERS = 40;
   const SHOWN_KEYS = 6;
-  const STEP = "\\s?(?:\\?\\.|!?\\.)[A-Za-z_$][\\w$]*|\\[(?:\\d{1,6}|'[^'\\\\]{1,50}'|\"[^\"\\\\]{1,50}\")\\]";
+  const STEP = "\\s?(?:\\?\\.|!?\\.)[A-Za-z_$][\\w$]*|\\[(?:\\d{1,6}|'[^'\\\\]{1,50}'|\"[^\"\\\\]{1,50}\"|[A-Za-z_$][\\w$]*)\\]";
   const PATH = `[A-Za-z_$][\\w$]*(?:${STEP})*`;
   const PATHS = RegExp(`(?<![\\w$.'"\\\`])${PATH}`, 'g');
-  const PART = /[\w$]+|'[^']*'|"[^"]*"/g;
+  const PART = /\[[A-Za-z_$][\w$]*\]|[\w$]+|'[^']*'|"[^"]*"/g; // a name in brackets is a variable
   const WHOLE_PATH = RegExp(`^${PATH}$`);
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
   const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
@@ -91,7 +91,11 @@
       return `an array of ${value.length}${isObject(first) && !ArrayIsArray(first) ? '' : ', first '}` +
         (isObject(first) ? itemText(first) : sample(first));
     }
-    if (kind === 'Map') return `a Map of ${MapPrototypeGetSize(value)}`;
+    if (kind === 'Map') {
+      const keys = [];
+      MapPrototypeForEach(value, (_, key) => { if (keys.length < MAX_SHOWN && !isObject(key)) keys.push(sample(key)); });
+      return `a Map of ${MapPrototypeGetSize(value)}${keys.length === 0 ? '' : ` with keys such as ${keys.join(', ')}`}`;
+    }
     if (kind === 'Set') return `a Set of ${SetPrototypeGetSize(value)}`;
     if (kind === 'Promise') return 'a promise';
     if (kind === 'Date') return Number.isNaN(DatePrototypeGetTime(value)) ? 'an invalid Date' : 'a Date';
@@ -124,6 +128,8 @@
         }
       }
       const escaped = name.replaceAll('$', '\\$');
+      const alias = [...before.matchAll(RegExp(`\\b(?:const|let|var) ${escaped} = (${PATH});?$`, 'gm'))].at(-1)?.[1];
+      if (alias !== undefined && alias !== name) return values(partsOf(alias), depth - 1);
       const loop = RegExp(`\\b(?:const|let|var) ${escaped} of (${PATH})\\)|(${PATH})\\s*\\.(?:map|filter|forEach|` +
         `flatMap|find|findIndex|some|every)\\((?:async )?(?:function ?)?\\(?${escaped}\\b(?!\\()|` +
         `(${PATH})\\s*\\.reduce\\(\\(\\w+, ?${escaped}\\b`, 'g');
@@ -138,13 +144,21 @@
       return items;
     }
 
+    // The key that the variable in brackets holds.
+    function keyIn(part, depth) {
+      const held = candidates(part.slice(1, -1), depth);
+      return held.length === 1 && ['string', 'number'].includes(typeof held[0]) ? `${held[0]}` : undefined;
+    }
+
     function values(parts, depth = MAX_DEPTH) {
       let found = candidates(parts[0], depth);
       if (found.length === 0 && depth === MAX_DEPTH) {
         const own = ObjectGetOwnPropertyDescriptor(global, parts[0]);
         if (own?.enumerable && 'value' in own) found = [own.value]; // an input
       }
-      for (const key of parts.slice(1)) {
+      for (const part of parts.slice(1)) {
+        const key = part[0] === '[' ? keyIn(part, depth - 1) : part;
+        if (key === undefined) return [];
         found = found.map((value) => property(value, key)).filter((value) => value !== ABSENT);
       }
       return found;
@@ -185,6 +199,7 @@
   // The value whose method is missing, or that is not a function itself.
   function uncallable(called, paths, values) {
     const path = paths.find((each) => textOf(each) === called || partsOf(each).join('.') === called) ??
+      paths.find((each) => called[0] === '.' && textOf(each).endsWith(called)) ?? // in a chain of several lines
       WHOLE_PATH.exec(called)?.[0]; // V8 leaves out brackets around a part
     if (path === undefined) return {};
     const parts = partsOf(path);
@@ -198,14 +213,38 @@
     return {};
   }
 
+  // What the expressions hold, as far as it is known.
+  function held(paths, values) {
+    const texts = [];
+    for (const path of paths) {
+      let found = values(partsOf(path));
+      let name = path;
+      if (found.length === 1 && typeof found[0] === 'function' && path.includes('.')) { // a method: its object
+        found = values(partsOf(path).slice(0, -1));
+        name = path.slice(0, path.lastIndexOf('.'));
+      }
+      if (found.length === 1 && typeof found[0] !== 'function' && texts.length < MAX_SHOWN) texts.push(shown(name, found[0]));
+    }
+    return texts;
+  }
+
+  // What the expressions hold from which a variable was computed.
+  function givers(name, before, values) {
+    const set = RegExp(`\\b${name.replaceAll('$', '\\$')}(?:: [^=\\n]{1,80})? = ([^\\n]{1,300})`, 'g');
+    const paths = [...before.matchAll(set)].at(-1)?.[1].match(PATHS) ?? [];
+    return held([...new Set(paths)].filter((path) => path !== name).slice(0, MAX_PATHS), values);
+  }
+
   // The object that holds undefined or null where a property `missing` of it is read.
-  function holderOf(missing, paths, values) {
+  function holderOf(missing, paths, values, before) {
     for (const path of paths) {
       const parts = partsOf(path);
       const at = parts.indexOf(missing, 1);
+      if (at === 1) return { values: givers(parts[0], before, values) };
       if (at < 2 || !values(parts.slice(0, at)).some(isNothing)) continue;
       const name = parts[at - 1];
       const inner = parts.slice(0, at - 1);
+      if (name[0] === '[') return { values: held([name.slice(1, -1), path.slice(0, path.indexOf(name))], values) };
       const holder = values(inner).find((each) => isNothing(property(each, name)));
       const owner = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
       return isObject(holder) ? { values: [shown(owner, holder)], holder, keys: keysOf(holder), name } : {};
@@ -244,18 +283,8 @@
     const iterated = NOT_ITERABLE.exec(message);
     if (iterated !== null) return notIterable(iterated[1], text, paths, values);
     const missing = OF_NOTHING.exec(message);
-    if (missing !== null) return holderOf(missing[1] ?? missing[2], paths, values);
-    const held = [];
-    for (const path of paths) {
-      let found = values(partsOf(path));
-      let name = path;
-      if (found.length === 1 && typeof found[0] === 'function' && path.includes('.')) { // a method: its object
-        found = values(partsOf(path).slice(0, -1));
-        name = path.slice(0, path.lastIndexOf('.'));
-      }
-      if (found.length === 1 && typeof found[0] !== 'function' && held.length < MAX_SHOWN) held.push(shown(name, found[0]));
-    }
-    return { values: held };
+    if (missing !== null) return holderOf(missing[1] ?? missing[2], paths, values, before);
+    return { values: held(paths, values) };
   }
 
   return { __proto__: null, find };

@@ -355,6 +355,7 @@
   function run(start, code) {
     source = wrap.unfence(code);
     const whole = source;
+    realm.bridge.watchSource(source);
     let found; // imports that were removed from the source
     if (start.language === 'typescript') {
       if (!isProgram && realm.context === null && whole.includes('import')) found = imports.find(whole, true);
