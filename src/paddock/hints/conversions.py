@@ -147,6 +147,12 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     return f"{name} is None: check what gave it, and handle None."
 
 
+def missing_number(mistake: Mistake, found: re.Match[str]) -> str:
+    """For pandas' value of an empty cell."""
+    name = next(name for name, text in mistake.values.items() if text == "nan")
+    return f"`{name}` is nan, an empty cell: skip it with pd.isna({name}), or call fillna('') on the column first."
+
+
 def coroutine(mistake: Mistake, found: re.Match[str]) -> str:
     """For a call that was not awaited: where to write it."""
     name = next((name for name, text in mistake.values.items() if text == "a coroutine"), "")

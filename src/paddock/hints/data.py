@@ -44,6 +44,7 @@ ROWS = (
     Hint("ProgrammingError", "unsupported type", "Pass the values as a list, a tuple or a dict."),
     Hint("OperationalError", "syntax error", "Correct the SQL near that word."),
     Hint("ProgrammingError", "bindings supplied", "Pass one value for each `?`; a single one is `(x,)`."),
+    Hint("NoOptionError|NoSectionError", "", "The file does not have it: pass fallback=..., or check the names."),
     Hint("ParseError", "", "Correct the XML there: every tag must be closed. For HTML use html.parser."),
     Hint("ParserError", "tokenizing", "Check the delimiter (sep=';'), or pass on_bad_lines='skip'."),
     Hint(r"ZoneInfoNotFoundError|UnknownTimeZoneError", "", ZONE),
@@ -87,6 +88,9 @@ ROWS = (
     Hint("KeyError", "^'(?P<key>\\w+)'$", "Pass `<key>=...` to format: the text has {<key>}.", r"\.format\("),
     Hint("KeyError", "is empty'$|^'pop from", "It is empty: check it first."),
     Hint("KeyError", "", "The environment has no such variable: assign the value in the script.", "environ"),
+    Hint(
+        "KeyError", r"^\d+$", "No row has this label, only: <keys>. Write .iloc[...] for a position.", r"\.(loc|at)\["
+    ),
     Hint("KeyError", "", "No row or column has this label. Labels are: <keys>.", r"\.(loc|at)\["),
     Hint("KeyError", "", "Make a list first: random.choice(list(x)).", r"random\.(choice|sample|shuffle)\("),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, 0).", r"\] ?[+*/-]=|(\w+\[[^\]]*\])\s*=\s*\1\s*\+", "not near"),

@@ -14,6 +14,7 @@ _IS_PYTHON = "This tool runs JavaScript, and this is Python."
 _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$"
 _MISSING = "The value before it is missing: log it once, and use `?.` where it may be absent."
 _MEMBER = "(?i)not iterable|not a function|cannot read propert(y|ies)"
+_NOT_WAITED = "forEach does not wait for its async callback: use `for (const x of list) { await ... }`."
 _NO_NPM = "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages."
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
@@ -87,15 +88,22 @@ ROWS = (
     Hint("TypeError", r"(reading|writing|property) '(?P<name>#?\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", kinds.holder),
+    Hint("TypeError", "of undefined|empty array", _NOT_WAITED, when="forEach(async"),
     Hint("TypeError", _MEMBER, members.members),
-    Hint("TypeError", "of undefined", "If it is an artifact's content: log the `error` beside it.", r"\.content\b"),
+    Hint(
+        "TypeError",
+        "of undefined",
+        "If it is an artifact's content: log the `error` beside it.",
+        r"\.content\b",
+        "reads artifacts",
+    ),
     Hint("TypeError", _MEMBER, ANSWER_SHAPE, when="has called"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", members.missing_member),
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", members.not_a_function),
     Hint("TypeError", "(?i)undefined|null", members.destructured),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
-    Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
+    Hint("TypeError", "Assignment to constant|'(?P<name>\\w+)' is read-only", members.constant),
     Hint("TypeError", "(?i)bigint", kinds.big_number),
     Hint("TypeError", "(?i)bigint", "Convert with Number(x), BigInt(x) or String(x) first."),
     Hint("TypeError", "circular|contains itself", "Return a plain object without references to itself."),

@@ -151,7 +151,7 @@ def not_json(mistake: Mistake, found: re.Match[str]) -> str:
 
 def _other_method(mistake: Mistake, name: str, owner: str, text: str) -> str:
     kind, call = _kind(text), f"{name}(...)"
-    is_summed = any(".reduce(" in text for text in mistake.assigned(owner))
+    is_summed = any(".reduce(" in text for text in mistake.assigned(owner)) or re.match(r"'0\d", text)
     if kind == "text" and name in ("toFixed", "toPrecision") and is_summed:
         return f"`{owner}` is {text}: {_JOINED}"
     if how := _converted(owner, name, kind, text):

@@ -51,9 +51,17 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
     if value == "null" and any(re.search(_MATCHES, text) for text in (assigned if owner.isidentifier() else [owner])):
         return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
-    check = "handle that" if owner.endswith(")") else "check its spelling and what sets it"
     default = kinds.default_for(owner, name) if is_called else f"{owner}?.{access}"
-    return f"`{owner}` is {value}: {check}, or write `{default}` if it may be absent."
+    return f"`{owner}` is {value}: {_check(mistake)}, or write `{default}` if it may be absent."
+
+
+def _check(mistake: Mistake) -> str:
+    """What to look at if `owner` is undefined or null."""
+    if not mistake.owner.endswith(")"):
+        return "check its spelling and what sets it"
+    called = re.match(r"([\w$]{1,60})\(", mistake.owner)
+    is_own = called and re.search(rf"\b(?:function |(?={called[1]} = )){called[1]}\b", mistake.plan.code)
+    return f"check each `return` of `{called[1]}`" if called and is_own else "handle that"
 
 
 def _lacks_return(text: str) -> bool:
@@ -121,6 +129,14 @@ def not_iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
     )
 
 
+def constant(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a constant, or a property of a frozen object: QuickJS has the same message for both."""
+    name = found.groupdict().get("name") or ""
+    if name and re.search(rf"\bconst\b[^=\n]{{0,60}}\b{re.escape(name)}\b", mistake.plan.code) is None:
+        return "The object is frozen: change a copy of it, {...x} or [...x]."
+    return "Declare the variable with `let`."
+
+
 def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a value that JavaScript cannot take apart: which one it is."""
     line = mistake.source_line
@@ -130,6 +146,8 @@ def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"The function got no object: pass one{where}, or write a default, as in `({{ a, b }} = {{}})`."
     if "null" in mistake.message and re.search(r"\]\s*=.*\.(match|exec)\(", line):
         return "The pattern does not match, so it gave null: correct it, or write `?? []` after it."
+    if named := re.search(r" of '([\w$.\[\]]+)' as it is (null|undefined)", mistake.message):
+        return f"`{named[1]}` is {named[2]}: check what gives it, or write `{named[1]} ?? {{}}`."
     inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", line.partition("} =")[0]) if "} =" in line else []
     if inner:
         return f"`{inner[0]}` is missing in the value: give it a default, as in `{inner[0]}: {{ x }} = {{}}`."

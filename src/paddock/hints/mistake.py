@@ -91,6 +91,9 @@ class Mistake:
             "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,
+            "reads artifacts": "rtifact(" in code,
+            "forEach(async": re.search(r"\.forEach\(\s?async\b", code),
+            "is nan": "nan" in self.values.values(),
             "reads arguments": re.search(r"sys\.argv|parse_args\(", self.source_line or code),
             "forgets await": re.search(rf"\b{re.escape(self.root)}\s*=\s*callTool\(", code) if self.root else None,
         }
@@ -138,11 +141,11 @@ class Mistake:
         if self.language == JAVASCRIPT and hint.startswith("Did you mean"):
             return ""
         for entry in self._few_values():
-            room -= len(entry) + 2
             name, _, text = entry.partition(" = ")
             is_told = text in hint or f"`{name}`" in hint
-            if room >= 0 and not is_told:
+            if len(entry) + 2 <= room and not is_told:
                 shown.append(entry)
+                room -= len(entry) + 2
         return "; ".join(shown)
 
     def _artifact(self) -> str:
@@ -165,7 +168,10 @@ class Mistake:
         for name, value in self.values.items():
             entry = f"{name} = {value}"
             # The error or the hint says so already.
-            is_vague = value in ("None", "undefined", "'result'", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
+            is_told = value in ("None", "undefined") and value in self.message + self.type
+            is_vague = (
+                is_told or value in ("None", "'result'", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
+            )
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry

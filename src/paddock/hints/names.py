@@ -109,6 +109,9 @@ def near_file(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, keys = found["name"], mistake.finished.keys
+    if name in keys and name.isdigit() and "pandas" not in mistake.plan.code:
+        kind, how = ("numbers", "int") if mistake.message[:1] == "'" else ("text", "str")
+        return f"The keys are {kind}: write x[{how}(key)]."
     if name in keys:
         other = " Pass left_on= and right_on=." if "merge(" in mistake.source_line else ""
         return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}.{other}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from paddock.hints import conversions, names
 from paddock.hints.row import Hint
 
-_SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1."
+_SHAPES = "Print each .shape, and make them fit: keepdims=True or x[:, None] keeps an axis, reshape(-1, n) infers one."
 
 _AXIS = "Give <n> names, one for each column, or rename some: df.rename(columns={'old': 'new'})."
 _ROWS = "Give <n> values, one for each row; a shorter list goes in as pd.Series(values)."

@@ -34,6 +34,7 @@ _MATCH_CALL = "Match the call to the function's parameters."
 
 ROWS = (
     # Attributes.
+    Hint("AttributeError|TypeError", "float", conversions.missing_number, when="is nan"),
     Hint("AttributeError", "'NoneType' object", conversions.none_value),
     Hint("AttributeError", "no attribute '(?P<name>\\w+)'", names.missing_on_self),
     Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", names.attribute),
@@ -65,6 +66,8 @@ ROWS = (
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
     Hint("TypeError", "expected string or bytes", "It takes text: convert the value with str(x), or leave it out."),
+    Hint("TypeError", r"^(int|float)\(\) arg.*not '(list|tuple|dict)'", "Take one value out of it first, as in x[0]."),
+    Hint("TypeError", "^descriptor .* for '(?P<kind>\\w+)'", "It is the class itself: make an object, `<kind>()`."),
     Hint("TypeError", "must be real number", "Pass a number: int(x) or float(x)."),
     Hint("TypeError", "required, not 'str'|be encoded|pattern on a str", "It must be bytes: write x.encode()."),
     Hint("TypeError", "not 'bytes'|not bytes$|pattern on a bytes", "It must be text: write x.decode()."),
@@ -143,7 +146,7 @@ ROWS = (
     Hint("TypeError", "keyword argument '(?P<name>\\w+)'", "It has no parameter `<name>`: rename or remove it."),
     Hint("TypeError", "keyword argument", "Rename or remove the argument: help(f) lists those that it takes."),
     Hint("TypeError", "unhashable type: 'slice'", "A dict cannot be sliced: list(d.items())[:n]."),
-    Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
+    Hint("TypeError", "unhashable type", "Pass tuple(x): keys, items of a set and cached arguments must not change."),
     Hint("TypeError", "indices must be .* not tuple", "Index each level by itself: x[0][1]. Only arrays take x[0, 1]."),
     Hint("TypeError", "list indices must be", conversions.list_index),
     Hint("TypeError", "list indices must be", "It is a list: loop over it, or take an item, as in x[0]['key']."),
@@ -198,6 +201,7 @@ ROWS = (
     Hint("ValueError", "not enough values to unpack", _SHORT_LINE, r"\.split\(\)"),
     Hint("ValueError", "not enough values to unpack", _NO_SEPARATOR, r"\.r?split\("),
     Hint("ValueError", "too many values to unpack", _SPLIT_ONCE, r"\.r?split\("),
+    Hint("ValueError", "unpack", "Put the names of an item into brackets: for i, (a, b) in ...", r"\benumerate\("),
     Hint(
         "ValueError", "unpack", "Give as many names as there are values; a dict needs .items(), an index enumerate(x)."
     ),

@@ -101,7 +101,10 @@
     if (text !== '{' || before?.text !== ')') return undefined;
     const word = tokens[before.match - 1]?.text;
     if (word === undefined || CONTROLS.includes(word) || NEEDS_MORE.test(word.replace(/^await$/, ''))) return undefined;
-    return namesIn(tokens, before.match + 1, at - 1);
+    const names = namesIn(tokens, before.match + 1, at - 1);
+    const isMethod = IS_NAME.test(word) && !['constructor', 'function', 'for', 'await'].includes(word) &&
+      tokens[before.match - 2]?.text !== 'function';
+    return isMethod ? [...names, 'this:this'] : names;
   }
 
   // Returns `edits` {at, text} in the order of the source, and `ranges` [from, to) of the bodies that have them.

@@ -27,6 +27,7 @@
   const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
   const NOT_ITERABLE = /^(.{1,200}?) is not iterable|^Spread syntax requires|Symbol\.iterator/;
   const OF_NOTHING = /of (?:undefined|null) \(\w+ '([^']+)'\)$|^cannot (?:read|set) property '([^']+)' of /;
+  const DATE = /date|time value/i;
   const TAKERS = 'new (?:Map|Set|WeakMap|WeakSet)|Promise\\.\\w+|Array\\.from|Object\\.fromEntries';
   const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|${TAKERS}\\()(${PATH})(?![\\w$(])`, 'g');
   const PAIRS = /(?:const|let|var) \[[^\]]*\] of /;
@@ -197,7 +198,7 @@
   const shown = (path, value) => `${textOf(path)} = ${sample(value)}`;
 
   // The value whose method is missing, or that is not a function itself.
-  function uncallable(called, paths, values) {
+  function uncallable(called, paths, values, before) {
     const path = paths.find((each) => textOf(each) === called || partsOf(each).join('.') === called) ??
       paths.find((each) => called[0] === '.' && textOf(each).endsWith(called)) ?? // in a chain of several lines
       WHOLE_PATH.exec(called)?.[0]; // V8 leaves out brackets around a part
@@ -210,13 +211,21 @@
       const owner = name === undefined ? path : path.slice(0, path.lastIndexOf(name)).replace(/\s?[?!]?\.$/, '');
       return { values: [shown(owner, value)], holder: objectOf(value), keys: keysOf(value), name };
     }
-    return {};
+    return name === undefined ? { values: givers(path, before, values) } : {};
   }
 
   // What the expressions hold, as far as it is known.
-  function held(paths, values) {
+  function held(given, values) {
     const texts = [];
-    for (const path of paths) {
+    const paths = given.flatMap((path) => { // of what is missing: its object and its key
+      const parts = [...path.matchAll(PART)];
+      const found = values(partsOf(path));
+      if (parts.length < 2 || found.length !== 1 || found[0] !== undefined) return [path];
+      const last = parts.at(-1)[0];
+      const owner = path.slice(0, parts.at(-1).index).replace(/[\s?!.['"]+$/, '');
+      return last[0] === '[' ? [last.slice(1, -1), owner] : [path, owner];
+    });
+    for (const path of new Set(paths)) {
       let found = values(partsOf(path));
       let name = path;
       if (found.length === 1 && typeof found[0] === 'function' && path.includes('.')) { // a method: its object
@@ -244,12 +253,12 @@
       if (at < 2 || !values(parts.slice(0, at)).some(isNothing)) continue;
       const name = parts[at - 1];
       const inner = parts.slice(0, at - 1);
-      if (name[0] === '[') return { values: held([name.slice(1, -1), path.slice(0, path.indexOf(name))], values) };
+      if (name[0] === '[') return { values: held([path.slice(0, path.indexOf(name) + name.length)], values) };
       const holder = values(inner).find((each) => isNothing(property(each, name)));
       const owner = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
       return isObject(holder) ? { values: [shown(owner, holder)], holder, keys: keysOf(holder), name } : {};
     }
-    return {};
+    return { values: held(paths, values) };
   }
 
   // The value in a loop, a spread or a destructuring that has no items.
@@ -279,12 +288,15 @@
     const values = reader(text, before, spaces, context.global);
     const paths = [...new Set(text.match(PATHS) ?? [])].slice(0, MAX_PATHS);
     const called = NOT_A_FUNCTION.exec(message)?.[1];
-    if (called !== undefined) return uncallable(called, paths, values);
+    if (called !== undefined) return uncallable(called, paths, values, before);
     const iterated = NOT_ITERABLE.exec(message);
     if (iterated !== null) return notIterable(iterated[1], text, paths, values);
     const missing = OF_NOTHING.exec(message);
     if (missing !== null) return holderOf(missing[1] ?? missing[2], paths, values, before);
-    return { values: held(paths, values) };
+    // A missing value is told first where it may be the cause.
+    const isMissing = (path) => values(partsOf(path)).some((value) => value === undefined);
+    const missingPaths = paths.filter(isMissing);
+    return { values: held(DATE.test(message) ? [...missingPaths, ...paths] : paths.filter((path) => !isMissing(path)), values) };
   }
 
   return { __proto__: null, find };
