@@ -65,6 +65,7 @@ ROWS = (
     ),
     # Tools and their answers.
     Hint("TypeError|AttributeError", _COROUTINE, "Run it with asyncio.run(f()).", when="program"),
+    Hint("TypeError", _COROUTINE, "The key function is async: compute [await f(x) for x in items] first.", r"\bkey ?="),
     Hint("TypeError|AttributeError", _COROUTINE, conversions.coroutine),
     Hint("TypeError", "can't be used in 'await'", "Remove `await`: the value is there already."),
     Hint("TypeError", "'async_generator' object", "Write `async for`."),
@@ -77,7 +78,7 @@ ROWS = (
     ),
     Hint("ValueError", "coroutine was expected", "Put it into `async def main():`, and call asyncio.run(main())."),
     Hint("RuntimeError", r"run\(\) cannot|already running", "Use `await main()`: top-level await works here."),
-    Hint("TypeError", "unhashable type: 'list'", "Unpack the list: asyncio.gather(*calls).", r"gather\("),
+    Hint("TypeError", "unhashable type: 'list'|awaitable is req", "Unpack them: asyncio.gather(*calls).", r"gather\("),
     Hint("TypeError", r"(keyword|positional) arg", "Write `await create_artifact(name, content)`.", "create_artifact"),
     Hint("TypeError", "positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),

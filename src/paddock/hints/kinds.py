@@ -113,7 +113,8 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None  # see `members.not_a_function`
     if name in ("toFixed", "toPrecision") and ".reduce(" in mistake.owner and not mistake.values:
         return f"The sum is text: {_JOINED}"
-    values = mistake.values or _result(mistake.owner or mistake.message.rpartition(f".{name} is not a function")[0])
+    owner = mistake.owner or mistake.message.rpartition(f".{name} is not a function")[0]
+    values = mistake.values or _result(owner) or _constructed(mistake, owner)
     if len(values) != 1:
         return None
     ((owner, text),) = values.items()
@@ -164,6 +165,8 @@ def _other_method(mistake: Mistake, name: str, owner: str, text: str) -> str:
         return f"JavaScript writes `{written}`."
     if kind == "function":
         return f"`{owner}` is a function: call it first, as in `{owner}().{call}`."
+    if kind == "class" and " with " in text:
+        return f"`{owner}` has no static `{name}`, only: {text.partition(' with ')[2]}."
     if kind == "class":
         return f"`{owner}` is a class: make an object first, as in `new {owner}().{call}`."
     return f"`{owner}` is {text}, and has no `{name}`: check the name, or write a function for it."
@@ -177,6 +180,13 @@ def _result(owner: str) -> dict[str, str]:
     called = re.search(r"((?:\bObject\.)?[\w$]+)$", owner[:start]) if start > 0 else None
     kind = next((kind for kind, methods in _GIVE.items() if called and called[1] in methods), "")
     return {owner: kind} if kind else {}
+
+
+def _constructed(mistake: Mistake, owner: str) -> dict[str, str]:
+    """The value of a variable that is always set to a new object of the same class."""
+    made = {found[1] for text in mistake.assigned(owner) if (found := re.match(r"new (Map|Set|Date)\(", text))}
+    is_certain = len(made) == 1 and len(mistake.assigned(owner)) == 1
+    return {owner: f"a {made.pop()}"} if is_certain else {}
 
 
 def _called(owner: str, text: str, kind: str) -> str:

@@ -10,6 +10,11 @@ from paddock.hints.mistake import Mistake
 _TAKEN_APART = r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}]*\}\) ?(?:=>|\{)"
 _KEYED = r"new (?:Map|URLSearchParams|Headers|FormData)\b"
 _MATCHES = r"\.(match|exec)\("
+_CALLBACK = (
+    r"\.(map|then|filter|find|flatMap|reduce)\((?:async )?(?:\([^()\n]{0,80}+\)|[\w$]{1,60}+) => "
+    r"\{([^{}]{0,400}+(?:\{[^{}]{0,400}+\}[^{}]{0,400}+){0,5}+)\}"
+)
+SEARCHED_CHARACTERS = 20_000
 _ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
 
 
@@ -25,12 +30,12 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
     if constructed and f"function {constructed[1]}(" in mistake.plan.code:
         return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
+    if callback := _without_return(mistake):
+        return f"`{owner}` is {value}: the callback of {callback} has braces, but no `return`."
     if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
         return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
     if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
         return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
-    if owner.isidentifier() and any(map(_lacks_return, assigned)):
-        return f"`{owner}` is {value}: a callback in braces gives nothing without `return`."
     if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
         return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
     access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"
@@ -64,10 +69,12 @@ def _check(mistake: Mistake) -> str:
     return f"check each `return` of `{called[1]}`" if called and is_own else "handle that"
 
 
-def _lacks_return(text: str) -> bool:
-    """Whether the last callback in this text has braces and no `return`."""
-    last = max(text.rfind("=> {"), text.rfind("=>{"))
-    return last >= 0 and re.search(r"\breturn\b", text[last:]) is None
+def _without_return(mistake: Mistake) -> str:
+    """A method whose callback gives nothing, and its line."""
+    for found in re.finditer(_CALLBACK, mistake.plan.code[:SEARCHED_CHARACTERS]):
+        if not re.search(r"\b(?:return|throw)\b", found[2]):
+            return f"`{found[1]}` on line {mistake.plan.code.count(chr(10), 0, found.start()) + 1}"
+    return ""
 
 
 def _assign(owner: str) -> str:
@@ -93,7 +100,8 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, owner = found["name"], mistake.owner
     value = f"`{owner}`" if owner else "the value"
     if call := _unawaited_call(mistake) if owner else "":
-        return f"{value} is a promise: `{call}` gives one, so write `await` before it."
+        gives = "" if owner.startswith(call[:-1]) else f" `{call}` gives one, so"
+        return f"{value} is a promise:{gives} write `await` before it."
     if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
         return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
     if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
@@ -135,6 +143,14 @@ def constant(mistake: Mistake, found: re.Match[str]) -> str:
     if name and re.search(rf"\bconst\b[^=\n]{{0,60}}\b{re.escape(name)}\b", mistake.plan.code) is None:
         return "The object is frozen: change a copy of it, {...x} or [...x]."
     return "Declare the variable with `let`."
+
+
+def nothing(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For undefined or null that is taken for an object."""
+    name = next((name for name, text in mistake.values.items() if text in ("undefined", "null")), "")
+    if not name:
+        return None
+    return f"`{name}` is {mistake.values[name]}: check what gives it, or write `{name} ?? {{}}`."
 
 
 def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:

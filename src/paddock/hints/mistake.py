@@ -94,7 +94,10 @@ class Mistake:
             "reads artifacts": "rtifact(" in code,
             "forEach(async": re.search(r"\.forEach\(\s?async\b", code),
             "is nan": "nan" in self.values.values(),
-            "reads arguments": re.search(r"sys\.argv|parse_args\(", self.source_line or code),
+            "reads arguments": re.search(r"sys\.argv|parse_args\(|process\.argv", self.source_line or code),
+            "aggregates": ".agg(" in code,
+            "reads input": "process.stdin" in code,
+            "has arguments": "process.argv" in code,
             "forgets await": re.search(rf"\b{re.escape(self.root)}\s*=\s*callTool\(", code) if self.root else None,
         }
         return {
@@ -138,7 +141,7 @@ class Mistake:
     def more_values(self, hint: str, room: int) -> str:
         """The variables in the failing code that the hint does not tell about, as far as there is room."""
         shown: list[str] = []
-        if self.language == JAVASCRIPT and hint.startswith("Did you mean"):
+        if (self.language == JAVASCRIPT and hint.startswith("Did you mean")) or "coroutine" in self.message:
             return ""
         for entry in self._few_values():
             name, _, text = entry.partition(" = ")
@@ -168,7 +171,7 @@ class Mistake:
         for name, value in self.values.items():
             entry = f"{name} = {value}"
             # The error or the hint says so already.
-            is_told = value in ("None", "undefined") and value in self.message + self.type
+            is_told = value in ("None", "undefined", "null") and value in self.message + self.type
             is_vague = (
                 is_told or value in ("None", "'result'", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
             )
@@ -184,6 +187,9 @@ class Mistake:
             found = re.search(r"\.([\w$]+) is not a function", self.message)
         if found is None:
             return ""
+        missing = [name for name, text in self.values.items() if text in ("undefined", "null")]
+        if found[1].isdigit() and len(missing) == 1:
+            return missing[0]  # a variable has the index
         line, column = self.source_line, self.finished.column
         dynamic = r"(?:\?\.)?\[[\w$.]+\]"  # a key that is not in the source
         for pattern in (_member(found[1]), dynamic):

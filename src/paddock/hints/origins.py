@@ -41,7 +41,7 @@ def _subject(mistake: Mistake, hint: str) -> str:
 
 
 def _place(mistake: Mistake, name: str, is_nothing: bool) -> str:
-    if not name or name == "this":
+    if not name or name in ("this", "self"):
         return ""
     lines = mistake.plan.code.splitlines()[: (mistake.finished.line or 1) - 1]
     word = rf"(?<![\w$.]){re.escape(name)}"

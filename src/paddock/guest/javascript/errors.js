@@ -152,7 +152,8 @@
     if (message === NOT_ITERABLE) return RegExpPrototypeExec(ITERATION, text) === null ? ITERATION : undefined;
     const name = RegExpPrototypeExec(/^cannot (?:read|set) property '([\w.]+)' of /, message)?.[1];
     if (name === 'Symbol.iterator') return ITERATION;
-    return name === undefined ? undefined : new RegExp('\\b' + name + '\\b');
+    const isIndex = name !== undefined && RegExpPrototypeExec(/^\d/, name) !== null; // it is in a variable
+    return name === undefined || isIndex ? undefined : new RegExp('\\b' + name + '\\b');
   }
 
   // The only place that assigns to a constant: QuickJS reports a later one.

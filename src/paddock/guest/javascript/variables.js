@@ -27,7 +27,7 @@
   const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
   const NOT_ITERABLE = /^(.{1,200}?) is not iterable|^Spread syntax requires|Symbol\.iterator/;
   const OF_NOTHING = /of (?:undefined|null) \(\w+ '([^']+)'\)$|^cannot (?:read|set) property '([^']+)' of /;
-  const DATE = /date|time value/i;
+  const SILENT = /date|time value|undefined or null to/i; // errors that do not say what is missing
   const TAKERS = 'new (?:Map|Set|WeakMap|WeakSet)|Promise\\.\\w+|Array\\.from|Object\\.fromEntries';
   const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|${TAKERS}\\()(${PATH})(?![\\w$(])`, 'g');
   const PAIRS = /(?:const|let|var) \[[^\]]*\] of /;
@@ -84,7 +84,11 @@
     if (typeof value === 'bigint') return `${value}n`.slice(0, SHOWN_CHARACTERS);
     if (typeof value === 'symbol') return 'a symbol';
     if (!isObject(value)) return `${value}`;
-    if (typeof value === 'function') return kinds.functionText(value).startsWith('[class') ? 'a class' : 'a function';
+    if (typeof value === 'function') {
+      const own = ObjectGetOwnPropertyNames(value).filter((name) => !['length', 'name', 'prototype'].includes(name));
+      const members = own.length === 0 ? '' : ` with ${own.slice(0, SHOWN_KEYS).join(', ')}`;
+      return kinds.functionText(value).startsWith('[class') ? `a class${members}` : 'a function';
+    }
     const kind = kinds.kindOf(value);
     if (kind === 'Array') {
       const first = property(value, '0');
@@ -165,6 +169,7 @@
       return found;
     }
 
+    values.key = (part) => (part[0] === '[' ? keyIn(part, MAX_DEPTH) : undefined);
     return values;
   }
 
@@ -248,15 +253,19 @@
   function holderOf(missing, paths, values, before) {
     for (const path of paths) {
       const parts = partsOf(path);
-      const at = parts.indexOf(missing, 1);
-      if (at === 1) return { values: givers(parts[0], before, values) };
+      const at = parts.findIndex((part, index) => index > 0 && (part === missing || values.key(part) === missing));
+      const owner = at === 1 ? values(parts.slice(0, 1)) : [];
+      if (at === 1 && (owner.length === 0 || isNothing(owner[0]))) {
+        const isIndex = /^\d/.test(missing) && owner.length === 1;
+        return { values: [...(isIndex ? [shown(parts[0], owner[0])] : []), ...givers(parts[0], before, values)] };
+      }
       if (at < 2 || !values(parts.slice(0, at)).some(isNothing)) continue;
       const name = parts[at - 1];
       const inner = parts.slice(0, at - 1);
       if (name[0] === '[') return { values: held([path.slice(0, path.indexOf(name) + name.length)], values) };
       const holder = values(inner).find((each) => isNothing(property(each, name)));
-      const owner = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
-      return isObject(holder) ? { values: [shown(owner, holder)], holder, keys: keysOf(holder), name } : {};
+      const text = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
+      return isObject(holder) ? { values: [shown(text, holder)], holder, keys: keysOf(holder), name } : {};
     }
     return { values: held(paths, values) };
   }
@@ -296,7 +305,7 @@
     // A missing value is told first where it may be the cause.
     const isMissing = (path) => values(partsOf(path)).some((value) => value === undefined);
     const missingPaths = paths.filter(isMissing);
-    return { values: held(DATE.test(message) ? [...missingPaths, ...paths] : paths.filter((path) => !isMissing(path)), values) };
+    return { values: held(SILENT.test(message) ? [...missingPaths, ...paths] : paths.filter((path) => !isMissing(path)), values) };
   }
 
   return { __proto__: null, find };

@@ -37,6 +37,7 @@
   const CONTINUES = /(?!\+\+|--)[([`/+\-*%.,?:&|^<>=]|(?:in|instanceof|else|catch|finally)\b/y;
   const DECLARATION = /^(?:(?:async[ \t]+)?function|class)\b/;
   const DECLARED = /(?:^|[;}\n\r])[ \t]*(?:const|let|var)[ \t]+(?:([A-Za-z_$][\w$]*)|([[{]_*[\]}]))[ \t]*=/g;
+  const CLASS = /(?:^|[;}\n\r])[ \t]*class[ \t]+([A-Za-z_$][\w$]*)/g;
   const PATTERN_NAME = /(?:^|[,:]|\.\.\.)\s*([A-Za-z_$][\w$]*)\s*(?=,|$)/g; // in `a, b: c, ...d`
   const ASSIGNED = /(?<![\w$.])([A-Za-z_$][\w$]*)\s*(?:\+\+|--|(?:[-+/%&|^]|\*\*?|<<|>>>?|\?\?|&&|\|\|)?=(?![=>]))/g;
   const DIRECTIVE = /^\s*['"]/; // 'use strict' must stay the first statement
@@ -136,7 +137,7 @@
       const start = match.index + match[0].lastIndexOf(match[2]) + 1;
       const inner = source.slice(start, start + match[2].length - 2);
       return [...inner.matchAll(PATTERN_NAME)].map((each) => each[1]);
-    }))].slice(0, MAX_VARIABLES);
+    }).concat([...masked.matchAll(CLASS)].map((match) => match[1])))].slice(0, MAX_VARIABLES);
     const counts = new Map(); // how often each name is assigned
     for (const { 1: name } of source.matchAll(ASSIGNED)) counts.set(name, (counts.get(name) ?? 0) + 1);
     const kept = names.filter((name) => (counts.get(name) ?? 0) <= 1);
