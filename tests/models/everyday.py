@@ -100,7 +100,7 @@ EVERYDAY = {
         "import numpy as np\na = np.arange(6).reshape(2, 3)\nb = np.arange(4).reshape(2, 2)\nprint(a @ b)",
         4,
         "matmul: Input operand 1 has a mismatch",
-        "Print each .shape, and make them fit; reshape ",
+        "Print each .shape, and make them fit: keepdims",
     ),
     "a named tuple": r4(
         "from collections import namedtuple\nP = namedtuple('P', 'x y')\np = P(1, 2)\np.x = 5\nprint(p)",

@@ -143,7 +143,7 @@ KINDS = {
         "let a = [{}];\na = a;\nreturn a[1].content.length;",
         3,
         "cannot read property 'content' of undefi",
-        "If it is an artifact's content: log the `error` beside it.",
+        "`a[1]` is undefined: check what sets it (line 2)",
     ),
     "r.map is not a function": js(
         "let r = await callTool('crm', 'list_orders', {});\nr = r;\nreturn r.map(x => x.id);",

@@ -11,7 +11,7 @@ _TAKEN_APART = r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:]
 _KEYED = r"new (?:Map|URLSearchParams|Headers|FormData)\b"
 _MATCHES = r"\.(match|exec)\("
 _CALLBACK = (
-    r"\.(map|then|filter|find|flatMap|reduce)\((?:async )?(?:\([^()\n]{0,80}+\)|[\w$]{1,60}+) => "
+    r"\.(map|then|filter|find|flatMap)\((?:async )?(?:\([^()\n]{0,80}+\)|[\w$]{1,60}+) => "
     r"\{([^{}]{0,400}+(?:\{[^{}]{0,400}+\}[^{}]{0,400}+){0,5}+)\}"
 )
 SEARCHED_CHARACTERS = 20_000
@@ -30,12 +30,12 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
     if constructed and f"function {constructed[1]}(" in mistake.plan.code:
         return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
+    if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
+        return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
     if callback := _without_return(mistake):
         return f"`{owner}` is {value}: the callback of {callback} has braces, but no `return`."
     if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
         return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
-    if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
-        return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
     if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
         return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
     access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"

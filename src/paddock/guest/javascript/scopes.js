@@ -16,7 +16,7 @@
   const CLOSES = { __proto__: null, ')': '(', ']': '[', '}': '{' };
   const CONTROLS = ['if', 'while', 'switch', 'with', 'catch'];
   const NEEDS_MORE = /^(?:=>|\.\.\.|\?\.|\?\?=?|[-+*/%&|^<>=?:.,!~([{]|await|typeof|new|in|instanceof|void|delete|yield)$/;
-  const CONTINUES = /^(?:=>|\?\.|\?\?=?|[-+*/%&|^<>=?:.([`]|in|instanceof)/;
+  const CONTINUES = /^(?!\+\+|--)(?:=>|\?\.|\?\?=?|[-+*/%&|^<>=?:.([`]|in|instanceof)/;
 
   // The tokens of a script, each with the index of the bracket that matches it; undefined if it has none.
   function tokenize(source, patterns) {

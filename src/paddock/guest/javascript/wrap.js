@@ -163,14 +163,14 @@
     return text + source.slice(done);
   }
 
-  // Where the edits shift the columns of a line: {line, column, length}.
+  // Where the edits shift the columns of a line: {line, column, length, isCatch}.
   function shifts(source, edits) {
     const starts = [0];
     for (const { 0: found, index } of source.matchAll(LINE_BREAKS)) starts.push(index + found.length);
     let line = 0;
     return edits.map(({ at, text }) => {
       while (line + 1 < starts.length && starts[line + 1] <= at) line++;
-      return { line: line + 1, column: at - starts[line], length: text.length };
+      return { line: line + 1, column: at - starts[line], length: text.length, isCatch: text[0] === '}' };
     });
   }
 

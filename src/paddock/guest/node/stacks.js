@@ -19,12 +19,15 @@
   const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));
   const originalLine = (line) => (line === undefined ? undefined : original(line, 1).line);
 
-  // The position in the author's source. V8 may report a position in text that was inserted.
+  // The position in the author's source. V8 may report a position in text that was inserted; null in a catch clause,
+  // which fails itself if the stack is exhausted.
   function sourcePosition(line, column) {
     let moved = column;
     for (let index = 0; index < inserted.length; index++) {
       const shift = inserted[index];
-      if (shift.line === line && moved > shift.column) moved = MathMax(shift.column + 1, moved - shift.length);
+      if (shift.line !== line || moved <= shift.column) continue;
+      if (shift.isCatch && moved > shift.column + 1 && moved <= shift.column + shift.length) return null;
+      moved = MathMax(shift.column + 1, moved - shift.length);
     }
     return original(line, moved);
   }
@@ -45,7 +48,8 @@
     if (name === null || site.getFileName() === null) return null;
     const line = site.getLineNumber();
     const column = site.getColumnNumber();
-    return { __proto__: null, name, ...(isMain(name) ? sourcePosition(line, column) : { line, column }) };
+    const position = isMain(name) ? sourcePosition(line, column) : { line, column };
+    return position === null ? null : { __proto__: null, name, ...position };
   }
 
   function header(error) {
@@ -103,7 +107,7 @@
     if (line > lineCount || column === undefined) {
       return { line: originalLine(MathMin(line, lineCount)), column: undefined };
     }
-    return sourcePosition(line, column);
+    return sourcePosition(line, column) ?? {};
   }
 
   function framesOf(error) {
