@@ -6,6 +6,7 @@ from __future__ import annotations
 from tests.models.cases import FILES, Case
 
 PYTHON = (
+    "import asyncio\nasyncio.ensure_future(asyncio.sleep(9)).result()",
     "async def f(x): return x\nsorted([2, 1], key=f)",
     "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9/')",
     "import socket\ns = socket.socket()\ns.bind(('0.0.0.0', 80))",

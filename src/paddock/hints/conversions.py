@@ -144,6 +144,9 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
         return "The pattern does not match, so it gave None. Correct the pattern, and handle None."
     if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.plan.code) if names else re.search(matched, line):
         return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
+    called = re.search(r"(\w+)\([^()]*\)$", names[0]) if len(names) == 1 else None
+    if called and f"def {called[1]}(" in mistake.plan.code:
+        return f"{name} is None: `{called[1]}` returned nothing, so end it with `return`."
     if re.search(r"sort|\b(min|max)\(", line):
         return "Some of the values are None: leave them out, or give them a default in the key."
     return f"{name} is None: check what gave it, and handle None."

@@ -215,7 +215,7 @@ def _converted(owner: str, name: str, kind: str, text: str) -> str:
         return f"write `{owner}.map(item => item.{call})`."
     if name in _TEXT or (kind == "number" and name in ("slice", "includes", "charAt", "at")):
         return f"write `String({owner}).{call}`."
-    if name in ("toFixed", "toPrecision"):
+    if name in ("toFixed", "toPrecision", "toExponential"):
         return f"write `Number({owner}).{call}`." if kind in ("text", "BigInt", "boolean") else ""
     if name.startswith(_OF_DATES) and kind in ("text", "number"):
         return f"write `new Date({owner}).{call}`."

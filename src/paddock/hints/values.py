@@ -185,6 +185,7 @@ ROWS = (
     Hint("TypeError", "context manager protocol", "Write `async with`.", r"(?i)lock|sem|session|cond|timeout|group"),
     Hint("TypeError", "context manager protocol", "Remove `with`: the object needs no closing."),
     Hint("TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
+    Hint("InvalidStateError", "not set|not ready", "The task has not ended: `await` it before you read its result."),
     Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
     Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),

@@ -149,9 +149,10 @@
   // QuickJS may report an earlier position, the last that it knows. This finds the text that the message is about.
   function patternOf(message, text) {
     if (message === NOT_AN_OBJECT) return DESTRUCTURING;
-    if (message === NOT_ITERABLE) return RegExpPrototypeExec(ITERATION, text) === null ? ITERATION : undefined;
     const name = RegExpPrototypeExec(/^cannot (?:read|set) property '([\w.]+)' of /, message)?.[1];
-    if (name === 'Symbol.iterator') return ITERATION;
+    if (message === NOT_ITERABLE || name === 'Symbol.iterator') {
+      return RegExpPrototypeExec(ITERATION, text) === null ? ITERATION : undefined;
+    }
     const isIndex = name !== undefined && RegExpPrototypeExec(/^\d/, name) !== null; // it is in a variable
     return name === undefined || isIndex ? undefined : new RegExp('\\b' + name + '\\b');
   }
