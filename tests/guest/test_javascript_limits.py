@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from paddock.jail.wire import Kind
 from tests.guest.javascript_harness import Run
 
 LIMITS = {"memory_bytes": 64 * 2**20, "cpu_seconds": 20, "processes": 64, "recursion": None}
@@ -92,4 +93,5 @@ def test_a_script_that_throws_null_is_not_short_of_memory(run_javascript: Run) -
 def test_a_script_that_never_ends_is_ended_by_the_limit_of_the_processor(run_javascript: Run) -> None:
     ran = run_javascript("console.log('begun'); for (;;);", start={"limits": LIMITS | {"cpu_seconds": 1}})
     assert (ran.status, ran.exit_code) == (None, -signal.SIGXCPU)
-    assert len(ran.frames) == 1
+    told = [frame.values() for frame in ran.frames if frame.kind == Kind.REACHED]
+    assert (len(ran.frames), told) == (2, [{"line": 1}])

@@ -21,7 +21,9 @@ HINTS = {
     f"{LISTING}for (const x of answer) {{}}": (
         "`answer` is an object with the keys items (an array), total: write `answer.items`."
     ),
-    "const m = new Map([['a', 1]])\nm.map(x => x)": "`m` is a Map of 1: write `[...m].map(([key, value]) => ...)`.",
+    "const m = new Map([['a', 1]])\nm.map(x => x)": (
+        "`m` is a Map of 1 with keys such as 'a': write `[...m].map(([key, value]) => ...)`."
+    ),
     "const { list, n } = { list: [1], n: 2 }\nlist.has(n)": (
         "`list` is an array of 1, first 1: write `list.includes(item)`."
     ),

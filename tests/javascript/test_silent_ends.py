@@ -81,3 +81,16 @@ async def test_a_main_module_is_one(both: Both) -> None:
     code = "function main() { console.log('ran') }\nif (require.main === module) { main() }"
     result = await both.paddock.run(code, language="javascript", engine="node")
     assert (result.stdout, result.warnings) == ("ran\n", ())
+
+
+async def test_a_default_for_what_an_answer_lacks_is_a_warning(both: Both) -> None:
+    code = "const answer = await callTool('double', { n: 1 })\nconst list = answer.orders ?? []\nreturn list.length"
+    for engine, result in (await both.run(code)).items():
+        told = "On line 2, the answer has no `orders`; the value of this tool is in answer.result."
+        assert (engine, result.output, result.warnings) == (engine, 0, (told,))
+
+
+async def test_a_script_that_looks_for_a_key_finds_none_that_the_answer_lacks(both: Both) -> None:
+    code = "const answer = await callTool('double', { n: 1 })\nreturn 'orders' in answer ? answer.orders ?? 1 : 2"
+    for engine, result in (await both.run(code)).items():
+        assert (engine, result.output, result.warnings) == (engine, 2, ())

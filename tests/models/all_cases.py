@@ -5,8 +5,9 @@ from __future__ import annotations
 from tests.models.careless import CARELESS
 from tests.models.cases import CASES
 from tests.models.data import DATA
+from tests.models.deep import DEEP
 from tests.models.everyday import EVERYDAY
 from tests.models.kinds import KINDS
 from tests.models.plain import PLAIN
 
-ALL = {**CASES, **EVERYDAY, **CARELESS, **DATA, **PLAIN, **KINDS}
+ALL = {**CASES, **EVERYDAY, **CARELESS, **DATA, **PLAIN, **KINDS, **DEEP}

@@ -88,7 +88,7 @@ EVERYDAY = {
         "data = {'users': [{'name': 'Ada', 'tags': None}]}\nfor u in data['users']:\n    print(', '.join(u['tags']))",
         3,
         "can only join an iterable",
-        "`u['tags']` is None: check what gave it (a fun",
+        "`u['tags']` is None: check what gave it (the loop on line 2)",
     ),
     "a lambda with two parameters": r3(
         "scores = {'ada': 3, 'bob': 5}\nbest = sorted(scores.items(), key=lambda k, v: v)[-1]\nprint(best)",
@@ -100,7 +100,7 @@ EVERYDAY = {
         "import numpy as np\na = np.arange(6).reshape(2, 3)\nb = np.arange(4).reshape(2, 2)\nprint(a @ b)",
         4,
         "matmul: Input operand 1 has a mismatch",
-        "Print each .shape, and make them fit; reshape ",
+        "Print each .shape, and make them fit: keepdims",
     ),
     "a named tuple": r4(
         "from collections import namedtuple\nP = namedtuple('P', 'x y')\np = P(1, 2)\np.x = 5\nprint(p)",
@@ -174,7 +174,7 @@ EVERYDAY = {
         "import xml.etree.ElementTree as ET\nroot = ET.parse('/files/inv.xml').getroot()\nreturn [float(i.find('price').text) for i in root]",
         3,
         "'NoneType' object has no attribute 'te",
-        "`i.find('price')` is None: check what gave it ",
+        "`i.find('price')` is None: check what gave it, and",
         files=_INV_XML,
     ),
     "a missing section": run(
@@ -219,7 +219,7 @@ EVERYDAY = {
         "import json\nwith open('/files/users.json') as f:\n    users = json.load(f)\nfor u in users:\n    print(u['id'])",
         5,
         "string indices must be integers, not",
-        "It is text. Looping over a dict gives its keys",
+        "Looping over a dict gives its keys",
         files=_SENSORS_CSV,
     ),
     "a missing label": run(
@@ -233,7 +233,7 @@ EVERYDAY = {
         "result = await list_orders({'limit': 5})\nreturn [r['total'] for r in result]",
         2,
         "string indices must be integers, not",
-        "If this is a tool's answer: a list or a plain ",
+        "If it is a tool's answer, its value is in the key",
     ),
     "swapped letters": r4(
         "def main():\n    print('hi')\n\nif __name__ == '__main__':\n    mian()",
@@ -272,7 +272,7 @@ EVERYDAY = {
         "function parse(line) {\n  const [a, b] = line.split(',');\n  return a.trim() + b.trim();\n}\nreturn ['1,2', '3'].map(parse);",
         3,
         "cannot read property",
-        "`b` is undefined: check its spelling and what ",
+        "`b` is undefined: check what sets it (line 2)",
     ),
     "a promise taken apart": js(
         "async function load() { return { rows: [1, 2] }; }\nconst { rows } = load();\nreturn rows.length;",
@@ -326,7 +326,7 @@ EVERYDAY = {
         "const res = [1, 2, 3].map(async x => x * 2);\nreturn res[0].toFixed(1);",
         2,
         ".toFixed is not a function",
-        "`res[0]` has no `toFixed`. `.map(async …)` giv",
+        "`await Promise.all(list)` for a list of promises",
     ),
     "a push after a push": js(
         "const obj = { list: [1] };\nobj.list.push(2).push(3);\nreturn obj;",
@@ -368,7 +368,7 @@ EVERYDAY = {
         "const items = undefined;\nfor (const i of items) console.log(i);\nreturn 1;",
         2,
         "cannot read property",
-        "`items` is undefined: check its spelling",
+        "`items` is undefined: check what sets it (line 1)",
     ),
     "a field without a value": ts(
         "class Stack<T> {\n  private items: T[];\n  push(x: T) { this.items.push(x); }\n}\nconst s = new Stack<number>();\ns.push(1);\nreturn s;",

@@ -55,7 +55,7 @@ KINDS = {
         "const m = new Map([['a', 1]]);\nconst out = m.map(([k, v]) => v * 2);\nreturn out;",
         2,
         "m.map is not a function",
-        "`m` is a Map of 1: write `[...m].map(([key, value]) => ...)`",
+        "`m` is a Map of 1 with keys such as 'a': write `[...m].map(([key, value]) => ...)`",
     ),
     "inv.reduce is not a function": js(
         "const inv = {apples: 3, pears: 5};\nconst total = inv.reduce((a, b) => a + b, 0);\nreturn total;",
@@ -143,13 +143,13 @@ KINDS = {
         "let a = [{}];\na = a;\nreturn a[1].content.length;",
         3,
         "cannot read property 'content' of undefi",
-        "If it is an artifact's content: log the `error` beside it.",
+        "`a[1]` is undefined: check what sets it (line 2)",
     ),
     "r.map is not a function": js(
         "let r = await callTool('crm', 'list_orders', {});\nr = r;\nreturn r.map(x => x.id);",
         3,
         "r.map is not a function",
-        "If this is a tool's answer: a list or a plain value is in it",
+        "If it is a tool's answer, its value is in the key",
     ),
     "value is not iterable 2": js(
         "let o = {};\no = { a: 1 };\nfor (const x of o) { console.log(x); }\nreturn 1;",

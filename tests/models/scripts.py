@@ -6,6 +6,8 @@ from __future__ import annotations
 from tests.models.cases import FILES, Case
 
 PYTHON = (
+    "import asyncio\nasyncio.ensure_future(asyncio.sleep(9)).result()",
+    "async def f(x): return x\nsorted([2, 1], key=f)",
     "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9/')",
     "import socket\ns = socket.socket()\ns.bind(('0.0.0.0', 80))",
     "import subprocess\nsubprocess.run(['conda', 'install', 'x'], check=True)",
@@ -210,6 +212,7 @@ PROGRAMS = (
     "open('report.txt').read()",
 )
 JAVASCRIPT = (
+    "const g = () => undefined\nObject.keys(g())",
     "require('assert')(false)",
     "import x as y",
     "const x = None elif 5",

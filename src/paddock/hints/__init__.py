@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from paddock.hints import common, data, javascript, syntax, tables, values
+from paddock.hints import common, data, javascript, origins, syntax, tables, values
 from paddock.hints.mistake import SEARCHED_CHARACTERS, Mistake
 from paddock.hints.replacements import JAVASCRIPT, PYTHON
 from paddock.hints.row import Hint as Hint
@@ -45,6 +45,7 @@ def hint_for(finished: Finished, plan: Plan, packages: Collection[str] = (), cal
     if mistake.is_own:
         return ""
     found = next((text for hint in HINTS[mistake.language] if (text := hint.text_for(mistake))), "")
+    found = origins.answered(mistake, found)
     room = ROOM - len(finished.error_message) - len(found)
     if values := mistake.more_values(found, room):
         found = f"{found} Here {values}."  # whatever the mistake is, these are true

@@ -132,6 +132,8 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
         if keys and got[2] not in keys.split(", "):
             own = " A tool's list or plain value is in its key `result`." if keys == "result" else ""
             return f"`{got[1]}` has no {got[2]!r}, only: {keys}.{own}"
+    if kept := re.search(r"[\w.\[\]'\"]{1,60}\.get\((['\"]\w+['\"]), ?[^()]{1,20}\)(?=[.\[])", line):
+        return f"The key {kept[1]} is there with None, so the default is not used: write `({kept[0]} or {{}})`."
     if not names and re.search(r"\.get\([^,()]*\)", line):
         return "`get` gives None for a key that is missing: pass a default, as in d.get(key, 0)."
     if changed:
@@ -142,9 +144,34 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
         return "The pattern does not match, so it gave None. Correct the pattern, and handle None."
     if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.plan.code) if names else re.search(matched, line):
         return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
+    called = re.search(r"(\w+)\([^()]*\)$", names[0]) if len(names) == 1 else None
+    if called and f"def {called[1]}(" in mistake.plan.code:
+        return f"{name} is None: `{called[1]}` returned nothing, so end it with `return`."
     if re.search(r"sort|\b(min|max)\(", line):
         return "Some of the values are None: leave them out, or give them a default in the key."
-    return f"{name} is None: check what gave it (a function without `return`?), and handle None."
+    return f"{name} is None: check what gave it, and handle None."
+
+
+def missing_number(mistake: Mistake, found: re.Match[str]) -> str:
+    """For pandas' value of an empty cell."""
+    name = next(name for name, text in mistake.values.items() if text == "nan")
+    return f"`{name}` is nan, an empty cell: skip it with pd.isna({name}), or call fillna('') on the column first."
+
+
+def whole_column(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a function of one value that got a whole column."""
+    names = [name for name, text in mistake.values.items() if text.startswith("a column of") and name.isidentifier()]
+    is_given = names and re.search(rf"\bdef \w+\([^)\n]{{0,100}}\b{names[0]}\b", mistake.plan.code)
+    return f"`{names[0]}` is a whole column: call the function for each value, column.apply(f)." if is_given else None
+
+
+def coroutine(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a call that was not awaited: where to write it."""
+    name = next((name for name, text in mistake.values.items() if text == "a coroutine"), "")
+    looped = re.search(rf"\bfor {re.escape(name)} in ([\w.]{{1,60}})\s?[:\])]", mistake.plan.code) if name else None
+    if looped:
+        return f"The items of `{looped[1]}` were not awaited: write `for {name} in await asyncio.gather(*{looped[1]})`."
+    return "Write `await` before what gives it." if name else "Write `await` before the call."
 
 
 def number_text(mistake: Mistake, found: re.Match[str]) -> str:

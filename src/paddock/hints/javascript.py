@@ -14,6 +14,7 @@ _IS_PYTHON = "This tool runs JavaScript, and this is Python."
 _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$"
 _MISSING = "The value before it is missing: log it once, and use `?.` where it may be absent."
 _MEMBER = "(?i)not iterable|not a function|cannot read propert(y|ies)"
+_NOT_WAITED = "forEach does not wait for its async callback: use `for (const x of list) { await ... }`."
 _NO_NPM = "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages."
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
@@ -29,6 +30,7 @@ ROWS = (
     Hint("", "in ES module scope|intended module", "Use only `import`, or only `require` (no top-level await)."),
     Hint("SyntaxError", "Unexpected identifier 'as'", _IS_PYTHON),
     Hint(SYNTAX_ERRORS, "", _IS_PYTHON, _PYTHON_LINE),
+    Hint(SYNTAX_ERRORS, "", "Write `items.map(x => ...)`, or filter.", r"\[[^\]]{1,100} for \(?\w+ (in|of) "),
     Hint(SYNTAX_ERRORS, "", _IS_PYTHON, r"\b(elif|lambda|None|except)\b| for \w+ in "),
     Hint(SYNTAX_ERRORS, "", "In JavaScript, write `&&`, `||` and `!`.", r"^[^'\"`]*\b(and|or|not)\b"),
     Hint(SYNTAX_ERRORS, "", "JavaScript's comments start with `//`.", r"^\s*#"),
@@ -54,7 +56,7 @@ ROWS = (
     Hint(
         "SyntaxError",
         "",
-        "The text is not JSON: check its quotes and commas, or log its beginning.",
+        kinds.not_json,
         r"JSON\.parse|\.json\(",
         "has run",
     ),
@@ -87,15 +89,25 @@ ROWS = (
     Hint("TypeError", r"(reading|writing|property) '(?P<name>#?\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", kinds.holder),
+    Hint("TypeError", "of undefined", "A program gets no input: assign the data in it.", when="reads input"),
+    Hint("TypeError", "of undefined", "A program gets no arguments: assign the values in it.", when="has arguments"),
+    Hint("TypeError", "of undefined|empty array", _NOT_WAITED, when="forEach(async"),
     Hint("TypeError", _MEMBER, members.members),
-    Hint("TypeError", "of undefined", "If it is an artifact's content: log the `error` beside it.", r"\.content\b"),
+    Hint(
+        "TypeError",
+        "of undefined",
+        "If it is an artifact's content: log the `error` beside it.",
+        r"\.content\b",
+        "reads artifacts",
+    ),
     Hint("TypeError", _MEMBER, ANSWER_SHAPE, when="has called"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", members.missing_member),
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", members.not_a_function),
     Hint("TypeError", "(?i)undefined|null", members.destructured),
+    Hint("TypeError", "undefined or null to", members.nothing),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
-    Hint("TypeError", "Assignment to constant|is read-only", "Declare the variable with `let`."),
+    Hint("TypeError", "Assignment to constant|'(?P<name>\\w+)' is read-only", members.constant),
     Hint("TypeError", "(?i)bigint", kinds.big_number),
     Hint("TypeError", "(?i)bigint", "Convert with Number(x), BigInt(x) or String(x) first."),
     Hint("TypeError", "circular|contains itself", "Return a plain object without references to itself."),
@@ -120,7 +132,9 @@ ROWS = (
     Hint("AbortError|TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
     Hint("DataCloneError", "", "Clone plain data only: {...x} without functions."),
     Hint("TypeError", "'g' flag|non-global", "Give the pattern the flag `g`, as in /x/g."),
-    Hint("TypeError", "empty array", "Give a first value: reduce(f, 0)."),
+    Hint(
+        "TypeError", "empty array", "The array is empty: check its length first, or give a first value: reduce(f, 0)."
+    ),
     Hint("TypeError", "'new'", "Write `new` before the class."),
     Hint("TypeError", "not a function", "The value has no such method: check its name, or define it in its class."),
     Hint("TypeError", "not a constructor", "Remove `new`, or look at the value with console.log(typeof x)."),

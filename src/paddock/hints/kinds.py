@@ -15,8 +15,10 @@ _LOOPS = words(
 _TEXT = words("split trim toUpperCase toLowerCase replace replaceAll startsWith endsWith padStart padEnd")
 _GIVE = {
     "an array": words(
-        "sort toSorted map filter concat flat flatMap reverse split matchAll fill splice keys values entries"
+        "sort toSorted map filter concat flat flatMap reverse split fill splice "
+        "Object.keys Object.values Object.entries"
     ),
+    "an iterator": words("keys values entries matchAll"),
     "text": words("join trim toUpperCase toLowerCase replace replaceAll toFixed padStart padEnd toISOString stringify"),
 }
 _JOINED = "an item is text, and `+` joined it. Convert each: `sum + Number(item.x)`."
@@ -111,17 +113,20 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None  # see `members.not_a_function`
     if name in ("toFixed", "toPrecision") and ".reduce(" in mistake.owner and not mistake.values:
         return f"The sum is text: {_JOINED}"
-    values = mistake.values or _result(mistake.owner or mistake.message.rpartition(f".{name} is not a function")[0])
+    owner = mistake.owner or mistake.message.rpartition(f".{name} is not a function")[0]
+    values = mistake.values or _result(owner) or _constructed(mistake, owner)
     if len(values) != 1:
         return None
     ((owner, text),) = values.items()
     kind = _kind(text)
     if owner == name:  # the value itself is called
         return _called(owner, text, kind)
+    if kind == "text" and re.search(rf"\b(?:const|let|var) {re.escape(owner)} in ", mistake.plan.code):
+        return f"`for (… in …)` gives keys, which are text: write `for (const {owner} of …)`."
     if keys == ("result",) and mistake.calls:
         return f"A tool's list or plain value is in the key `result`: write `{owner}.result.{name}(...)`."
     if kind == "promise":
-        return f"`{owner}` is a promise: write `await` before what gives it." if name != "then" else None
+        return _awaited(mistake, owner) if name != "then" else None
     is_property = (name == "length" and kind in ("array", "text")) or (name == "size" and kind in ("Map", "Set"))
     if name in keys or is_property:
         return f"`{owner}.{name}` is a value and no method: remove the `()`."
@@ -131,9 +136,23 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     return _other_method(mistake, name, owner, text)
 
 
+def _awaited(mistake: Mistake, owner: str) -> str:
+    is_item = ".map(" in mistake.plan.code and "Promise.all" not in mistake.plan.code
+    several = ", or `await Promise.all(list)` for a list of promises" if is_item else ""
+    return f"`{owner}` is a promise: write `await` before what gives it{several}."
+
+
+def not_json(mistake: Mistake, found: re.Match[str]) -> str:
+    """For text that JSON.parse cannot read."""
+    name = next((name for name, text in mistake.values.items() if text == "''"), "")
+    if name:
+        return f"`{name}` is empty: skip it, as in `if ({name}.trim())` or `.filter(Boolean)`."
+    return "The text is not JSON: check its quotes and commas, or log its beginning."
+
+
 def _other_method(mistake: Mistake, name: str, owner: str, text: str) -> str:
     kind, call = _kind(text), f"{name}(...)"
-    is_summed = any(".reduce(" in text for text in mistake.assigned(owner))
+    is_summed = any(".reduce(" in text for text in mistake.assigned(owner)) or re.match(r"'0\d", text)
     if kind == "text" and name in ("toFixed", "toPrecision") and is_summed:
         return f"`{owner}` is {text}: {_JOINED}"
     if how := _converted(owner, name, kind, text):
@@ -146,6 +165,8 @@ def _other_method(mistake: Mistake, name: str, owner: str, text: str) -> str:
         return f"JavaScript writes `{written}`."
     if kind == "function":
         return f"`{owner}` is a function: call it first, as in `{owner}().{call}`."
+    if kind == "class" and " with " in text:
+        return f"`{owner}` has no static `{name}`, only: {text.partition(' with ')[2]}."
     if kind == "class":
         return f"`{owner}` is a class: make an object first, as in `new {owner}().{call}`."
     return f"`{owner}` is {text}, and has no `{name}`: check the name, or write a function for it."
@@ -156,9 +177,16 @@ def _result(owner: str) -> dict[str, str]:
     start = owner.rfind("(") if owner.endswith(")") else -1
     while start > 0 and owner.count("(", start) != owner.count(")", start):
         start = owner.rfind("(", 0, start)
-    called = re.search(r"([\w$]+)$", owner[:start]) if start > 0 else None
+    called = re.search(r"((?:\bObject\.)?[\w$]+)$", owner[:start]) if start > 0 else None
     kind = next((kind for kind, methods in _GIVE.items() if called and called[1] in methods), "")
     return {owner: kind} if kind else {}
+
+
+def _constructed(mistake: Mistake, owner: str) -> dict[str, str]:
+    """The value of a variable that is always set to a new object of the same class."""
+    made = {found[1] for text in mistake.assigned(owner) if (found := re.match(r"new (Map|Set|Date)\(", text))}
+    is_certain = len(made) == 1 and len(mistake.assigned(owner)) == 1
+    return {owner: f"a {made.pop()}"} if is_certain else {}
 
 
 def _called(owner: str, text: str, kind: str) -> str:
@@ -187,7 +215,7 @@ def _converted(owner: str, name: str, kind: str, text: str) -> str:
         return f"write `{owner}.map(item => item.{call})`."
     if name in _TEXT or (kind == "number" and name in ("slice", "includes", "charAt", "at")):
         return f"write `String({owner}).{call}`."
-    if name in ("toFixed", "toPrecision"):
+    if name in ("toFixed", "toPrecision", "toExponential"):
         return f"write `Number({owner}).{call}`." if kind in ("text", "BigInt", "boolean") else ""
     if name.startswith(_OF_DATES) and kind in ("text", "number"):
         return f"write `new Date({owner}).{call}`."
@@ -212,7 +240,7 @@ def iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
     if kind in ("undefined", "null"):
         return f"`{owner}` is {kind}: check its spelling and what sets it, or write `{owner} ?? []`."
     if kind == "promise":
-        return f"`{owner}` is a promise: write `await` before what gives it."
+        return _awaited(mistake, owner)
     if kind == "function":
         return f"`{owner}` is a function: call it, as in `{owner}()`."
     if kind in ("number", "BigInt"):

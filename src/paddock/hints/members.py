@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
-from paddock.hints import kinds, replacements
+from paddock.hints import kinds, origins, replacements
 from paddock.hints.mistake import Mistake
 
-_TAKEN_APART = (
-    r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}=]*\}\) ?(?:=>|\{)"
-)
+_TAKEN_APART = r"(?:function\b[\s\w$]{0,60}|^[ \t]*(?:async )?[\w$]{1,60}|[=(,:] ?(?:async )?)\(\{[^{}]*\}\) ?(?:=>|\{)"
 _KEYED = r"new (?:Map|URLSearchParams|Headers|FormData)\b"
 _MATCHES = r"\.(match|exec)\("
+_CALLBACK = (
+    r"\.(map|then|filter|find|flatMap)\((?:async )?(?:\([^()\n]{0,80}+\)|[\w$]{1,60}+) => "
+    r"\{([^{}]{0,400}+(?:\{[^{}]{0,400}+\}[^{}]{0,400}+){0,5}+)\}"
+)
+SEARCHED_CHARACTERS = 20_000
 _ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
 
 
@@ -27,12 +30,12 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
     if constructed and f"function {constructed[1]}(" in mistake.plan.code:
         return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
-    if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
-        return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
     if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
         return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
-    if owner.isidentifier() and any(map(_lacks_return, assigned)):
-        return f"`{owner}` is {value}: a callback in braces gives nothing without `return`."
+    if callback := _without_return(mistake):
+        return f"`{owner}` is {value}: the callback of {callback} has braces, but no `return`."
+    if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
+        return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
     if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
         return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
     access = name if mistake.is_named(name) else f"[{'…' if not name.isdigit() else name}]"
@@ -53,15 +56,25 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
     if value == "null" and any(re.search(_MATCHES, text) for text in (assigned if owner.isidentifier() else [owner])):
         return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
-    check = "handle that" if owner.endswith(")") else "check its spelling and what sets it"
     default = kinds.default_for(owner, name) if is_called else f"{owner}?.{access}"
-    return f"`{owner}` is {value}: {check}, or write `{default}` if it may be absent."
+    return f"`{owner}` is {value}: {_check(mistake)}, or write `{default}` if it may be absent."
 
 
-def _lacks_return(text: str) -> bool:
-    """Whether the last callback in this text has braces and no `return`."""
-    last = max(text.rfind("=> {"), text.rfind("=>{"))
-    return last >= 0 and re.search(r"\breturn\b", text[last:]) is None
+def _check(mistake: Mistake) -> str:
+    """What to look at if `owner` is undefined or null."""
+    if not mistake.owner.endswith(")"):
+        return "check its spelling and what sets it"
+    called = re.match(r"([\w$]{1,60})\(", mistake.owner)
+    is_own = called and re.search(rf"\b(?:function |(?={called[1]} = )){called[1]}\b", mistake.plan.code)
+    return f"check each `return` of `{called[1]}`" if called and is_own else "handle that"
+
+
+def _without_return(mistake: Mistake) -> str:
+    """A method whose callback gives nothing, and its line."""
+    for found in re.finditer(_CALLBACK, mistake.plan.code[:SEARCHED_CHARACTERS]):
+        if not re.search(r"\b(?:return|throw)\b", found[2]):
+            return f"`{found[1]}` on line {mistake.plan.code.count(chr(10), 0, found.start()) + 1}"
+    return ""
 
 
 def _assign(owner: str) -> str:
@@ -87,9 +100,8 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, owner = found["name"], mistake.owner
     value = f"`{owner}`" if owner else "the value"
     if call := _unawaited_call(mistake) if owner else "":
-        return f"{value} is a promise: `{call}` gives one, so write `await` before it."
-    if mistake.root and re.search(rf"\b(const|let|var) {re.escape(mistake.root)} in ", mistake.plan.code):
-        return f"`for (… in …)` gives keys, which are text: write `for (const {mistake.root} of …)`."
+        gives = "" if owner.startswith(call[:-1]) else f" `{call}` gives one, so"
+        return f"{value} is a promise:{gives} write `await` before it."
     if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
         return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
     if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
@@ -132,13 +144,33 @@ def absent_text(mistake: Mistake, found: re.Match[str]) -> str:
     return f"It is {found['value']}: check its spelling and what sets it."
 
 
+def constant(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a constant, or a property of a frozen object: QuickJS has the same message for both."""
+    name = found.groupdict().get("name") or ""
+    if name and re.search(rf"\bconst\b[^=\n]{{0,60}}\b{re.escape(name)}\b", mistake.plan.code) is None:
+        return "The object is frozen: change a copy of it, {...x} or [...x]."
+    return "Declare the variable with `let`."
+
+
+def nothing(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For undefined or null that is taken for an object."""
+    name = next((name for name, text in mistake.values.items() if text in ("undefined", "null")), "")
+    if not name:
+        return None
+    return f"`{name}` is {mistake.values[name]}: check what gives it, or write `{name} ?? {{}}`."
+
+
 def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a value that JavaScript cannot take apart: which one it is."""
     line = mistake.source_line
     if re.search(_TAKEN_APART, line):
-        return "The function got no object: pass one, or give the parameter a default, as in `({ a, b } = {})`."
+        call = origins.caller(mistake)
+        where = f" on line {call}" if call else ""
+        return f"The function got no object: pass one{where}, or write a default, as in `({{ a, b }} = {{}})`."
     if "null" in mistake.message and re.search(r"\]\s*=.*\.(match|exec)\(", line):
         return "The pattern does not match, so it gave null: correct it, or write `?? []` after it."
+    if named := re.search(r" of '([\w$.\[\]]+)' as it is (null|undefined)", mistake.message):
+        return f"`{named[1]}` is {named[2]}: check what gives it, or write `{named[1]} ?? {{}}`."
     inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", line.partition("} =")[0]) if "} =" in line else []
     if inner:
         return f"`{inner[0]}` is missing in the value: give it a default, as in `{inner[0]}: {{ x }} = {{}}`."

@@ -91,7 +91,13 @@ class Mistake:
             "is None": "None" in self.values.values(),
             "no line": finished.line is None,
             "not near": not self.near,
-            "reads arguments": re.search(r"sys\.argv|parse_args\(", self.source_line or code),
+            "reads artifacts": "rtifact(" in code,
+            "forEach(async": re.search(r"\.forEach\(\s?async\b", code),
+            "is nan": "nan" in self.values.values(),
+            "reads arguments": re.search(r"sys\.argv|parse_args\(|process\.argv", self.source_line or code),
+            "aggregates": ".agg(" in code,
+            "reads input": "process.stdin" in code,
+            "has arguments": "process.argv" in code,
             "forgets await": re.search(rf"\b{re.escape(self.root)}\s*=\s*callTool\(", code) if self.root else None,
         }
         return {
@@ -135,14 +141,14 @@ class Mistake:
     def more_values(self, hint: str, room: int) -> str:
         """The variables in the failing code that the hint does not tell about, as far as there is room."""
         shown: list[str] = []
-        if self.language == JAVASCRIPT and hint.startswith("Did you mean"):
+        if (self.language == JAVASCRIPT and hint.startswith("Did you mean")) or "coroutine" in self.message:
             return ""
         for entry in self._few_values():
-            room -= len(entry) + 2
             name, _, text = entry.partition(" = ")
             is_told = text in hint or f"`{name}`" in hint
-            if room >= 0 and not is_told:
+            if len(entry) + 2 <= room and not is_told:
                 shown.append(entry)
+                room -= len(entry) + 2
         return "; ".join(shown)
 
     def _artifact(self) -> str:
@@ -165,7 +171,10 @@ class Mistake:
         for name, value in self.values.items():
             entry = f"{name} = {value}"
             # The error or the hint says so already.
-            is_vague = value in ("None", "undefined", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
+            is_told = value in ("None", "undefined", "null") and value in self.message + self.type
+            is_vague = (
+                is_told or value in ("None", "'result'", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
+            )
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:
                 yield entry
@@ -178,6 +187,9 @@ class Mistake:
             found = re.search(r"\.([\w$]+) is not a function", self.message)
         if found is None:
             return ""
+        missing = [name for name, text in self.values.items() if text in ("undefined", "null")]
+        if found[1].isdigit() and len(missing) == 1:
+            return missing[0]  # a variable has the index
         line, column = self.source_line, self.finished.column
         dynamic = r"(?:\?\.)?\[[\w$.]+\]"  # a key that is not in the source
         for pattern in (_member(found[1]), dynamic):

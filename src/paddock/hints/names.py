@@ -109,6 +109,9 @@ def near_file(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, keys = found["name"], mistake.finished.keys
+    if name in keys and name.isdigit() and "pandas" not in mistake.plan.code:
+        kind, how = ("numbers", "int") if mistake.message[:1] == "'" else ("text", "str")
+        return f"The keys are {kind}: write x[{how}(key)]."
     if name in keys:
         other = " Pass left_on= and right_on=." if "merge(" in mistake.source_line else ""
         return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}.{other}"
@@ -125,6 +128,8 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"The only column is {keys[0]!r}: make the table of what is in it, pd.DataFrame(x[{keys[0]!r}])."
     if any(key.strip("\ufeff ") == name for key in keys):
         return f"The keys have spaces or a BOM: {listed(map(repr, keys))}. Strip them, or read with utf-8-sig."
+    if {f"{name}_x", f"{name}_y"} <= set(keys):
+        return f"Both tables had {name!r}: merge made {name}_x (left) and {name}_y (right). Use one, or pass suffixes=."
     near = within_edits(name, keys) or _containing(name, keys)
     better = f"Did you mean {near[0]!r}? " if near else ""
     is_record = not better and "pandas" not in mistake.plan.code and mistake.message == repr(name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from paddock.hints import conversions, names
 from paddock.hints.row import Hint
 
-_SHAPES = "Print each .shape, and make them fit; reshape infers one size from -1."
+_AGGREGATIONS = "Aggregate with one of: sum, mean, median, min, max, count, size, nunique, std, first, last."
+_SHAPES = "Print each .shape, and make them fit: keepdims=True or x[:, None] keeps an axis, reshape(-1, n) infers one."
 
 _AXIS = "Give <n> names, one for each column, or rename some: df.rename(columns={'old': 'new'})."
 _ROWS = "Give <n> values, one for each row; a shorter list goes in as pd.Series(values)."
@@ -78,9 +79,15 @@ ROWS = (
     Hint("ValueError", "^All arrays must be of the same length", _EQUAL),
     Hint("ValueError", "(of|have) the same (length|size)|same first dimension", "Give both the same length."),
     Hint("LinAlgError", "square", "Only a square matrix has an inverse: use np.linalg.pinv(m) or lstsq."),
+    Hint("ValueError", "truth value of a Series", conversions.whole_column, r"^\s*(if|elif|while|return)\b"),
+    Hint("AttributeError", "GroupBy' object has no attribute", _AGGREGATIONS, "", "aggregates"),
     Hint("ValueError", "truth value of (a|an)", _LOGIC, r"\b(and|or|not)\b"),
     Hint("ValueError", "truth value of (a|an)", _FILTER, r"\b(if|while|elif)\b"),
-    Hint("AttributeError", r"use \.dt accessor", "Convert first: pd.to_datetime(column)."),
+    Hint(
+        "AttributeError",
+        r"use \.dt accessor",
+        "Convert first: pd.to_datetime(column, errors='coerce'), which makes NaT of what is no date.",
+    ),
     Hint("AttributeError", r"use \.str accessor", "Convert first: column.astype(str)."),
     Hint("ValueError", "duplicate entries", "Use pivot_table(..., aggfunc='sum'), or remove the duplicates."),
     Hint("", "resolved dtypes|not contain a loop|for the input types", "It has text: convert with x.astype(float)."),

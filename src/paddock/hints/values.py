@@ -34,6 +34,7 @@ _MATCH_CALL = "Match the call to the function's parameters."
 
 ROWS = (
     # Attributes.
+    Hint("AttributeError|TypeError", "float", conversions.missing_number, when="is nan"),
     Hint("AttributeError", "'NoneType' object", conversions.none_value),
     Hint("AttributeError", "no attribute '(?P<name>\\w+)'", names.missing_on_self),
     Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", names.attribute),
@@ -65,6 +66,8 @@ ROWS = (
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
     Hint("TypeError", "expected string or bytes", "It takes text: convert the value with str(x), or leave it out."),
+    Hint("TypeError", r"^(int|float)\(\) arg.*not '(list|tuple|dict)'", "Take one value out of it first, as in x[0]."),
+    Hint("TypeError", "^descriptor .* for '(?P<kind>\\w+)'", "It is the class itself: make an object, `<kind>()`."),
     Hint("TypeError", "must be real number", "Pass a number: int(x) or float(x)."),
     Hint("TypeError", "required, not 'str'|be encoded|pattern on a str", "It must be bytes: write x.encode()."),
     Hint("TypeError", "not 'bytes'|not bytes$|pattern on a bytes", "It must be text: write x.decode()."),
@@ -110,7 +113,10 @@ ROWS = (
         "Make a list first: list(x).",
     ),
     Hint("TypeError", "not iterable|no len|not callable", "The arguments do not fit <called>: check their order."),
-    Hint("TypeError", "'(int|float|bool)'.*(itera|script|no len)", "It is one number: use range(n), or print it."),
+    Hint(
+        "TypeError", "'(int|float|bool)'.*script", "It is one number: use it without `[...]`, or check what gives it."
+    ),
+    Hint("TypeError", "'(int|float|bool)'.*(itera|no len)", "It is one number: use range(n), or print it."),
     Hint("TypeError", "not support item", "Text and tuples cannot change: make a new one, or use a list."),
     Hint("TypeError", r"'[A-Z]\w*' object is not subscriptable", "It is an object: read its attributes, as in x.name."),
     Hint(
@@ -134,19 +140,20 @@ ROWS = (
     Hint("TypeError", r"missing .* argument", _MAPPED, r"\bmap\("),
     Hint("TypeError", "takes .* positional arg.* given", "Pass fewer, or by name: <parameters>."),
     Hint("TypeError", _ARGUMENTS, "Did you mean `<near>`? Its parameters are: <parameters>."),
+    Hint("TypeError", "keyword arg", "Its parameters are: <parameters>. Pass only those keys of the dict.", r"\*\*"),
     Hint("TypeError", _ARGUMENTS, "Its parameters are: <parameters>."),
     Hint("TypeError", r"required|positional arg|takes (exactly|at )|(?<!un)expected .* arg", _MATCH_CALL),
     Hint("TypeError", "keyword argument '(?P<name>\\w+)'", "It has no parameter `<name>`: rename or remove it."),
     Hint("TypeError", "keyword argument", "Rename or remove the argument: help(f) lists those that it takes."),
     Hint("TypeError", "unhashable type: 'slice'", "A dict cannot be sliced: list(d.items())[:n]."),
-    Hint("TypeError", "unhashable type", "Use a tuple or a string as the key."),
+    Hint("TypeError", "unhashable type", "Pass tuple(x): keys, items of a set and cached arguments must not change."),
     Hint("TypeError", "indices must be .* not tuple", "Index each level by itself: x[0][1]. Only arrays take x[0, 1]."),
     Hint("TypeError", "list indices must be", conversions.list_index),
     Hint("TypeError", "list indices must be", "It is a list: loop over it, or take an item, as in x[0]['key']."),
     Hint(
         "TypeError",
         "string indices",
-        "It is text. Looping over a dict gives its keys: use d.values() or d['key'] instead.",
+        "It is text and has no keys: use it as it is, or check what gives it. Looping over a dict gives its keys.",
     ),
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
     Hint("IndexError", "empty", "It is empty: check it first."),
@@ -161,7 +168,11 @@ ROWS = (
         "double quotes",
         "Not JSON: use double quotes, and no last comma. Python's own notation is read by ast.literal_eval(text).",
     ),
-    Hint("JSONDecodeError", "Extra data", "It has several values: [json.loads(line) for line in text.splitlines()]."),
+    Hint(
+        "JSONDecodeError",
+        "Extra data",
+        "It has several values: [json.loads(line) for line in text.splitlines() if line.strip()].",
+    ),
     Hint("JSONDecodeError", "", "That is a path: json.load(open(path)) reads the file.", r"loads\(.*\.json"),
     Hint(
         "JSONDecodeError",
@@ -174,6 +185,7 @@ ROWS = (
     Hint("TypeError", "context manager protocol", "Write `async with`.", r"(?i)lock|sem|session|cond|timeout|group"),
     Hint("TypeError", "context manager protocol", "Remove `with`: the object needs no closing."),
     Hint("TimeoutError", "", "It took longer than the script's own limit: allow more time, or do less."),
+    Hint("InvalidStateError", "not set|not ready", "The task has not ended: `await` it before you read its result."),
     Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
     Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
@@ -190,6 +202,7 @@ ROWS = (
     Hint("ValueError", "not enough values to unpack", _SHORT_LINE, r"\.split\(\)"),
     Hint("ValueError", "not enough values to unpack", _NO_SEPARATOR, r"\.r?split\("),
     Hint("ValueError", "too many values to unpack", _SPLIT_ONCE, r"\.r?split\("),
+    Hint("ValueError", "unpack", "Put the names of an item into brackets: for i, (a, b) in ...", r"\benumerate\("),
     Hint(
         "ValueError", "unpack", "Give as many names as there are values; a dict needs .items(), an index enumerate(x)."
     ),

@@ -56,6 +56,7 @@ _FIELDS = (
 )
 _SCRIPT_FRAME = re.compile(r'\s+(File "main\.py", line|at .*main\.[jt]s:)')
 MAX_FRAMES = 5
+_MAIN = 'File "main.py", '
 _TEXT = {"type": "string"}
 
 
@@ -161,10 +162,13 @@ def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
     envelope = error.get("envelope")
     lines = [] if envelope else [line for line in error["traceback"].splitlines() if _SCRIPT_FRAME.match(line)]
     message = envelope["summary"] if envelope else brief_message(error["message"], error["traceback"])
+    shown_frames = lines[:MAX_FRAMES] if "    at " in error["traceback"] else lines[-MAX_FRAMES:]  # the innermost ones
     shown = {
         "message": cut_middle(message, MESSAGE_BYTES),
         "envelope": brief_envelope(envelope) if envelope else None,
-        "traceback": "\n".join(line.strip() for line in lines[-MAX_FRAMES:]) if len(lines) > 1 else "",
+        "traceback": "\n".join(line.strip().removeprefix(_MAIN) for line in shown_frames)
+        if len(shown_frames) > 1
+        else "",
     }
     return {name: value for name, value in {**error, **shown}.items() if name != "column" and value not in (None, "")}
 

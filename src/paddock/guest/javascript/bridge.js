@@ -23,7 +23,11 @@
   const SHOWN_CHARACTERS = 60; // of a name in a warning
   const ARTIFACT_CHARACTERS = 16 << 20;
   const MISUSES = 3; // lines that are named
+  const MAX_WATCHED = 20;
   const WATCHED = ['length', '0'];
+  // A property whose absence goes unnoticed: it has a default.
+  const WITH_DEFAULT = /(?:\.([A-Za-z_$][\w$]*)\s*(?:\?\?|\|\|)|[{,]\s*([A-Za-z_$][\w$]*)\s*=\s*[[{])/g;
+  const OF_ERRORS = ['error', 'errors', 'isError']; // a failed call throws, so their absence is as expected
   const { toPrimitive } = Symbol;
 
   const pending = new Map(); // by request id
@@ -32,6 +36,7 @@
   const misuses = new Map(); // how the script uses an answer as if it were its value, by line
   let lastId = 0;
   let lastKeys = null; // the keys of the last answer
+  let watched = WATCHED; // the properties that are watched in an answer
 
   const quote = (text) => JSONStringify(StringPrototypeToWellFormed(text));
 
@@ -102,12 +107,12 @@
   // Notes where the script takes the answer for its value, which JavaScript lets pass: `answer.length` is undefined.
   // The properties are not enumerable, so that the answer's keys, its JSON text and its copies stay as they are.
   function watch(answer) {
-    for (let index = 0; index < WATCHED.length; index++) {
-      const key = WATCHED[index];
+    for (let index = 0; index < watched.length; index++) {
+      const key = watched[index];
       ObjectDefineProperty(answer, key, {
         __proto__: null,
         configurable: true,
-        get() { noteMisuse('the answer has no ' + (key === 'length' ? '`length`' : 'item ' + key)); },
+        get() { noteMisuse('the answer has no ' + (key === '0' ? 'item 0' : '`' + key + '`')); },
         set(value) {
           ObjectDefineProperty(answer, key, {
             __proto__: null, value, configurable: true, enumerable: true, writable: true,
@@ -285,6 +290,13 @@
     isArtifact: (filename) => SetPrototypeHas(created, filename),
     lastKeys: () => lastKeys,
     reset() { lastKeys = null; },
+    // Watches the properties for which the script has a default, unless it knows of `result`. One that it also names as
+    // text may be looked up.
+    watchSource(source) {
+      const names = /\bresult\b/.test(source) ? [] : [...source.matchAll(WITH_DEFAULT)].map((found) => found[1] ?? found[2]);
+      const isWatched = (name) => !OF_ERRORS.includes(name) && !RegExp(`['"]${name.replaceAll('$', '\\$')}['"]`).test(source);
+      watched = [...new Set([...WATCHED, ...names.filter(isWatched)])].slice(0, MAX_WATCHED);
+    },
     warnOfMisuses,
     warnOfPending,
   };

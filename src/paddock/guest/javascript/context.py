@@ -24,7 +24,7 @@ OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 PARTS = (
     *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
-    *("failures", "variables", "facts", "errors", "wrap", "start"),
+    *("failures", "variables", "facts", "errors", "scopes", "wrap", "start"),
 )
 # Read at import, because these files do not exist in the root in which a zygote creates a context.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}
@@ -79,6 +79,10 @@ class Context:
         program, self._program = self._program, None
         is_function = program is not None and self._native.evaluate(program, self._functions["hold"])
         self.call("run" if is_function else "raised")
+
+    def tell_line(self, moments: list[float], tell: Callable[[int], None]) -> None:
+        """Call `tell` with the line that the script has reached at these times of the monotonic clock."""
+        self._native.tell_line(moments, self._functions["line"], tell)
 
     def run_job(self) -> bool:
         """Run the next promise job. Returns whether there was one."""

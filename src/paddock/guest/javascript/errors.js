@@ -20,7 +20,7 @@
   const assigned = new WeakMap(); // stacks that the script has set
   let script = '';
   let lines = ['']; // the script's lines
-  let inserted = { line: 0, column: 0, length: 0 }; // the text that wrap.js inserted
+  let inserted = []; // where wrap.js inserted text
 
   const isError = (value) => typeof value === 'object' && value !== null && primordials.ErrorIsError(value);
 
@@ -31,9 +31,11 @@
   function columnOf(line, byte) {
     const text = lines[line - 1];
     let left = byte - 1;
+    let next = 0;
+    while (next < inserted.length && inserted[next].line < line) next++;
     for (let column = 0; column < text.length; column++) {
-      if (line === inserted.line && column === inserted.column) {
-        left = left > inserted.length ? left - inserted.length : 0;
+      for (; inserted[next]?.line === line && inserted[next].column === column; next++) {
+        left = left > inserted[next].length ? left - inserted[next].length : 0;
       }
       if (left <= 0) return column + 1;
       left -= width(StringPrototypeCharCodeAt(text, column));
@@ -147,10 +149,12 @@
   // QuickJS may report an earlier position, the last that it knows. This finds the text that the message is about.
   function patternOf(message, text) {
     if (message === NOT_AN_OBJECT) return DESTRUCTURING;
-    if (message === NOT_ITERABLE) return RegExpPrototypeExec(ITERATION, text) === null ? ITERATION : undefined;
     const name = RegExpPrototypeExec(/^cannot (?:read|set) property '([\w.]+)' of /, message)?.[1];
-    if (name === 'Symbol.iterator') return ITERATION;
-    return name === undefined ? undefined : new RegExp('\\b' + name + '\\b');
+    if (message === NOT_ITERABLE || name === 'Symbol.iterator') {
+      return RegExpPrototypeExec(ITERATION, text) === null ? ITERATION : undefined;
+    }
+    const isIndex = name !== undefined && RegExpPrototypeExec(/^\d/, name) !== null; // it is in a variable
+    return name === undefined || isIndex ? undefined : new RegExp('\\b' + name + '\\b');
   }
 
   // The only place that assigns to a constant: QuickJS reports a later one.
@@ -208,11 +212,11 @@
     return error;
   }
 
-  // Sets the script's source and the position of the text that wrap.js inserted.
-  function begin(source, shift) {
+  // Sets the script's source, where wrap.js inserted text, and the line of the last expression.
+  function begin(source, shifts, lastExpression) {
     script = source;
-    lines = failures.begin(source, shift.line);
-    inserted = shift;
+    lines = failures.begin(source, lastExpression);
+    inserted = shifts;
   }
 
   return {

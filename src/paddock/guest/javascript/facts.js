@@ -96,8 +96,7 @@
   function add(description, source, context) {
     try {
       if (!TYPES.includes(description.type)) return;
-      const { global, reads, variables } = context;
-      const known = variables().find(description, source, reads, global);
+      const known = context.variables().find(description, source, context);
       const { keys, near } = description.type === 'TypeError' ? find(description, source, context) : {};
       const isKnown = known.name !== undefined;
       description.values = strings(known.values);

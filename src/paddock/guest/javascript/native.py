@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import _quickjs  # type: ignore[import-not-found]
 
+INTEGER = 0  # JS_TAG_INT
 EXCEPTION = 6  # JS_TAG_EXCEPTION
 COMPILE_ONLY = 1 << 5  # JS_EVAL_FLAG_COMPILE_ONLY
 CONTEXT_WORDS = 80  # how many words of a JSContext are searched for the state of Math.random
@@ -34,6 +36,7 @@ class _Options(ctypes.Structure):
 
 
 _Tracker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, Value, Value, ctypes.c_bool, ctypes.c_void_p)
+_Interrupt = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _Loader = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _OBJECT_HEAD_BYTES = object.__basicsize__
 _UNDEFINED = Value(0, 3)
@@ -53,6 +56,7 @@ def _function(name: str, result: type | None, *arguments: type) -> Callable[...,
 _pointer = ctypes.c_void_p
 _runtime_of = _function("JS_GetRuntime", _pointer, _pointer)
 _track = _function("JS_SetHostPromiseRejectionTracker", None, _pointer, _Tracker, _pointer)
+_set_interrupt = _function("JS_SetInterruptHandler", None, _pointer, _Interrupt, _pointer)
 _set_module_loader = _function("JS_SetModuleLoaderFunc", None, _pointer, _pointer, _Loader, _pointer)
 _throw_type_error = _function("JS_ThrowTypeError", Value, _pointer, ctypes.c_char_p)
 _evaluate = _function(
@@ -119,6 +123,25 @@ class Native:
         failed = value.tag == EXCEPTION
         self._call_with(callback, _exception(self._context) if failed else value)
         return not failed
+
+    def tell_line(self, moments: list[float], get_line: _quickjs.Object, tell: Callable[[int], None]) -> None:
+        """Call `tell` with the line that the script has reached at these times of the monotonic clock, if it runs then.
+
+        QuickJS calls the handler every few thousand jumps and calls. Neither function may call JavaScript's callables.
+        """
+
+        def interrupt(_: int, __: int) -> int:
+            if moments and monotonic() >= moments[0]:
+                moments.pop(0)
+                line = _call(self._context, _js_value(get_line), _UNDEFINED, 0, None)
+                if line.tag == INTEGER:
+                    tell(line.payload & 0xFFFF_FFFF)
+                else:
+                    _free(self._context, _exception(self._context) if line.tag == EXCEPTION else line)
+            return 0
+
+        self._interrupt = _Interrupt(interrupt)
+        _set_interrupt(self.runtime, self._interrupt, None)
 
     def report_unhandled(self, callback: _quickjs.Object) -> bool:
         """Call `callback` with the reason of the first unhandled rejection. Returns whether there is one."""

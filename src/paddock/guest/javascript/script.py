@@ -95,6 +95,8 @@ class Script:
         wall_seconds = job.limits.get("wall_seconds")
         self._calls_deadline = inf if wall_seconds is None else monotonic() + wall_seconds * CALLS_SHARE
         self._peak_bytes_before = _peak_bytes()
+        moments = [monotonic() + seconds for seconds in limits.early_seconds(job.limits)]
+        context.tell_line(moments, lambda line: channel.send(Kind.REACHED, 0, b'{"line":%d}' % line, b""))
         context.attach(self._emit)
 
     def run(self) -> Outcome:

@@ -24,13 +24,15 @@
   const errors = parts.errors(primordials, failures);
   const variables = parts.variables(primordials, parts.kinds(primordials));
   const evaluate = eval; // a script has none
-  const wrap = parts.wrap(checkBody);
+  const wrap = parts.wrap(checkBody, parts.scopes());
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
   let value; // what the script returned
   let hasActed = false; // the script printed something or called the host
   let enclosed; // the text that was compiled, if it has the whole script
   let reads; // functions that read the script's variables
+  let caught; // returns what scopes.js stores
+  let scopes; // the ranges of scopes.js
   let held; // a compiled script or an error, held here because Python cannot hold it
 
   // Throws unless the text compiles. Nothing of it runs.
@@ -110,7 +112,9 @@
   function raised(error, status = 'raised') {
     const description = errors.describe(error, inspect, bridge.envelopeOf);
     if (status === 'raised') {
-      facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys(), reads, variables: () => variables });
+      facts.add(description, errors.source(), {
+        global, lastKeys: bridge.lastKeys(), reads, scopes, caught: caught?.(), error, variables: () => variables,
+      });
     } else errors.explainModules(description);
     bridge.warnOfMisuses(description.line);
     const { header, body } = failures.packResult(status, description);
@@ -147,7 +151,7 @@
       const { files, output_bytes: maxBytes, tools } = JSONParse(settings);
       outputBytes = maxBytes;
       bridge.reset(); // discards answers to a rehearsal
-      reads = undefined;
+      reads = caught = undefined;
       hasActed = false;
       defineJob(tools, files);
     },
@@ -156,9 +160,11 @@
     wrapped(code) {
       isCompiling = true;
       const source = wrap.unfence(code);
-      const { text, inserted, isWhole } = wrap.wrap(source);
+      const { text, inserted, isWhole, line, ranges } = wrap.wrap(source);
       enclosed = isWhole ? text : undefined;
-      errors.begin(source, inserted);
+      scopes = ranges;
+      errors.begin(source, inserted, line);
+      bridge.watchSource(source);
       return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
     },
     // Whether the script, which compiled, stays within the function around it. The same text is compiled as a method
@@ -179,7 +185,10 @@
       const main = held;
       held = undefined;
       isCompiling = false;
-      const promise = main((given) => { reads ??= given; })();
+      const promise = main((given, get) => {
+        reads ??= given;
+        caught ??= get;
+      })();
       // With an own `constructor` of undefined, `then` does not use the script's Promise.prototype.constructor.
       ObjectDefineProperty(promise, 'constructor', { __proto__: null, value: undefined });
       PromisePrototypeThen(promise, returned, (error) => raised(error));
@@ -200,6 +209,7 @@
       bridge.settle(id, header, form === BASE64 ? Uint8ArrayFromBase64(body) : body);
     },
     finish,
+    line: () => errors.lineOf(errors.make({ name: 'Error', message: '' })),
     warnOfPending: () => bridge.warnOfPending(false),
     wait: timers.wait,
     fire: timers.fire,

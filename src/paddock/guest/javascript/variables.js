@@ -4,7 +4,7 @@
 (function (primordials, kinds) {
   'use strict';
   const {
-    ArrayIsArray, DatePrototypeGetTime, MapPrototypeGetSize, ObjectGetOwnPropertyDescriptor,
+    ArrayIsArray, DatePrototypeGetTime, MapPrototypeForEach, MapPrototypeGetSize, ObjectGetOwnPropertyDescriptor,
     ObjectGetOwnPropertyNames, ObjectGetPrototypeOf, SetPrototypeGetSize,
   } = primordials;
   const MAX_DEPTH = 3; // loops around a line
@@ -18,15 +18,16 @@
   const MAX_SOURCE = 1 << 17; // characters
   const SHOWN_CHARACTERS = 40;
   const SHOWN_KEYS = 6;
-  const STEP = "\\s?(?:\\?\\.|!?\\.)[A-Za-z_$][\\w$]*|\\[(?:\\d{1,6}|'[^'\\\\]{1,50}'|\"[^\"\\\\]{1,50}\")\\]";
+  const STEP = "\\s?(?:\\?\\.|!?\\.)[A-Za-z_$][\\w$]*|\\[(?:\\d{1,6}|'[^'\\\\]{1,50}'|\"[^\"\\\\]{1,50}\"|[A-Za-z_$][\\w$]*)\\]";
   const PATH = `[A-Za-z_$][\\w$]*(?:${STEP})*`;
   const PATHS = RegExp(`(?<![\\w$.'"\\\`])${PATH}`, 'g');
-  const PART = /[\w$]+|'[^']*'|"[^"]*"/g;
+  const PART = /\[[A-Za-z_$][\w$]*\]|[\w$]+|'[^']*'|"[^"]*"/g; // a name in brackets is a variable
   const WHOLE_PATH = RegExp(`^${PATH}$`);
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
   const NOT_A_FUNCTION = /^(.{1,200}) is not a function/;
   const NOT_ITERABLE = /^(.{1,200}?) is not iterable|^Spread syntax requires|Symbol\.iterator/;
   const OF_NOTHING = /of (?:undefined|null) \(\w+ '([^']+)'\)$|^cannot (?:read|set) property '([^']+)' of /;
+  const SILENT = /date|time value|undefined or null to/i; // errors that do not say what is missing
   const TAKERS = 'new (?:Map|Set|WeakMap|WeakSet)|Promise\\.\\w+|Array\\.from|Object\\.fromEntries';
   const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|${TAKERS}\\()(${PATH})(?![\\w$(])`, 'g');
   const PAIRS = /(?:const|let|var) \[[^\]]*\] of /;
@@ -83,7 +84,11 @@
     if (typeof value === 'bigint') return `${value}n`.slice(0, SHOWN_CHARACTERS);
     if (typeof value === 'symbol') return 'a symbol';
     if (!isObject(value)) return `${value}`;
-    if (typeof value === 'function') return kinds.functionText(value).startsWith('[class') ? 'a class' : 'a function';
+    if (typeof value === 'function') {
+      const own = ObjectGetOwnPropertyNames(value).filter((name) => !['length', 'name', 'prototype'].includes(name));
+      const members = own.length === 0 ? '' : ` with ${own.slice(0, SHOWN_KEYS).join(', ')}`;
+      return kinds.functionText(value).startsWith('[class') ? `a class${members}` : 'a function';
+    }
     const kind = kinds.kindOf(value);
     if (kind === 'Array') {
       const first = property(value, '0');
@@ -91,7 +96,11 @@
       return `an array of ${value.length}${isObject(first) && !ArrayIsArray(first) ? '' : ', first '}` +
         (isObject(first) ? itemText(first) : sample(first));
     }
-    if (kind === 'Map') return `a Map of ${MapPrototypeGetSize(value)}`;
+    if (kind === 'Map') {
+      const keys = [];
+      MapPrototypeForEach(value, (_, key) => { if (keys.length < MAX_SHOWN && !isObject(key)) keys.push(sample(key)); });
+      return `a Map of ${MapPrototypeGetSize(value)}${keys.length === 0 ? '' : ` with keys such as ${keys.join(', ')}`}`;
+    }
     if (kind === 'Set') return `a Set of ${SetPrototypeGetSize(value)}`;
     if (kind === 'Promise') return 'a promise';
     if (kind === 'Date') return Number.isNaN(DatePrototypeGetTime(value)) ? 'an invalid Date' : 'a Date';
@@ -109,19 +118,23 @@
   const partsOf = (path) => path.match(PART).map((part) => part.replace(/^['"]|['"]$/g, ''));
 
   // Returns a function that finds the values which an expression may have.
-  function reader(text, before, reads, global) {
+  function reader(text, before, spaces, global) {
     // The values that a name may have: one of a variable, or the items that a loop or callback goes through.
     function candidates(name, depth) {
       if (depth === 0) return [];
-      const read = ObjectGetOwnPropertyDescriptor(reads, name)?.value;
-      if (read !== undefined) {
+      for (let at = 0; at < spaces.length; at++) {
+        const own = ObjectGetOwnPropertyDescriptor(spaces[at], name);
+        if (own === undefined) continue;
+        if (at < spaces.length - 1) return 'value' in own ? [own.value] : [];
         try {
-          return [read()];
+          return [own.value()];
         } catch {
           return []; // it is not initialized yet
         }
       }
       const escaped = name.replaceAll('$', '\\$');
+      const alias = [...before.matchAll(RegExp(`\\b(?:const|let|var) ${escaped} = (${PATH});?$`, 'gm'))].at(-1)?.[1];
+      if (alias !== undefined && alias !== name) return values(partsOf(alias), depth - 1);
       const loop = RegExp(`\\b(?:const|let|var) ${escaped} of (${PATH})\\)|(${PATH})\\s*\\.(?:map|filter|forEach|` +
         `flatMap|find|findIndex|some|every)\\((?:async )?(?:function ?)?\\(?${escaped}\\b(?!\\()|` +
         `(${PATH})\\s*\\.reduce\\(\\(\\w+, ?${escaped}\\b`, 'g');
@@ -136,19 +149,44 @@
       return items;
     }
 
+    // The key that the variable in brackets holds.
+    function keyIn(part, depth) {
+      const held = candidates(part.slice(1, -1), depth);
+      return held.length === 1 && ['string', 'number'].includes(typeof held[0]) ? `${held[0]}` : undefined;
+    }
+
     function values(parts, depth = MAX_DEPTH) {
       let found = candidates(parts[0], depth);
       if (found.length === 0 && depth === MAX_DEPTH) {
         const own = ObjectGetOwnPropertyDescriptor(global, parts[0]);
         if (own?.enumerable && 'value' in own) found = [own.value]; // an input
       }
-      for (const key of parts.slice(1)) {
+      for (const part of parts.slice(1)) {
+        const key = part[0] === '[' ? keyIn(part, depth - 1) : part;
+        if (key === undefined) return [];
         found = found.map((value) => property(value, key)).filter((value) => value !== ABSENT);
       }
       return found;
     }
 
+    values.key = (part) => (part[0] === '[' ? keyIn(part, MAX_DEPTH) : undefined);
     return values;
+  }
+
+  // The variables of the functions and loops around a line that the error has left, innermost first: see scopes.js.
+  function scopesAt(line, source, { caught, error, scopes = [] }) {
+    if (!isObject(caught) || property(caught, 'e') !== error) return [];
+    const found = [];
+    for (const slot of ['a', 'b', 'c']) {
+      const entry = property(caught, slot);
+      const range = isObject(entry) ? scopes[property(entry, '0')] : undefined;
+      if (range === undefined) break;
+      const from = source.slice(0, range[0]).split(LINE_BREAK).length;
+      const to = source.slice(0, range[1]).split(LINE_BREAK).length;
+      const names = property(entry, '1');
+      if (from <= line && line <= to && isObject(names)) found.push(names);
+    }
+    return found;
   }
 
   // The line, with the lines before it if it continues a chain of methods.
@@ -165,8 +203,9 @@
   const shown = (path, value) => `${textOf(path)} = ${sample(value)}`;
 
   // The value whose method is missing, or that is not a function itself.
-  function uncallable(called, paths, values) {
+  function uncallable(called, paths, values, before) {
     const path = paths.find((each) => textOf(each) === called || partsOf(each).join('.') === called) ??
+      paths.find((each) => called[0] === '.' && textOf(each).endsWith(called)) ?? // in a chain of several lines
       WHOLE_PATH.exec(called)?.[0]; // V8 leaves out brackets around a part
     if (path === undefined) return {};
     const parts = partsOf(path);
@@ -177,22 +216,58 @@
       const owner = name === undefined ? path : path.slice(0, path.lastIndexOf(name)).replace(/\s?[?!]?\.$/, '');
       return { values: [shown(owner, value)], holder: objectOf(value), keys: keysOf(value), name };
     }
-    return {};
+    return name === undefined ? { values: givers(path, before, values) } : {};
+  }
+
+  // What the expressions hold, as far as it is known.
+  function held(given, values) {
+    const texts = [];
+    const paths = given.flatMap((path) => { // of what is missing: its object and its key
+      const parts = [...path.matchAll(PART)];
+      const found = values(partsOf(path));
+      if (parts.length < 2 || found.length !== 1 || found[0] !== undefined) return [path];
+      const last = parts.at(-1)[0];
+      const owner = path.slice(0, parts.at(-1).index).replace(/[\s?!.['"]+$/, '');
+      return last[0] === '[' ? [last.slice(1, -1), owner] : [path, owner];
+    });
+    for (const path of new Set(paths)) {
+      let found = values(partsOf(path));
+      let name = path;
+      if (found.length === 1 && typeof found[0] === 'function' && path.includes('.')) { // a method: its object
+        found = values(partsOf(path).slice(0, -1));
+        name = path.slice(0, path.lastIndexOf('.'));
+      }
+      if (found.length === 1 && typeof found[0] !== 'function' && texts.length < MAX_SHOWN) texts.push(shown(name, found[0]));
+    }
+    return texts;
+  }
+
+  // What the expressions hold from which a variable was computed.
+  function givers(name, before, values) {
+    const set = RegExp(`\\b${name.replaceAll('$', '\\$')}(?:: [^=\\n]{1,80})? = ([^\\n]{1,300})`, 'g');
+    const paths = [...before.matchAll(set)].at(-1)?.[1].match(PATHS) ?? [];
+    return held([...new Set(paths)].filter((path) => path !== name).slice(0, MAX_PATHS), values);
   }
 
   // The object that holds undefined or null where a property `missing` of it is read.
-  function holderOf(missing, paths, values) {
+  function holderOf(missing, paths, values, before) {
     for (const path of paths) {
       const parts = partsOf(path);
-      const at = parts.indexOf(missing, 1);
+      const at = parts.findIndex((part, index) => index > 0 && (part === missing || values.key(part) === missing));
+      const owner = at === 1 ? values(parts.slice(0, 1)) : [];
+      if (at === 1 && (owner.length === 0 || isNothing(owner[0]))) {
+        const isIndex = /^\d/.test(missing) && owner.length === 1;
+        return { values: [...(isIndex ? [shown(parts[0], owner[0])] : []), ...givers(parts[0], before, values)] };
+      }
       if (at < 2 || !values(parts.slice(0, at)).some(isNothing)) continue;
       const name = parts[at - 1];
       const inner = parts.slice(0, at - 1);
+      if (name[0] === '[') return { values: held([path.slice(0, path.indexOf(name) + name.length)], values) };
       const holder = values(inner).find((each) => isNothing(property(each, name)));
-      const owner = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
-      return isObject(holder) ? { values: [shown(owner, holder)], holder, keys: keysOf(holder), name } : {};
+      const text = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
+      return isObject(holder) ? { values: [shown(text, holder)], holder, keys: keysOf(holder), name } : {};
     }
-    return {};
+    return { values: held(paths, values) };
   }
 
   // The value in a loop, a spread or a destructuring that has no items.
@@ -214,29 +289,23 @@
 
   // Returns what agrees with the error: `values` as the host shows them, and the `holder` that lacks a member `name`,
   // with its `keys`.
-  function find({ line, message }, source, reads, global) {
+  function find({ line, message }, source, context) {
     if (line === undefined || source.length > MAX_SOURCE || source.includes('Proxy')) return {};
     const text = statementAt(source, line);
     const before = source.split(LINE_BREAK).slice(0, line - 1).join('\n').slice(-MAX_BEFORE);
-    const values = reader(text, before, reads ?? {}, global);
+    const spaces = [...scopesAt(line, source, context), context.reads ?? {}];
+    const values = reader(text, before, spaces, context.global);
     const paths = [...new Set(text.match(PATHS) ?? [])].slice(0, MAX_PATHS);
     const called = NOT_A_FUNCTION.exec(message)?.[1];
-    if (called !== undefined) return uncallable(called, paths, values);
+    if (called !== undefined) return uncallable(called, paths, values, before);
     const iterated = NOT_ITERABLE.exec(message);
     if (iterated !== null) return notIterable(iterated[1], text, paths, values);
     const missing = OF_NOTHING.exec(message);
-    if (missing !== null) return holderOf(missing[1] ?? missing[2], paths, values);
-    const held = [];
-    for (const path of paths) {
-      let found = values(partsOf(path));
-      let name = path;
-      if (found.length === 1 && typeof found[0] === 'function' && path.includes('.')) { // a method: its object
-        found = values(partsOf(path).slice(0, -1));
-        name = path.slice(0, path.lastIndexOf('.'));
-      }
-      if (found.length === 1 && typeof found[0] !== 'function' && held.length < MAX_SHOWN) held.push(shown(name, found[0]));
-    }
-    return { values: held };
+    if (missing !== null) return holderOf(missing[1] ?? missing[2], paths, values, before);
+    // A missing value is told first where it may be the cause.
+    const isMissing = (path) => values(partsOf(path)).some((value) => value === undefined);
+    const missingPaths = paths.filter(isMissing);
+    return { values: held(SILENT.test(message) ? [...missingPaths, ...paths] : paths.filter((path) => !isMissing(path)), values) };
   }
 
   return { __proto__: null, find };

@@ -34,7 +34,7 @@
   const failures = parts.failures(primordials);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
-  const wrap = parts.wrap(primordials.AsyncFunction);
+  const wrap = parts.wrap(primordials.AsyncFunction, parts.scopes());
   const imports = parts.imports(wrap);
   let isCheck = false; // the script is compiled but not run
   let hasStarted = false; // STARTED was sent
@@ -193,7 +193,8 @@
     const description = stacks.describe(error, envelope, isProgram);
     facts.add(description, source, {
       global: realm.context ?? global,
-      reads: script.reads(),
+      ...script.known(),
+      error,
       variables: () => parts.variables(realm.primordials, parts.kinds(realm.primordials)),
       lastKeys: realm.bridge.lastKeys(),
       moduleOf: (name) => (realm.context === null && isBuiltin(name) ? require(name) : undefined),
@@ -354,6 +355,7 @@
   function run(start, code) {
     source = wrap.unfence(code);
     const whole = source;
+    realm.bridge.watchSource(source);
     let found; // imports that were removed from the source
     if (start.language === 'typescript') {
       if (!isProgram && realm.context === null && whole.includes('import')) found = imports.find(whole, true);

@@ -17,7 +17,12 @@
   );
   const RETURNED = 'The value that a program returns is not shown: print it with console.log(...).';
   let reads; // functions that read the script's variables: see wrap.js
-  const takeReads = (given) => { reads ??= given; };
+  let caught; // returns what scopes.js stores
+  let scopes; // the ranges of scopes.js
+  const takeReads = (given, get) => {
+    reads ??= given;
+    caught ??= get;
+  };
   const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
   const load = (url, options) => import(url, options);
   const isModuleError = (error) => IS_MODULE.test(error.message);
@@ -66,8 +71,9 @@
   // found in the script, if the code no longer has its import declarations; then `original` returns the whole script.
   function run(code, context, found, original = () => code) {
     const names = (found?.imports ?? []).flatMap((declaration) => declaration.names.map(([, name]) => name));
-    const { text, inserted } = wrap.wrap(code, names);
-    stacks.setSource(code, inserted);
+    const { text, inserted, line, ranges } = wrap.wrap(code, names);
+    scopes = ranges;
+    stacks.setSource(code, inserted, line);
     let script;
     try {
       script = compile(text, -1, context === null ? loader : {});
@@ -153,24 +159,26 @@
     then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
-  // A statement that lets a failure's hint tell about the variables of a program: see wrap.js.
-  function readersOf(code) {
-    const text = wrap.readers(code, wrap.mask(code).text);
-    const value = (given) => {
+  // Sets the source of a program, and returns it with what lets a failure's hint tell about its values: see wrap.js.
+  function instrumented(code, before, isBody) {
+    const { first, edits, ranges } = wrap.instrument(code, wrap.mask(code).text, isBody);
+    const value = (...given) => {
       delete globalThis[wrap.READS];
-      takeReads(given);
+      takeReads(...given);
     };
-    if (text !== '') Object.defineProperty(globalThis, wrap.READS, { __proto__: null, value, configurable: true });
-    return text;
+    const prefix = before + (first === '' ? '' : `let ${wrap.CAUGHT}={};${first}`);
+    if (first !== '') Object.defineProperty(globalThis, wrap.READS, { __proto__: null, value, configurable: true });
+    const all = [{ at: 0, text: prefix }, ...edits];
+    scopes = ranges;
+    stacks.setSource(code, wrap.shifts(code, all));
+    return wrap.apply(code, all);
   }
 
   // Makes `code` the source of a URL. A module calls `started` before its first line, once it is compiled and linked.
   function provide(url, code, format) {
     let source = code;
     if (format === 'module') {
-      const signal = `${STARTED}();${readersOf(code)}`;
-      source = signal + code;
-      stacks.setSource(code, { line: 1, column: 0, length: signal.length }, 0);
+      source = instrumented(code, `${STARTED}();`, (text) => moduleProblem(text) === undefined);
       const value = () => {
         delete globalThis[STARTED];
         return started();
@@ -200,6 +208,14 @@
     }
   }
 
+  function isCommonBody(code) {
+    try {
+      return compileFunction(code, COMMON_NAMES, { filename: NAME }) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
   // Runs a script as a program: a file in the working directory, if that is writable.
   function runProgram(code, args) {
     const source = withoutHashbang(code);
@@ -225,14 +241,16 @@
     const { prototype, prototype: { _compile } } = Module;
     prototype._compile = function (content, ...rest) {
       prototype._compile = _compile;
-      const prefix = content === source ? readersOf(source) : '';
-      stacks.setSource(source, { line: 1, column: 0, length: prefix.length }, 0);
-      const value = Reflect.apply(_compile, this, [prefix + content, ...rest]);
+      const text = content === source ? instrumented(source, '', isCommonBody) : content;
+      const value = Reflect.apply(_compile, this, [text, ...rest]);
       if (value !== undefined) warn(RETURNED);
       return value;
     };
     Module.runMain(path);
   }
 
-  return { __proto__: null, locateModuleError, reads: () => reads, run, runProgram };
+  // What variables.js needs. The ranges do not fit a script whose lines have changed.
+  const known = () => ({ reads, scopes: stacks.isMapped() ? [] : scopes, caught: caught?.() });
+
+  return { __proto__: null, locateModuleError, known, run, runProgram };
 })

@@ -11,7 +11,7 @@
   const NO_IMPORT = 'import() is not possible: scripts have no modules here';
   const NETWORK_CALL = /\bfetch\s*\(|\.(?:get|request|connect|lookup)\s*\(/;
   const folder = `${process.cwd()}/`;
-  let inserted = { line: 0, column: 0, length: 0 }; // the text that wrap.js inserted into the script
+  let inserted = []; // where wrap.js inserted text into the script
   let lineCount = Infinity; // lines of the script
   let mapping = null; // maps a position to the position in the TypeScript source
   const positions = new WeakMap(); // the script's innermost frame, by error
@@ -19,10 +19,17 @@
   const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));
   const originalLine = (line) => (line === undefined ? undefined : original(line, 1).line);
 
-  // The position in the author's source. V8 may report the start of a statement: the `return` that wrap.js inserted.
+  // The position in the author's source. V8 may report a position in text that was inserted; null in a catch clause,
+  // which fails itself if the stack is exhausted.
   function sourcePosition(line, column) {
-    const isMoved = line === inserted.line && column > inserted.column;
-    return original(line, isMoved ? MathMax(inserted.column + 1, column - inserted.length) : column);
+    let moved = column;
+    for (let index = 0; index < inserted.length; index++) {
+      const shift = inserted[index];
+      if (shift.line !== line || moved <= shift.column) continue;
+      if (shift.isCatch && moved > shift.column + 1 && moved <= shift.column + shift.length) return null;
+      moved = MathMax(shift.column + 1, moved - shift.length);
+    }
+    return original(line, moved);
   }
 
   // The displayed name of a script's file; null for files of Node and of the runtime.
@@ -41,7 +48,8 @@
     if (name === null || site.getFileName() === null) return null;
     const line = site.getLineNumber();
     const column = site.getColumnNumber();
-    return { __proto__: null, name, ...(isMain(name) ? sourcePosition(line, column) : { line, column }) };
+    const position = isMain(name) ? sourcePosition(line, column) : { line, column };
+    return position === null ? null : { __proto__: null, name, ...position };
   }
 
   function header(error) {
@@ -99,7 +107,7 @@
     if (line > lineCount || column === undefined) {
       return { line: originalLine(MathMin(line, lineCount)), column: undefined };
     }
-    return sourcePosition(line, column);
+    return sourcePosition(line, column) ?? {};
   }
 
   function framesOf(error) {
@@ -165,9 +173,9 @@
     isMapped: () => mapping !== null,
     setMapping: (find) => { mapping = find; },
     rejected,
-    setSource(code, shift = { line: 0, column: 0, length: 0 }, lastExpression = shift.line) {
+    setSource(code, shifts = [], lastExpression = 0) {
       lineCount = failures.begin(code, lastExpression).length;
-      inserted = shift;
+      inserted = shifts;
     },
   };
 })

@@ -16,13 +16,10 @@ from typing import Any
 
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.limits import early_seconds
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
-EARLY_SHARE, EARLY_SECONDS = 0.2, 1.0
-"""How long before a limit the line is told: this share of the limit, but not more than these seconds."""
-LEAST_SECONDS = 1.0
-"""A shorter limit is over before the line could be told reliably."""
 AWAITED_DEPTH = 100
 CLOCK_SECONDS = 0.05
 """By how much the timer may be early, because the two clocks differ."""
@@ -31,9 +28,7 @@ _set_timer = signal.setitimer
 
 def start(limits: Mapping[str, Any], channel: Channel) -> None:
     """Send the line shortly before the limits of processor time and of wall-clock time."""
-    given = [limits[name] for name in ("cpu_seconds", "wall_seconds") if (limits.get(name) or 0) >= LEAST_SECONDS]
-    moments = sorted({seconds - min(seconds * EARLY_SHARE, EARLY_SECONDS) for seconds in given})
-    if not moments:
+    if not (moments := early_seconds(limits)):
         return
     waits = [later - earlier for earlier, later in zip([0.0, *moments], moments, strict=False)]
 

@@ -62,9 +62,15 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
             yield "near", _near_names(error.name, entry.tb_frame, refused)
         yield "keys", _own_names(entry.tb_frame)
     elif isinstance(error, AttributeError) and type(error.name) is str:
-        yield "near", _near(error.name, _attributes(error.obj))
+        yield (
+            "near",
+            [f"_{error.name}"]
+            if f"_{error.name}" in instance_dict(error.obj)
+            else _near(error.name, _attributes(error.obj)),
+        )
         yield "keys", _keys(error.obj, error.name) or _few_attributes(error.obj)
-        yield "values", list(dict.fromkeys([*_owner(tree, error), *_values(tree, names)]))[:SHOWN_VALUES]
+        values = list(dict.fromkeys([*_owner(tree, error), *_values(tree, names)]))
+        yield "values", [*values, *(_givers(entry, names, values) if entry else [])][:SHOWN_VALUES]
     elif isinstance(error, (KeyError, IndexError)) and entry is not None and len(error.args) == 1:
         key = error.args[0]
         is_row = isinstance(error, IndexError)
@@ -81,9 +87,11 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         named = parameters.of_call(tree, match["name"], (*names, vars(builtins))) if match else []
         yield "keys", named or _missing_columns(error, message)
         is_target = message.endswith(")") and "values to unpack" in message  # variables that have old values
+        values = _values(tree, names)
+        values += _givers(entry, names, values)
         yield (
             "values",
-            [] if match or is_target else [*_printed(error), *_values(tree, names), *parameters.of_library(entry)],
+            [] if match or is_target else [*_printed(error), *values, *parameters.of_library(entry)],
         )
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         yield "near", _near(keyword[1], named) if keyword else []
@@ -229,6 +237,19 @@ def _values(tree: ast.AST, names: tuple[Any, ...]) -> list[str]:
             inner.update(ast.walk(node))
             shown[ast.unparse(node)] = text
     return [f"{code} = {text}" for code, text in shown.items() if len(code) <= MAX_CHARACTERS][:SHOWN_VALUES]
+
+
+def _givers(entry: TracebackType, names: tuple[Any, ...], values: list[str]) -> list[str]:
+    """The variables from which the only variable that is None was computed."""
+    nothing = [name for name, _, text in (value.partition(" = ") for value in values) if text == "None"]
+    if len(nothing) != 1 or not nothing[0].isidentifier():
+        return []
+    for number in range(entry.tb_lineno - 1, entry.tb_frame.f_code.co_firstlineno, -1):
+        line = errors.source_line(number).strip()[:SOURCE_CHARACTERS]
+        if re.match(rf"{nothing[0]}\s*(:[^=]+)?=(?!=)", line):
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                return [value for value in _values(ast.parse(line), names) if not value.startswith(f"{nothing[0]} = ")]
+    return []
 
 
 def _searched(entry: TracebackType, key: object) -> object:

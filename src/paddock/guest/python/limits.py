@@ -22,6 +22,10 @@ TASKS = "PADDOCK_TASKS"
 """Environment variable: the number of threads that other processes of this uid have. RLIMIT_NPROC counts them too."""
 DECODE_RECURSION = 10_000
 """Recursion limit while inputs are decoded; CPython's default is too low for the nesting that the host accepts."""
+EARLY_SHARE, EARLY_SECONDS = 0.2, 1.0
+"""How long before a limit the line is told: this share of the limit, but not more than these seconds."""
+LEAST_SECONDS = 1.0
+"""A shorter limit is over before the line could be told reliably."""
 
 
 def data_bytes() -> int | None:
@@ -84,3 +88,9 @@ def allow_recursion(depth: int) -> None:
     while frame is not None:
         frame, here = frame.f_back, here + 1
     sys.setrecursionlimit(here + depth)
+
+
+def early_seconds(limits: Mapping[str, Any]) -> list[float]:
+    """The seconds of a run after which the line is told, for each limit that is not too short."""
+    given = [limits[name] for name in ("cpu_seconds", "wall_seconds") if (limits.get(name) or 0) >= LEAST_SECONDS]
+    return sorted({seconds - min(seconds * EARLY_SHARE, EARLY_SECONDS) for seconds in given})
