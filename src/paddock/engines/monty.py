@@ -95,6 +95,9 @@ class MontyEngine:
                 self._open.discard(execution)
                 await execution.stop()
 
+    async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
+        return plan  # a plan for Monty asks for no packages
+
     def waiting_guests(self) -> dict[tuple[str, str], int]:
         return {}
 

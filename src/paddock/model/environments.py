@@ -63,7 +63,7 @@ def name_problem(name: str) -> str | None:
 def problem(environment: EnvironmentConfig) -> str | None:
     """What is wrong with the environment, or None. Does not check whether its packages exist."""
     for requirement in environment.packages:
-        reason = _requirement_problem(requirement)
+        reason = requirement_problem(requirement)
         if reason:
             return f"packages: {reason}"
     for module in environment.preload:
@@ -72,7 +72,8 @@ def problem(environment: EnvironmentConfig) -> str | None:
     return None
 
 
-def _requirement_problem(requirement: str) -> str | None:
+def requirement_problem(requirement: str) -> str | None:
+    """Why `requirement` cannot be installed by name, or None if it can."""
     is_archive = requirement.endswith((".whl", ".tar.gz", ".zip"))
     if re.fullmatch(_REQUIREMENT, requirement) and not is_archive:
         return None

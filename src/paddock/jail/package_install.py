@@ -1,0 +1,109 @@
+"""Installs a set of packages with uv, inside the walls of `exec_installer`. Reports on stdout, a JSON object a line.
+
+Wheels only: no code of a package runs here. Its modules are compiled to bytecode by an interpreter that does not look
+for packages, and imports none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+LINES = 60
+_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
+
+
+def main(job: dict[str, Any]) -> None:
+    """Resolve, install and compile. The report has `done`, or `failed` with uv's words."""
+    try:
+        _install(job)
+    except Failure as failure:
+        _report(failed=str(failure))
+    sys.exit(0)
+
+
+class Failure(Exception):
+    """uv could not do what it was asked to."""
+
+
+def _install(job: dict[str, Any]) -> None:
+    # Only its own requirements decide whether a set conflicts with the environment below it.
+    try:
+        lock, shadows = _resolve(job, job["installed"]), False
+    except Failure as problem:
+        if not job["installed"] or not _is_conflict(str(problem)):
+            raise
+        lock, shadows = _resolve(job, {}), True
+    resolved = dict(_names(lock))
+    if not shadows:
+        lock = _without(lock, job["installed"])
+    packages = dict(_names(lock))
+    if len(packages) > job["max_packages"]:
+        raise Failure(f"{len(packages)} packages would be installed, and a set may have at most {job['max_packages']}")
+    _report(installing=len(packages))
+    os.mkdir("site")  # noqa: PTH102
+    if packages:
+        with open("lock.txt", "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(lock)
+        options = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "--link-mode", "copy")
+        _uv(job, "pip", "install", "--target", "site", *options, "--requirements", "lock.txt")
+        _report(compiling=len(packages))
+        # Files that are no valid Python, such as templates, are left as they are.
+        command = [job["python"], "-I", "-S", "-m", "compileall", "-q", "-j", "1", "site"]
+        subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env={})
+    _report(done={"lock": lock, "shadows": shadows, "packages": packages, "uses": sorted(resolved.keys() - packages)})
+
+
+def _resolve(job: dict[str, Any], installed: dict[str, str]) -> str:
+    """The lock of the requirements: exact versions with hashes. `installed` are versions that must stay as they are."""
+    for name, lines in (("requirements.in", job["requirements"]), ("constraints.txt", _pins(installed))):
+        with open(name, "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write("\n".join(lines) + "\n")
+    options = ("--only-binary", ":all:", "--generate-hashes", "--no-header", "--no-annotate", "--no-emit-index-url")
+    limits = ("--constraints", "constraints.txt", "--no-emit-find-links", "--output-file", "resolved.txt", "--quiet")
+    _uv(job, "pip", "compile", "requirements.in", *options, *limits)
+    with open("resolved.txt", encoding="utf-8") as file:  # noqa: PTH123
+        return file.read()
+
+
+def _pins(installed: dict[str, str]) -> list[str]:
+    return [f"{name}=={version}" for name, version in installed.items()]
+
+
+def _is_conflict(text: str) -> bool:
+    return "No solution found" in text and "was not found" not in text
+
+
+def _names(lock: str) -> list[tuple[str, str]]:
+    found = (_NAME.match(line) for line in lock.splitlines())
+    return [(match[1].lower(), match[2].rstrip("\\ ;")) for match in found if match]
+
+
+def _without(lock: str, installed: dict[str, str]) -> str:
+    """The lock without the packages that the environment has already."""
+    known = {re.sub(r"[-_.]+", "-", name).lower() for name in installed}
+    kept, skipping = [], False
+    for line in lock.splitlines():
+        if (match := _NAME.match(line)) is not None:
+            skipping = re.sub(r"[-_.]+", "-", match[1]).lower() in known
+        if not skipping:
+            kept.append(line)
+    return "\n".join(kept) + "\n" if kept else ""
+
+
+def _uv(job: dict[str, Any], *arguments: str) -> None:
+    command = [job["uv"], *arguments, "--python", job["python"], *job["options"]]
+    ended = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=job["env"]
+    )
+    if ended.returncode != 0:
+        raise Failure("\n".join(ended.stderr.strip().splitlines()[-LINES:]) or f"uv ended with {ended.returncode}")
+
+
+def _report(**values: Any) -> None:
+    sys.stdout.write(json.dumps(values) + "\n")
+    sys.stdout.flush()
