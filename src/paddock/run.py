@@ -31,7 +31,7 @@ from paddock.config import Config
 from paddock.engines.registry import Engines, Factory
 from paddock.errors import ConfigError, PackageError, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Outline, Progress
-from paddock.model.packages import refused
+from paddock.model.packages import OFF, refused
 from paddock.model.request import LOCAL, Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
@@ -226,23 +226,27 @@ class Paddock:
             problem = await engines.why_unavailable("cpython")
         work = partial(make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem)
         plan = await run_by_size(request.inputs, work)
-        if plan.engine == "cpython" and plan.mode == "expression":
-            plan = replace(plan, sends_outline=_needs_preparation(plan, scope))
+        if plan.engine == "cpython":
+            is_pending = plan.mode == "expression" and _needs_preparation(plan, scope)
+            plan = replace(plan, sends_outline=is_pending, may_install=self._installable(context) != (OFF,))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
 
     async def _install(
         self, plan: Plan, engine: Engine, watch: Callable[[Event], None], context: RunContext | None
     ) -> Plan:
         """Install the packages that the plan asks for. If that fails, the plan is refused with the reason."""
+        problem = refused(plan.packages, self._installable(context), plan.language)
         principal = LOCAL if context is None else context.principal
-        allowed = self._config.packages.installable(is_local=principal == LOCAL)
-        problem = refused(plan.packages, allowed, plan.language)
         if problem is None:
             try:
                 return await engine.prepare(plan, lambda line: watch(Progress(0, None, line)), principal)
             except PackageError as failure:
                 problem = str(failure)
         return replace(plan, engine=None, refusal=RunError("PackageError", problem))
+
+    def _installable(self, context: RunContext | None) -> tuple[str, ...]:
+        """The names of the packages that the caller may have installed, or ANY or OFF."""
+        return self._config.packages.installable(is_local=context is None or context.principal == LOCAL)
 
     async def _execute(
         self,

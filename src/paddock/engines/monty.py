@@ -12,7 +12,7 @@ import math
 import secrets
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from paddock.hints import replacements
 from paddock.hints.mistake import Mistake, listed
 from paddock.hints.replacements import JAVASCRIPT, PYTHON
+from paddock.model.environments import package_of
 from paddock.model.spelling import within_edits
 from paddock.model.tools import server_tool_advice
 
@@ -31,6 +32,9 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
         return f"`{name}` is not installed. Did you mean `{near}`?"
     if name in replacements.LOCAL_MODULES:
         return f"There is no `{name}` beside the script: put its code into the script."
+    if mistake.plan.may_install and name not in replacements.NETWORK_MODULES:
+        block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
+        return f"`{name}` is not installed: begin the script with the lines {block}."
     if name in replacements.PLOTTING:
         how = "print the numbers" if mistake.is_program else "write an SVG as text, and keep it with create_artifact"
         return f"`{name}` is not installed: {how}, or the operator can add it."

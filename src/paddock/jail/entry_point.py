@@ -1,4 +1,4 @@
-"""The program that every process of the jail starts as: `entry_point.py warden|exec_jailed|compile|install|cleanup ARG…`.
+"""The program that every process of the jail starts as: `entry_point.py ROLE ARG…`.
 
 A warden runs in the interpreter of an environment, where Paddock is not installed and its dependencies must not be
 visible to guests. So this program creates the package `paddock` itself, from the modules around this file alone.

@@ -145,9 +145,10 @@ class Jail:
         return Spec(
             built.executable,
             self._runtime,
-            reads=(*SYSTEM, *built.reads, *filter(None, [self._package_set])),
+            reads=(*SYSTEM, *built.reads),
             live=(make_sets_folder(self._config.data_directory),) if self._two_templates else (),
-            whole=(built.path, *filter(None, [self._package_set])),
+            package_set=self._package_set,
+            whole=(built.path,),
             preload=() if self._two_templates else built.preload,
             warm=built.preload if self._two_templates else (),
             program=self._program and (f"{built.site_packages}/{self._program[0]}", *self._program[1:]),

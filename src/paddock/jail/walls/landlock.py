@@ -52,8 +52,8 @@ def prepare(
     """Create a ruleset that many processes can enforce. It allows what is at these paths now, and everything below.
 
     `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
-    be mapped). TCP is refused unless `tcp`; Landlock does not cover UDP. A missing path is an error. Landlock does not cover stat,
-    chmod, chown, utime and xattr either: names and metadata stay visible.
+    be mapped). TCP is refused unless `tcp` is set; Landlock does not cover UDP. A missing path is an error. Landlock
+    does not cover stat, chmod, chown, utime and xattr either: names and metadata stay visible.
     """
     handled = _rights()
     runs = _EXECUTE if execute else 0

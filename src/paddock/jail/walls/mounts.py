@@ -70,7 +70,8 @@ def build_root(
 ) -> Root:
     """Build the new root at `root` and enter it. The old root is unreachable afterwards.
 
-    `writable` is the one directory of the host that stays writable. The caller must be the first process of a pid namespace, in its own mount and user namespaces.
+    `writable` is the one directory of the host that stays writable. The caller must be the first process of a pid
+    namespace, in its own mount and user namespaces.
     """
     kept: dict[str, str] = {}
     mount("none", "/", None, REC | PRIVATE)
@@ -101,9 +102,7 @@ def build_root(
     return Root(has_proc, kept)
 
 
-def _bind(
-    source: Source, root: str, *, at: str | None = None, devices: bool = False, writable: bool = False
-) -> None:
+def _bind(source: Source, root: str, *, at: str | None = None, devices: bool = False, writable: bool = False) -> None:
     target = Path(root) / (at or source.path).lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.link is not None:
