@@ -32,15 +32,15 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
         return f"`{name}` is not installed. Did you mean `{near}`?"
     if name in replacements.LOCAL_MODULES:
         return f"There is no `{name}` beside the script: put its code into the script."
-    if mistake.plan.may_install and name not in replacements.NETWORK_MODULES:
-        block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
-        return f"`{name}` is not installed: begin the script with the lines {block}."
     if name in replacements.PLOTTING:
         how = "print the numbers" if mistake.is_program else "write an SVG as text, and keep it with create_artifact"
         return f"`{name}` is not installed: {how}, or the operator can add it."
     if is_network:
         return f"`{name}` is not installed. {mistake.facts['network']}"
     better = replacements.INSTEAD.get(name)
+    if mistake.plan.may_install and not better:
+        block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
+        return f"`{name}` is not installed: begin the script with the lines {block}."
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
 
 
