@@ -63,7 +63,8 @@ _NAMES = {
     "definitions.prompt": "code_execution_prompt",
     "errors": "PaddockError RequestError UnknownLanguage UnknownEngine UnknownTool UnknownEnvironment BadInput BadFile "
     "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge PackageError NotFound ConfigError HostError "
-    "EngineUnavailable JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError Unreachable",
+    "EngineUnavailable JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError "
+    "Unreachable",
     "linter": "Finding lint",
     "model.artifacts": "Artifact Artifacts",
     "model.events": "Answer Done Event Output Progress ToolCall ToolResult",
