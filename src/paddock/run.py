@@ -226,9 +226,9 @@ class Paddock:
             problem = await engines.why_unavailable("cpython")
         work = partial(make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem)
         plan = await run_by_size(request.inputs, work)
-        if plan.engine == "cpython":
-            is_pending = plan.mode == "expression" and _needs_preparation(plan, scope)
-            plan = replace(plan, sends_outline=is_pending, may_install=self._installable(context) != (OFF,))
+        if plan.engine in ("cpython", "node"):
+            is_pending = plan.engine == "cpython" and plan.mode == "expression" and _needs_preparation(plan, scope)
+            plan = replace(plan, sends_outline=is_pending, may_install=self._may_install(plan, context))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
 
     async def _install(
@@ -243,6 +243,11 @@ class Paddock:
             except PackageError as failure:
                 problem = str(failure)
         return replace(plan, engine=None, refusal=RunError("PackageError", problem))
+
+    def _may_install(self, plan: Plan, context: RunContext | None) -> bool:
+        """Whether a hint may advise to install a package. The code tools that run JavaScript take no packages."""
+        has_option = plan.language == "python" or (plan.mode == "expression" and plan.globals == "all")
+        return has_option and self._installable(context) != (OFF,)
 
     def _installable(self, context: RunContext | None) -> tuple[str, ...]:
         """The names of the packages that the caller may have installed, or ANY or OFF."""

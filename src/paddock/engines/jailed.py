@@ -143,6 +143,7 @@ class CPythonEngine(JailedEngine):
                 processes=config.caps.processes > 1,
                 two_templates=True,
                 package_set=package_set,
+                shows_sets=True,
             )
         return self._jails[key]
 

@@ -44,6 +44,13 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
 
 
+def missing_package(mistake: Mistake, found: re.Match[str]) -> str:
+    name = "/".join((found["name"] or "").split("/")[: 2 if (found["name"] or "").startswith("@") else 1])
+    if mistake.plan.may_install and name:
+        return f'`{name}` is not installed: pass packages: ["{name}"].'
+    return "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages."
+
+
 def other_word(mistake: Mistake, found: re.Match[str]) -> str | None:
     """What a name of another language or of a notebook is called here."""
     return replacements.WORDS[mistake.language].get(found["name"])

@@ -32,7 +32,7 @@ class Jail:
 
     `program` is the program that guests execute, if any: a path below the environment's packages, and arguments.
     Without `processes` the system call filter keeps guests from starting a process, whatever a run's limit allows.
-    `package_set` is a folder that guests can read, for profiles that cannot show them the folder of all sets.
+    With `shows_sets` they see package sets; `package_set` is the only one that they see in `chroot`.
     With `two_templates` guests are bare or warm, if the environment preloads anything. Otherwise all guests have the
     preloads.
     """
@@ -47,6 +47,7 @@ class Jail:
         processes: bool = True,
         two_templates: bool = False,
         package_set: str = "",
+        shows_sets: bool = False,
     ) -> None:
         self._config = config
         self._settings = settings
@@ -55,6 +56,7 @@ class Jail:
         self._processes = processes
         self._two_templates = two_templates
         self._package_set = package_set
+        self._shows_sets = shows_sets
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
@@ -146,7 +148,7 @@ class Jail:
             built.executable,
             self._runtime,
             reads=(*SYSTEM, *built.reads),
-            live=(make_sets_folder(self._config.data_directory),) if self._two_templates else (),
+            live=(make_sets_folder(self._config.data_directory),) if self._shows_sets else (),
             package_set=self._package_set,
             whole=(built.path,),
             preload=() if self._two_templates else built.preload,

@@ -16,8 +16,11 @@ _CAUSES = (
     (r"[Bb]uilding source distributions for `?([\w.-]+?)`? is disabled", _NO_WHEEL),
     (r"there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
     (r"only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
+    (r"404 Not Found.{0,200}?'([^'@]*@?[^'@]+)@", "the registry has no package `{name}`: check its name"),
+    (r"No matching version found for (\S+?)@", _NO_VERSION),
     (
-        r"error sending request|dns error|Connection refused|Failed to fetch|Request failed|tunnel error|timed out",
+        r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|error sending request|dns error|Connection refused|"
+        r"Failed to fetch|Request failed|tunnel error|timed out",
         "the package index cannot be reached from this machine: use what is installed, or try again later",
     ),
 )

@@ -1,7 +1,9 @@
-"""Installs a set of packages with uv, inside the walls of `exec_installer`. Reports on stdout, a JSON object a line.
+"""Installs a set of packages with uv or npm, inside the walls of `exec_installer`.
 
-Wheels only: no code of a package runs here. Its modules are compiled to bytecode by an interpreter that does not look
-for packages, and imports none of them.
+It reports on stdout, a JSON object a line.
+
+No code of a package runs here: wheels only, and no install scripts. Python's modules are compiled to bytecode by an
+interpreter that does not look for packages, and imports none of them.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ _NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 def main(job: dict[str, Any]) -> None:
     """Resolve, install and compile. The report has `done`, or `failed` with uv's words."""
     try:
-        _install(job)
+        _install(job) if job["language"] == "python" else _install_for_node(job)
     except Failure as failure:
         _report(failed=str(failure))
     sys.exit(0)
 
 
 class Failure(Exception):
-    """uv could not do what it was asked to."""
+    """uv or npm could not do what it was asked to."""
 
 
 def _install(job: dict[str, Any]) -> None:
@@ -42,8 +44,7 @@ def _install(job: dict[str, Any]) -> None:
     if not shadows:
         lock = _without(lock, job["installed"])
     packages = dict(_names(lock))
-    if len(packages) > job["max_packages"]:
-        raise Failure(f"{len(packages)} packages would be installed, and a set may have at most {job['max_packages']}")
+    _check_count(job, packages)
     _report(installing=len(packages))
     os.mkdir("site")  # noqa: PTH102
     if packages:
@@ -56,6 +57,30 @@ def _install(job: dict[str, Any]) -> None:
         command = [job["python"], "-I", "-S", "-m", "compileall", "-q", "-j", "1", "site"]
         subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env={})
     _report(done={"lock": lock, "shadows": shadows, "packages": packages, "uses": sorted(resolved.keys() - packages)})
+
+
+def _check_count(job: dict[str, Any], packages: dict[str, str]) -> None:
+    if len(packages) > job["max_packages"]:
+        raise Failure(f"{len(packages)} packages would be installed, and a set may have at most {job['max_packages']}")
+
+
+def _install_for_node(job: dict[str, Any]) -> None:
+    os.mkdir("site")  # noqa: PTH102
+    os.chdir("site")
+    with open("package.json", "w", encoding="utf-8") as file:  # noqa: PTH123
+        json.dump({"private": True}, file)
+    # First the lock alone, so that too many packages are not downloaded.
+    for options in (("--package-lock-only",), ()):
+        _run(job, *job["npm"], "install", "--ignore-scripts", "--omit=dev", *options, "--", *job["requirements"])
+        with open("package-lock.json", encoding="utf-8") as file:  # noqa: PTH123
+            lock = file.read()
+        entries = json.loads(lock)["packages"]
+        packages = {
+            path.rpartition("node_modules/")[2]: str(entry.get("version")) for path, entry in entries.items() if path
+        }
+        _check_count(job, packages)
+        _report(installing=len(packages))
+    _report(done={"lock": lock, "shadows": False, "packages": packages, "uses": []})
 
 
 def _resolve(job: dict[str, Any], installed: dict[str, str]) -> str:
@@ -96,12 +121,16 @@ def _without(lock: str, installed: dict[str, str]) -> str:
 
 
 def _uv(job: dict[str, Any], *arguments: str) -> None:
-    command = [job["uv"], *arguments, "--python", job["python"], *job["options"]]
+    _run(job, job["uv"], *arguments, "--python", job["python"], *job["options"])
+
+
+def _run(job: dict[str, Any], *command: str) -> None:
     ended = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=job["env"]
     )
     if ended.returncode != 0:
-        raise Failure("\n".join(ended.stderr.strip().splitlines()[-LINES:]) or f"uv ended with {ended.returncode}")
+        name = os.path.basename(command[0])  # noqa: PTH119
+        raise Failure("\n".join(ended.stderr.strip().splitlines()[-LINES:]) or f"{name} ended with {ended.returncode}")
 
 
 def _report(**values: Any) -> None:

