@@ -2,12 +2,13 @@
 
 It reports on stdout, a JSON object a line.
 
-No code of a package runs here: wheels only, and no install scripts. Python's modules are compiled to bytecode by an
-interpreter that does not look for packages, and imports none of them.
+No code of a package runs here: wheels only, and no install scripts. This process compiles Python's modules to bytecode,
+does not have them on its path, and imports none of them.
 """
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import re
@@ -53,9 +54,8 @@ def _install(job: dict[str, Any]) -> None:
         options = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "--link-mode", "copy")
         _uv(job, "pip", "install", "--target", "site", *options, "--requirements", "lock.txt")
         _report(compiling=len(packages))
-        # Files that are no valid Python, such as templates, are left as they are.
-        command = [job["python"], "-I", "-S", "-m", "compileall", "-q", "-j", "1", "site"]
-        subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env={})
+        # Guests have this interpreter's version. Files that are no valid Python, such as templates, stay as they are.
+        compileall.compile_dir("site", quiet=2)
     _report(done={"lock": lock, "shadows": shadows, "packages": packages, "uses": sorted(resolved.keys() - packages)})
 
 
