@@ -212,6 +212,14 @@ def test_a_table_of_an_engine_overrides_its_defaults() -> None:
     assert (config.quickjs.environment, config.quickjs.min_waiting) == ("quickjs", 0)
 
 
+def test_extra_packages_join_the_built_in_ones(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('[environments.default]\nextra_packages = ["humanize"]\n')
+    default = Config.load(path, environ={}).environments["default"]
+    assert default.all_packages() == (*Config().environments["default"].packages, "humanize")
+    assert default.preload == Config().environments["default"].preload
+
+
 def test_the_data_directory_follows_the_desktop_convention(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
     assert Config().data_directory == "/somewhere/paddock"

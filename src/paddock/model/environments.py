@@ -45,10 +45,14 @@ class EnvironmentConfig:
 
     packages: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
+    extra_packages: tuple[str, ...] = ()  # added to `packages`, so that a table need not repeat the built-in ones
+
+    def all_packages(self) -> tuple[str, ...]:
+        return (*self.packages, *self.extra_packages)
 
     def import_names(self) -> list[str]:
         """The names under which scripts import the packages."""
-        names = map(requirement_name, self.packages)
+        names = map(requirement_name, self.all_packages())
         return [_IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names]
 
 
@@ -83,7 +87,7 @@ def name_problem(name: str) -> str | None:
 
 def problem(environment: EnvironmentConfig) -> str | None:
     """What is wrong with the environment, or None. Does not check whether its packages exist."""
-    for requirement in environment.packages:
+    for requirement in environment.all_packages():
         reason = requirement_problem(requirement)
         if reason:
             return f"packages: {reason}"
