@@ -15,6 +15,7 @@ from typing import Any
 
 from bench import code_mode
 from bench.http_rows import HTTP_ROWS
+from bench.package_rows import PACKAGE_ROWS
 from bench.programs import Program, calling_program, javascript_program, pandas_program, program
 from bench.runner import Act, Row, Sides, Target, in_flight, process, process_in_flight
 from bench.servers import ROOT, command, connect
@@ -305,5 +306,6 @@ ROWS = (
         rounds=10,
         target=Target.share("a server of the SDK", 1.5),
     ),
+    *PACKAGE_ROWS,
     *HTTP_ROWS,
 )

@@ -119,11 +119,11 @@ async def measure(row: Row) -> Measured:
     )
 
 
-def process(argv: Callable[[Any], Sequence[str]]) -> Act:
+def process(argv: Callable[[Any], Sequence[str]], env: Mapping[str, str] | None = None) -> Act:
     """Start a program and wait for its end."""
 
     async def act(script: Any) -> None:
-        subprocess.run(argv(script), check=True, capture_output=True)
+        subprocess.run(argv(script), check=True, capture_output=True, env=env)
 
     return act
 

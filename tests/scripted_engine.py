@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 
 from paddock.model.events import (
@@ -33,6 +33,9 @@ class ScriptedEngine:
         self.closed = False
 
     async def start(self) -> None: ...
+
+    async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
+        return plan
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[ScriptedExecution]:

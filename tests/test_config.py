@@ -88,8 +88,8 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "cpython, quickjs, node, jail, environments, tools, upstreams, context, connections, server, auth, "
-            "store, artifacts",
+            "cpython, quickjs, node, jail, environments, packages, tools, upstreams, context, connections, server, "
+            "auth, store, artifacts",
         ),
         ('jail.hash_seed = "x"', "other.toml: jail.hash_seed must be `random` or a number below 2**32, not 'x'"),
         ("jail.template_runs = 0", "other.toml: jail.template_runs must be positive, not 0"),
@@ -123,7 +123,7 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ("data_directory = ''", "other.toml: data_directory must be the path of a directory, not ''"),
         ("environments = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
         ("environments.a = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
-        ("environments.a.b = 5", "other.toml: unknown setting 'environments.a.b'; known here: packages, preload"),
+        ("environments.a.b = 5", "other.toml: unknown setting 'environments.a.b'; known here: packages, preload, extra_packages"),
         (
             "environments.a.package = []",
             "other.toml: unknown setting 'environments.a.package'; did you mean 'packages'?",
@@ -210,6 +210,14 @@ def test_a_table_of_an_engine_overrides_its_defaults() -> None:
     config = Config.load(written("[node]\nmax_waiting = 7\n[quickjs]\nmin_waiting = 0\n"), environ={})
     assert (config.node.environment, config.node.min_waiting, config.node.max_waiting) == ("node", 1, 7)
     assert (config.quickjs.environment, config.quickjs.min_waiting) == ("quickjs", 0)
+
+
+def test_extra_packages_join_the_built_in_ones(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('[environments.default]\nextra_packages = ["humanize"]\n')
+    default = Config.load(path, environ={}).environments["default"]
+    assert default.all_packages() == (*Config().environments["default"].packages, "humanize")
+    assert default.preload == Config().environments["default"].preload
 
 
 def test_the_data_directory_follows_the_desktop_convention(monkeypatch: pytest.MonkeyPatch) -> None:

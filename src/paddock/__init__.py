@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from paddock.errors import LintUnavailable as LintUnavailable
     from paddock.errors import NotFound as NotFound
     from paddock.errors import Overloaded as Overloaded
+    from paddock.errors import PackageError as PackageError
     from paddock.errors import PaddockError as PaddockError
     from paddock.errors import RequestError as RequestError
     from paddock.errors import StoreError as StoreError
@@ -61,8 +62,9 @@ _NAMES = {
     "config": "Config",
     "definitions.prompt": "code_execution_prompt",
     "errors": "PaddockError RequestError UnknownLanguage UnknownEngine UnknownTool UnknownEnvironment BadInput BadFile "
-    "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge NotFound ConfigError HostError EngineUnavailable "
-    "JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError Unreachable",
+    "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge PackageError NotFound ConfigError HostError "
+    "EngineUnavailable JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError "
+    "Unreachable",
     "linter": "Finding lint",
     "model.artifacts": "Artifact Artifacts",
     "model.events": "Answer Done Event Output Progress ToolCall ToolResult",

@@ -21,6 +21,7 @@ from paddock.model.environments import (
     problem,
 )
 from paddock.model.limits import CAPS, Limits
+from paddock.model.packages import ANY, OFF
 from paddock.model.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -96,6 +97,22 @@ class ToolsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PackagesConfig:
+    """Which packages runs may ask for, and how much is installed for them."""
+
+    install: tuple[str, ...] = field(default=(), metadata={"words": (ANY, OFF)})  # empty: see `installable`
+    max_packages: int = 200
+    max_bytes: int = 1024**3
+    build_seconds: float = 600.0
+    builds_per_principal: int = 2
+    cache_bytes: int = 5 * 1024**3
+
+    def installable(self, *, is_local: bool) -> tuple[str, ...]:
+        """The names of what a caller may have installed, or ANY or OFF. By default the local user may have any."""
+        return self.install or ((ANY,) if is_local else (OFF,))
+
+
+@dataclass(frozen=True, slots=True)
 class StoreConfig:
     """Where servers store runs, sessions and definitions, and for how long. 0 means no limit."""
 
@@ -168,6 +185,7 @@ class Config:
     node: GuestsConfig = field(default_factory=lambda: GuestsConfig(NODE_ENVIRONMENT, max_waiting=4))
     jail: JailConfig = field(default_factory=JailConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
+    packages: PackagesConfig = field(default_factory=PackagesConfig)
     tools: ToolsConfig = field(default_factory=ToolsConfig)
     upstreams: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     context: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
@@ -275,6 +293,9 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
             changes[name] = _overlay(current, value, origins, (*above, name))
         elif isinstance(current, Mapping):
             changes[name] = _tables(current, value, origins, where)
+        elif value in known[name].metadata.get("words", ()):
+            changes[name] = (value,)
+            origins.record(where)
         else:
             changes[name] = _convert(value, type(current), origins.current_origin, where)
             origins.record(where)

@@ -44,7 +44,8 @@ _POSITIVE = (
     *("jail.template_runs", "jail.template_seconds"),
     *("server.max_runs", "server.max_waiting", "server.wait_seconds"),
     *("server.body_seconds", "server.request_bytes"),
-    *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
+    *("packages.max_packages", "packages.max_bytes", "packages.build_seconds", "packages.builds_per_principal"),
+    *("packages.cache_bytes", "code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
 )
 _POSITIVE_OR_ZERO = (

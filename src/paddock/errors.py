@@ -13,6 +13,7 @@ PaddockError
 │   ├── BadLimit          a limit that is not a positive, finite number
 │   ├── LimitTooHigh      a limit above the configured cap
 │   ├── CodeTooLarge
+│   ├── PackageError      packages that cannot be installed; the message says what to do
 │   └── NotFound          no such run, artifact or definition, or it belongs to another principal
 ├── ConfigError           the configuration cannot be used
 └── HostError             Paddock, or something that it depends on, failed
@@ -78,6 +79,9 @@ class LimitTooHigh(RequestError): ...
 
 class CodeTooLarge(RequestError):
     http_status = 413
+
+
+class PackageError(RequestError): ...
 
 
 class NotFound(RequestError):

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote, urlsplit
 
@@ -323,7 +324,7 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
     request = make_request(code, options)
 
     def make() -> bytes:
-        plan = make_plan(request, ANY_CONFIG, ENGINES)
+        plan = make_plan(replace(request, environment=None), ANY_CONFIG, ENGINES)  # the server knows its own
         body: dict[str, Any] = {
             "code": plan.code,
             "language": plan.language,
@@ -335,6 +336,8 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
             "argv": plan.argv,
             "refused_modules": plan.refused_modules,
             "globals": plan.globals,
+            "packages": plan.packages,
+            "environment": request.environment,
             "files": [_file(each.file) for each in plan.files],
         }
         inputs = ",".join(f"{json.dumps(name)}:{value}" for name, value in plan.inputs_json.items())

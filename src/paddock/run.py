@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paddock.calls import CallTasks, RunArtifacts
 from paddock.config import Config
 from paddock.engines.registry import Engines, Factory
-from paddock.errors import ConfigError, RequestError
+from paddock.errors import ConfigError, PackageError, RequestError
 from paddock.model.events import Answer, Done, Event, Finished, Outline, Progress
-from paddock.model.request import Request, RunContext, RunOptions, make_request, make_tool_call
+from paddock.model.packages import OFF, refused
+from paddock.model.request import LOCAL, Request, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
 from paddock.record import RunRecord, new_run_id
@@ -199,6 +200,9 @@ class Paddock:
 
         with span("run") as recorded:
             scope, plan, engine = await self._plan(request, context)
+            if plan.packages and engine is not None:
+                plan = await self._install(plan, engine, watch or (lambda event: None), context)
+                engine = None if plan.refusal else engine
             for _ in range(ATTEMPTS):
                 with span(f"engine {plan.engine}"):
                     record = await self._execute(plan, scope, engine, publish, context)
@@ -222,9 +226,32 @@ class Paddock:
             problem = await engines.why_unavailable("cpython")
         work = partial(make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem)
         plan = await run_by_size(request.inputs, work)
-        if plan.engine == "cpython" and plan.mode == "expression":
-            plan = replace(plan, sends_outline=_needs_preparation(plan, scope))
+        if plan.engine in ("cpython", "node"):
+            is_pending = plan.engine == "cpython" and plan.mode == "expression" and _needs_preparation(plan, scope)
+            plan = replace(plan, sends_outline=is_pending, may_install=self._may_install(plan, context))
         return scope, plan, None if plan.engine is None else engines.get(plan.engine)
+
+    async def _install(
+        self, plan: Plan, engine: Engine, watch: Callable[[Event], None], context: RunContext | None
+    ) -> Plan:
+        """Install the packages that the plan asks for. If that fails, the plan is refused with the reason."""
+        problem = refused(plan.packages, self._installable(context), plan.language)
+        principal = LOCAL if context is None else context.principal
+        if problem is None:
+            try:
+                return await engine.prepare(plan, lambda line: watch(Progress(0, None, line)), principal)
+            except PackageError as failure:
+                problem = str(failure)
+        return replace(plan, engine=None, refusal=RunError("PackageError", problem))
+
+    def _may_install(self, plan: Plan, context: RunContext | None) -> bool:
+        """Whether a hint may advise to install a package. The code tools that run JavaScript take no packages."""
+        has_option = plan.language == "python" or (plan.mode == "expression" and plan.globals == "all")
+        return has_option and self._installable(context) != (OFF,)
+
+    def _installable(self, context: RunContext | None) -> tuple[str, ...]:
+        """The names of the packages that the caller may have installed, or ANY or OFF."""
+        return self._config.packages.installable(is_local=context is None or context.principal == LOCAL)
 
     async def _execute(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -64,6 +64,9 @@ class SayingEngine:
         self.control, self.streams, self.status = b"", {"stdout": b"", "stderr": b""}, cast("int | None", 0)
 
     async def start(self) -> None: ...
+
+    async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
+        return plan
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:

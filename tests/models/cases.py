@@ -75,7 +75,7 @@ PYTHON = {
         "pip",
         "cannot be installed",
     ),
-    "scipy": run("import scipy.stats", 1, "scipy", "pandas"),
+    "a package that is not installed": run("import scikit_posthocs", 1, "scikit_posthocs", "scikit-posthocs"),
     "a misspelt module": run(
         "import colections\ncolections.Counter('a')",
         1,
@@ -372,7 +372,7 @@ NOTEBOOKS_AND_LIBRARIES = {
     ),
     "a missing program": run("import subprocess\nsubprocess.run(['ffmpeg', '-i', 'a'])", 2, "ffmpeg", "no program"),
     "pytz": run("import pytz", 1, "pytz", "`zoneinfo`"),
-    "a near name that is no better": run("import yaml", 1, "yaml", "not installed. Installed"),
+    "a near name that is no better": run("import yaml", 1, "yaml", "dependencies = "),
     "an import of call_tool": execute("from tools import call_tool\nreturn 1", 1, "tools", "Remove the import"),
     "a refused module without import": r3("subprocess.run(['ls'])", 1, "subprocess", "not available"),
     "a wrong separator": run(

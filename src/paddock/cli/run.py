@@ -79,6 +79,15 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     memory: Annotated[
         float | None, typer.Option(metavar="MB", help="Stop the script if it uses more memory. Default: 512.")
     ] = None,
+    packages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", metavar="PACKAGE", help="Install this package for the script, as in polars>=1. Repeatable."
+        ),
+    ] = None,
+    environment: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Run in this environment of the configuration.")
+    ] = None,
     type_check: Annotated[
         bool, typer.Option("--type-check", help="Check types first, and run nothing if they are wrong.")
     ] = False,
@@ -103,9 +112,18 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     echo 'print("hello")' | paddock run --timeout 2 --json
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
+    paddock run --with humanize -c 'import humanize; humanize.naturalsize(10**6)'
     """
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
-    refuse_empty({"--file": attached or [], "--mcp-config": [mcp_config], "--out": [out]})
+    refuse_empty(
+        {
+            "--file": attached or [],
+            "--mcp-config": [mcp_config],
+            "--out": [out],
+            "--with": packages or [],
+            "--environment": [environment],
+        }
+    )
     remote = open_remote(url, token, mcp_config=mcp_config, trace_denied=trace_denied, config=config)
     settings, argv = load_settings(remote, config), arguments or []
     if script and code is not None and file is not None:
@@ -120,6 +138,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         "inputs": read_inputs(input_ or [], inputs),
         "limits": _limits(timeout, memory, settings),
         "files": [read_file(path) for path in attached or []],
+        "packages": packages or [],
+        "environment": environment,
         "type_check": type_check,
         "mode": "script" if script else "expression",
         "argv": argv,

@@ -5,7 +5,7 @@ An engine keeps nothing of a run that a later script could see.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -47,6 +47,13 @@ class Engine(Protocol):
 
     async def start(self) -> None:
         """Get ready for runs. Raises `JailUnavailable` if this engine cannot run on this host."""
+        ...
+
+    async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
+        """`plan` with the packages installed that it asks for. Not part of the run's time.
+
+        `show` is told how far that is, one line at a time. Raises `PackageError` with one line that says what to do.
+        """
         ...
 
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:

@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ from paddock.jail.frames import (
 from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
 from paddock.jail.limits import narrow
+from paddock.jail.packages import PackageSets
 from paddock.jail.wire import CHUNK_BYTES, UNSENT_BYTES, Kind, WireError, pack
 from paddock.model.events import (
     Answer,
@@ -91,11 +92,12 @@ class JailedEngine:
     async def start(self) -> None:
         await self._jail.start()
 
+    async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
+        return plan
+
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
-        is_warm = any(module in plan.code for module in await self._jail.warm_modules())
-        async with take_guest(self._jail, "warm" if is_warm else "bare") as guest:
+        async with take_guest(self._jail) as guest:
             yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
@@ -117,14 +119,64 @@ async def take_guest(jail: Jail, template: Template = "bare") -> AsyncIterator[G
 class CPythonEngine(JailedEngine):
     """Full Python: CPython with the packages of its environment.
 
-    Guests come from two templates: warm ones have the environment's preloads imported, bare ones do not.
+    Guests come from two templates: warm ones have the environment's preloads imported, bare ones do not. Each
+    environment that a run names has a jail of its own, started on first use.
     """
 
     def __init__(self, config: Config) -> None:
-        # If no run may have a second process, the seccomp filter forbids guests to start one.
-        processes = config.caps.processes > 1
-        runtime = "paddock.guest.python.main:serve"
-        super().__init__(Jail(config, config.cpython, runtime, processes=processes, two_templates=True))
+        self._config = config
+        self._sets = PackageSets(config.packages, config.data_directory)
+        self._jails: dict[tuple[str, str], Jail] = {}  # by environment, and by package set where each needs its own
+        super().__init__(self._jail_of(config.cpython.environment))
+
+    def _jail_of(self, environment: str, package_set: str = "") -> Jail:
+        key = (environment, package_set)
+        if key not in self._jails:
+            config = self._config
+            is_own = key != (config.cpython.environment, "")
+            few_waiting = {"min_waiting": 0, "max_waiting": min(1, config.cpython.max_waiting)} if is_own else {}
+            self._jails[key] = Jail(
+                config,
+                replace(config.cpython, environment=environment, **few_waiting),
+                "paddock.guest.python.main:serve",
+                # If no run may have a second process, the seccomp filter forbids guests to start one.
+                processes=config.caps.processes > 1,
+                two_templates=True,
+                package_set=package_set,
+                shows_sets=True,
+            )
+        return self._jails[key]
+
+    async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
+        environment = plan.environment or self._config.cpython.environment
+        built = await self._jail_of(environment).built()
+        found = await self._sets.get(plan.packages, built, show, principal)
+        return replace(plan, package_set=found)
+
+    @asynccontextmanager
+    async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
+        environment, packages = plan.environment or self._config.cpython.environment, plan.package_set
+        jail = self._jail_of(environment)
+        if packages is not None and not await jail.shows_sets():
+            jail = self._jail_of(environment, packages.path)
+        # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
+        warm = await jail.warm_modules()
+        is_warm = any(module in plan.code for module in warm) or (packages and not warm.isdisjoint(packages.uses))
+        if packages is not None and packages.shadows:
+            is_warm = False  # a preload would hide the version that the set has
+        async with take_guest(jail, "warm" if is_warm else "bare") as guest:
+            yield JailedExecution(guest, plan, may_fork=jail.may_fork)
+
+    def waiting_guests(self) -> Counter[tuple[str, str]]:
+        waiting = Counter[tuple[str, str]]()
+        for jail in self._jails.values():
+            waiting.update(jail.waiting_guests())  # unlike `+`, this keeps zeros
+        return waiting
+
+    async def close(self) -> None:
+        await self._sets.close()
+        for jail in self._jails.values():
+            await jail.close()
 
 
 class QuickJSEngine(JailedEngine):
@@ -412,4 +464,5 @@ def _start_body(plan: Plan, limits: Limits, open_files: int | None) -> dict[str,
         "refused_modules": plan.refused_modules,
         "outline": plan.sends_outline,
         "check_only": plan.check_only,
+        **({"packages": [plan.package_set.path, plan.package_set.shadows]} if plan.package_set else {}),
     }

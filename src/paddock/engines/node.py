@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import signal
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from paddock.engines.jailed import JailedEngine, JailedExecution, take_guest
 from paddock.errors import JailUnavailable
 from paddock.jail.jail import Jail
 from paddock.jail.limits import socket_bytes
+from paddock.jail.packages import PackageSets
 from paddock.jail.profiles import NODE_OPEN_FILES
 from paddock.model.events import EngineEvent, Finished, OnCall, Output
 from paddock.model.limits import Limits
@@ -54,35 +55,56 @@ class NodeEngine(JailedEngine):
     """
 
     def __init__(self, config: Config) -> None:
+        self._config = config
+        self._sets = PackageSets(config.packages, config.data_directory)
         self._default_bytes = config.limits.memory_bytes
         self._tmp_bytes = config.jail.tmp_bytes
         program = node_program(self._default_bytes)
-        super().__init__(Jail(config, config.node, RUNTIME, program))
+        super().__init__(Jail(config, config.node, RUNTIME, program, shows_sets=True))
         one = min(1, config.node.max_waiting)
         # Only guests that the pool creates ahead of demand have stripped types once, so at least one must wait.
-        self._typescript = Jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
+        self._typescript = Jail(
+            config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program, shows_sets=True
+        )
         few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
-        self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
+        self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes), shows_sets=True)
+        self._with_sets: dict[str, Jail] = {}  # by package set, where each needs a jail of its own
+
+    async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
+        built = await self._jail.built()
+        found = await self._sets.get(plan.packages, built, show, principal, "javascript")
+        return replace(plan, package_set=found)
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        jail = self._jail_for(plan)
+        jail = await self._jail_for(plan)
         async with take_guest(jail) as guest:
             yield NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
 
-    def _jail_for(self, plan: Plan) -> Jail:
+    async def _jail_for(self, plan: Plan) -> Jail:
+        packages = plan.package_set
+        if packages is not None and not await self._jail.shows_sets():
+            if packages.path not in self._with_sets:
+                settings = replace(self._config.node, min_waiting=0, max_waiting=min(1, self._config.node.max_waiting))
+                program = node_program(self._config.caps.memory_bytes)
+                jail = Jail(self._config, settings, RUNTIME, program, package_set=packages.path, shows_sets=True)
+                self._with_sets[packages.path] = jail
+            return self._with_sets[packages.path]
         if plan.limits.memory_bytes > self._default_bytes:
             return self._large
         return self._typescript if plan.language == "typescript" else self._jail
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
-        jails = (self._jail, self._typescript, self._large)
+        jails = (self._jail, self._typescript, self._large, *self._with_sets.values())
         waiting = Counter[tuple[str, str]]()
         for jail in jails:
             waiting.update(jail.waiting_guests())  # unlike `+`, this keeps zeros
         return waiting
 
     async def close(self) -> None:
+        await self._sets.close()
+        for jail in self._with_sets.values():
+            await jail.close()
         await self._typescript.close()
         await self._large.close()
         await super().close()

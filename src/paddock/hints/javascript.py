@@ -15,7 +15,6 @@ _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if
 _MISSING = "The value before it is missing: log it once, and use `?.` where it may be absent."
 _MEMBER = "(?i)not iterable|not a function|cannot read propert(y|ies)"
 _NOT_WAITED = "forEach does not wait for its async callback: use `for (const x of list) { await ... }`."
-_NO_NPM = "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages."
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
@@ -67,7 +66,7 @@ ROWS = (
     # Names and files.
     Hint("Error", r"Cannot find module '\.{0,2}/", "There are no files next to the script: put code and data into it."),
     Hint("", r"Cannot find (module|package) '(axios|node-fetch|got|undici|request|ws)'", "<network>"),
-    Hint("", r"Cannot find (module|package)|Failed to resolve module", _NO_NPM),
+    Hint("", r"Cannot find (?:module|package) '(?P<name>[^'\s]+)|Failed to resolve module", names.missing_package),
     Hint("ReferenceError", "this is not initialized|Must call super", "Call super(...) first in the constructor."),
     Hint("ReferenceError", r"(?P<name>[\w$]++)'? (before init|is not init)", names.hidden_input),
     Hint("ReferenceError", "before initialization|not initialized", "Move the declaration above its first use."),

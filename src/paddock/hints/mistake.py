@@ -225,7 +225,8 @@ class Mistake:
             return "Node's own modules are available."
         if not self.packages:
             return "Only Python's standard library is installed; the operator can add packages."
-        return f"Installed: {listed(self.packages)}; the operator can add others."
+        others = "a `# /// script` block can name others" if self.plan.may_install else "the operator can add others"
+        return f"Installed: {listed(self.packages)}; {others}."
 
     def known_names(self) -> Iterable[str]:
         """The names that the host defined for the script."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from paddock.hints import replacements
 from paddock.hints.mistake import Mistake, listed
 from paddock.hints.replacements import JAVASCRIPT, PYTHON
+from paddock.model.environments import package_of
 from paddock.model.spelling import within_edits
 from paddock.model.tools import server_tool_advice
 
@@ -37,7 +38,17 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     if is_network:
         return f"`{name}` is not installed. {mistake.facts['network']}"
     better = replacements.INSTEAD.get(name)
+    if mistake.plan.may_install and not better:
+        block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
+        return f"`{name}` is not installed: begin the script with the lines {block}."
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
+
+
+def missing_package(mistake: Mistake, found: re.Match[str]) -> str:
+    name = "/".join((found["name"] or "").split("/")[: 2 if (found["name"] or "").startswith("@") else 1])
+    if mistake.plan.may_install and name:
+        return f'`{name}` is not installed: pass packages: ["{name}"].'
+    return "Only Node's own modules are here (`fs`, `path`, `crypto`, `url`, …): no npm packages."
 
 
 def other_word(mistake: Mistake, found: re.Match[str]) -> str | None:

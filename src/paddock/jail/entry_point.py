@@ -1,4 +1,4 @@
-"""The program that every process of the jail starts as: `entry_point.py warden|exec_jailed|compile|cleanup ARG…`.
+"""The program that every process of the jail starts as: `entry_point.py ROLE ARG…`.
 
 A warden runs in the interpreter of an environment, where Paddock is not installed and its dependencies must not be
 visible to guests. So this program creates the package `paddock` itself, from the modules around this file alone.
@@ -37,6 +37,10 @@ def main() -> None:
         if sys.platform == "linux":
             exec_jailed.wall_in(())
         script.check(sys.argv[2])
+    elif sys.argv[1] == "install":
+        from paddock.jail import exec_installer
+
+        exec_installer.main()
     elif sys.argv[1] == "cleanup":
         from paddock.jail.walls import cleanup
 

@@ -72,7 +72,7 @@ def configured(config: Config, name: str) -> Environment:
     table = config.environments.get(name)
     if table is None:
         raise unknown_environment(name, config.environments)
-    return Environment(name, table.packages, table.preload)
+    return Environment(name, table.all_packages(), table.preload)
 
 
 def unknown_environment(name: str, known: Iterable[str]) -> UnknownEnvironment:

@@ -14,6 +14,7 @@ from paddock.jail.environment_build import Lease, alease
 from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimits
+from paddock.jail.packages import make_sets_folder
 from paddock.jail.pool import CLOSED, Pool
 from paddock.jail.profiles import SYSTEM, start, start_first_working
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
@@ -31,6 +32,7 @@ class Jail:
 
     `program` is the program that guests execute, if any: a path below the environment's packages, and arguments.
     Without `processes` the system call filter keeps guests from starting a process, whatever a run's limit allows.
+    With `shows_sets` they see package sets; `package_set` is the only one that they see in `chroot`.
     With `two_templates` guests are bare or warm, if the environment preloads anything. Otherwise all guests have the
     preloads.
     """
@@ -44,6 +46,8 @@ class Jail:
         *,
         processes: bool = True,
         two_templates: bool = False,
+        package_set: str = "",
+        shows_sets: bool = False,
     ) -> None:
         self._config = config
         self._settings = settings
@@ -51,6 +55,8 @@ class Jail:
         self._program = program
         self._processes = processes
         self._two_templates = two_templates
+        self._package_set = package_set
+        self._shows_sets = shows_sets
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
@@ -77,6 +83,18 @@ class Jail:
         """A script that imports one of these modules should get a warm guest. Empty if there is only one template."""
         await self._start()
         return self._lease.built.warm_modules if self._lease and self._spec.warm else frozenset()
+
+    async def built(self) -> Built:
+        """The build of the environment. The first call waits for it to be built."""
+        await self._start()
+        assert self._lease is not None  # noqa: S101  `_start` takes it
+        return self._lease.built
+
+    async def shows_sets(self) -> bool:
+        """Whether guests see package sets that are installed after their template started."""
+        if self.profile is None:
+            await self.start()
+        return self.profile != "chroot"
 
     def give_back(self, guest: Guest) -> None:
         if self._pool is not None:
@@ -130,6 +148,8 @@ class Jail:
             built.executable,
             self._runtime,
             reads=(*SYSTEM, *built.reads),
+            live=(make_sets_folder(self._config.data_directory),) if self._shows_sets else (),
+            package_set=self._package_set,
             whole=(built.path,),
             preload=() if self._two_templates else built.preload,
             warm=built.preload if self._two_templates else (),

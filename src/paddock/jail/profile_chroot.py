@@ -49,6 +49,8 @@ class ChrootProfile:
         root, self._root_lock = roots.acquire(
             self._spec.roots_directory, _copied(self._spec.reads), complete=self._spec.whole
         )
+        if self._spec.package_set:
+            roots.add(root, self._spec.package_set)
         self._ids = UidBlock(self._spec.uid_base, self._spec.uid_count)
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.chroot(root)
@@ -61,7 +63,7 @@ class ChrootProfile:
 
     def start_reaper(self, order: Order, report: int) -> int:
         uid = self._ids.of_guest(order.uid)
-        roots.make_slot(str(uid), uid)
+        roots.make_slot(str(uid), uid, self._spec.package_set)
         return reaper.start(lambda: self._wall_in_reaper(order), report, self._proc, self._ids.fd)
 
     def reaper_ended(self, pid: int) -> None: ...

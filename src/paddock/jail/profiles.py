@@ -70,6 +70,7 @@ def make_spec(profile: str, config: Config, spec: Spec) -> Spec:
     return replace(
         spec,
         profile=profile,
+        reads=spec.reads if profile == "chroot" else (*spec.reads, *spec.live),
         own_uids=os.geteuid() == 0,
         uid_base=jail.uid_base,
         uid_count=UIDS,

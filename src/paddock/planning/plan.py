@@ -10,10 +10,11 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
-from paddock.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownLanguage
+from paddock.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownEnvironment, UnknownLanguage
 from paddock.model import limits as limits_model
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
+from paddock.model.packages import PackageSet, parse_packages, read_block
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
 from paddock.model.spelling import did_you_mean
@@ -55,6 +56,14 @@ class Plan:
     """`closed`: JavaScript has the same few globals on every engine."""
     sends_outline: bool = False
     """Whether the guest sends an outline of the script and waits before it runs the script."""
+    packages: tuple[str, ...] = ()
+    """What the run asks for beyond its environment."""
+    package_set: PackageSet | None = None
+    """Those packages, installed. `Engine.prepare` sets it."""
+    may_install: bool = False
+    """Whether the caller may have packages installed."""
+    environment: str | None = None
+    """The environment that the guest starts from. None: the engine's own."""
     check_only: bool = False
     """Whether the script is compiled and never run."""
     refusal: RunError | None = None
@@ -111,6 +120,8 @@ def make_plan(
         argv=_argv(request),
         refused_modules=_refused_modules(request),
         globals=_globals(request),
+        packages=_packages(request, language),
+        environment=_environment(request, config),
     )
     if not _is_encodable(plan.code):
         message = "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
@@ -118,7 +129,24 @@ def make_plan(
     return _choose_engine(plan, engines, cpython_problem)
 
 
+def _packages(request: Request, language: str) -> tuple[str, ...]:
+    """The packages of the options and, for Python, of the block at the top of the script."""
+    packages = parse_packages(request.packages, language)
+    return tuple(sorted({*packages, *read_block(request.code).packages})) if language == "python" else packages
+
+
+def _environment(request: Request, config: Config) -> str | None:
+    if request.environment is None:
+        return None
+    if request.language != "python":
+        raise RequestError(f"environment works for python only; leave it out for {request.language}")
+    return _check_known("environment", request.environment, config.environments, UnknownEnvironment)
+
+
 def _choose_engine(plan: Plan, engines: Collection[str], cpython_problem: str | None) -> Plan:
+    if plan.engine in LIGHT and (plan.packages or plan.environment):
+        full = "cpython" if plan.language == "python" else "node"
+        raise RequestError(f"engine {plan.engine!r} has no packages and environments; use 'auto' or {full!r}")
     if plan.engine != "auto":
         if plan.engine in engines:
             return replace(plan, engine_reason=REQUESTED)
@@ -140,7 +168,7 @@ def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem:
     if "cpython" in engines and cpython_problem is None:
         return replace(plan, engine="cpython")
     reason = cpython_problem or "the engine `cpython` is not available on this system"
-    if "monty" in engines:
+    if "monty" in engines and not plan.packages and plan.environment is None:
         return replace(plan, engine="monty", engine_reason=f"full Python cannot run here: {reason}")
     return _refuse_engine(plan, f"no engine for python can run here: {reason}")
 
@@ -148,7 +176,9 @@ def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem:
 def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
     """QuickJS if it can run the script, else Node: for TypeScript, and for words that only Node has."""
     reason, word = "TypeScript runs on Node", None
-    if plan.language == "javascript":
+    if plan.packages:
+        reason = "packages are installed for Node"
+    elif plan.language == "javascript":
         word = node_word(plan.code)
         reason = f"the script uses {word}" if word else ""
     if not reason and "quickjs" in engines:

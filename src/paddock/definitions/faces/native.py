@@ -28,6 +28,7 @@ from paddock.definitions.faces import (
 from paddock.errors import BadFile
 from paddock.model.files import File
 from paddock.model.limits import MB
+from paddock.model.packages import OFF
 from paddock.model.request import ALIASES, LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
 
@@ -44,7 +45,7 @@ _TOOLS = (
 )
 _CALL_TOOL = ', `callTool("server", "tool", {...})` (errors have `.envelope`)'
 _JAVASCRIPT = (
-    "\n- JavaScript and TypeScript: `import` loads modules of {node}, no packages. Functions: "
+    "\n- JavaScript and TypeScript: `import` loads modules of {node}. Functions: "
     "`codeExec.createArtifact`, `codeExec.readArtifact`, `reportProgress`{call_tool}."
 )
 _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
@@ -73,7 +74,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    options = {name: arguments[name] for name in ("language", "engine", "inputs") if name in arguments}
+    options = {name: arguments[name] for name in ("language", "engine", "inputs", "packages") if name in arguments}
     options["files"] = [_file(each) for each in arguments.get("files", ())]
     limits = {}
     if "timeout" in arguments:
@@ -202,6 +203,8 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
             "description": "The same call with the same key runs only once.",
         },
     }
+    if host.config.packages.install != (OFF,):
+        properties["packages"] = {"type": "array", "items": _TEXT, "description": "To install, from PyPI or npm."}
     return object_schema(properties, ["code"])
 
 

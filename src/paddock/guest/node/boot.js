@@ -1,7 +1,7 @@
 // The life of the process: READY, the job from the host, the script, RESULT.
 (function (parts, require, self) {
   'use strict';
-  const { appendFileSync, mkdirSync, readFileSync, readdirSync, writeSync } = require('node:fs');
+  const { appendFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeSync } = require('node:fs');
   const { builtinModules, createRequire, isBuiltin } = require('node:module');
   const { dirname, isAbsolute, join } = require('node:path');
   const { inspect } = require('node:util');
@@ -305,6 +305,10 @@
     outputBytes = start.limits?.output_bytes ?? outputBytes;
     callsDeadline = now() + Math.min((start.limits?.wall_seconds ?? MAX_SECONDS) * CALLS_SHARE, MAX_SECONDS) * 1000;
     logs.limit(outputBytes);
+    if (start.packages !== undefined) {
+      symlinkSync(start.packages[0], join(process.cwd(), 'node_modules'));
+      existingFiles.add('node_modules');
+    }
     const attached = start.files ?? [];
     for (const file of attached) file.path = realPath(file.path);
     if (start.globals === 'closed') {

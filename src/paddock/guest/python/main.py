@@ -116,6 +116,8 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
     start = received.start
     limits.apply(received.limits, data_bytes)
+    if packages := start.get("packages"):
+        namespace.add_packages(packages[0], first=packages[1])
     try:
         ready = script.compile_script(
             received.code, is_expression=not received.is_script, with_outline=bool(start.get("outline"))

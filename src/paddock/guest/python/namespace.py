@@ -44,6 +44,16 @@ def set_file_and_path(names: dict[str, Any]) -> str:
     return here
 
 
+def add_packages(folder: str, *, first: bool) -> None:
+    """Put a folder of packages on the path, and run its `.pth` files, as the interpreter does at its start."""
+    import site
+
+    before = list(sys.path)
+    site.addsitedir(folder)
+    if first:
+        sys.path[:] = [*(entry for entry in sys.path if entry not in before), *before]
+
+
 def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     """Define the script's inputs, files, functions and arguments.
 

@@ -22,7 +22,7 @@ class Policy:
 
     processes: bool = True  # fork and exec
     execute: bool = False  # exec without fork, for a process that walls itself in and executes another program
-    sockets: Literal["none", "unix"] = "none"
+    sockets: Literal["none", "unix", "host"] = "none"  # "host": an installer, which uses the host's network
     confined: bool = False
     """No namespaces around it: refuse calls that reach other processes, or files that Landlock does not guard."""
     own_pids: bool = True  # it has its own pid namespace, and can name only its own processes
@@ -36,6 +36,11 @@ class Policy:
     def __post_init__(self) -> None:
         if self.confined and self.sockets != "none":
             raise ValueError("a confined guest shares the host's network: its sockets must be 'none'")
+
+    @property
+    def is_installer(self) -> bool:
+        """Whether the filter is for uv or npm, which reads what an index sends, and runs none of it."""
+        return self.sockets == "host"
 
 
 def _names(words: str) -> frozenset[str]:
@@ -175,8 +180,8 @@ CLONE_FILES, CLONE_THREAD = 0x0000_0400, 0x0001_0000
 # CHILD_SETTID. Not PARENT: the zygote, which is the guest's parent, would become the parent of the new process too.
 CLONE_FLAGS = 0x0000_00FF | 0x0000_1F00 | 0x0000_4000 | 0x017D_0000
 
-AF_UNIX = 1
-STREAM, DGRAM, SEQPACKET = 1, 2, 5
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+STREAM, DGRAM, RAW, SEQPACKET = 1, 2, 3, 5
 SOCKET_TYPE = 0xF  # the other bits are flags
 MSG_OOB = 1  # a byte outside the stream: unused on Unix sockets, and its code had CVE-2025-38236
 MSG_FASTOPEN = 0x2000_0000  # connects while sending
@@ -231,7 +236,8 @@ ARCH_PRCTL = (
     *(0x3001, *range(0x5001, 0x5006)),  # shadow stacks
 )
 
-SOL_SOCKET, IPPROTO_TCP = 1, 6
+SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_IPV6 = 1, 0, 6, 41
+NETLINK_ROUTE = 0
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
 # kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
@@ -271,6 +277,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
         calls |= {name: _changes_owner(1, 2) for name in ("chown", "fchown", "lchown")} | {
             "fchownat": _changes_owner(2, 3)
         }
+    if policy.is_installer:
+        calls |= {"flock": allowed, "fcntl": one_of(1, *FCNTL, *FCNTL_LOCKS)}  # the cache of uv is locked
     return calls
 
 
@@ -343,11 +351,24 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     # A descriptor that waits in a socket can hold a file that the quota does not see, so a confined guest may not send
     # any. With tracing it must send its listener.
     messages = {"sendmsg": none_of_bits(2, refused), "sendmmsg": none_of_bits(3, refused)}
-    unix = {"socket": every(equals(0, AF_UNIX), any_unix), **dict.fromkeys(ADDRESSES, allowed)}
+    created = {
+        "none": {},
+        "unix": {"socket": every(equals(0, AF_UNIX), any_unix), **dict.fromkeys(ADDRESSES, allowed)},
+        "host": {"socket": _host_sockets(), **dict.fromkeys(("connect", "bind"), allowed)},
+    }
+    if policy.is_installer:
+        levels |= {IPPROTO_IP: allowed, IPPROTO_IPV6: allowed}
     return {
         "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),
         "setsockopt": case(1, levels),
         "sendto": none_of_bits(3, refused),
         **({} if policy.confined and not policy.trace else messages),
-        **(unix if policy.sockets == "unix" else {}),
+        **created[policy.sockets],
     }
+
+
+def _host_sockets() -> Rule:
+    """TCP and UDP over the host's network, and what libc asks for its addresses. Nothing can listen."""
+    transport = one_of(1, STREAM, DGRAM, mask=SOCKET_TYPE)
+    routes = every(one_of(1, RAW, mask=SOCKET_TYPE), equals(2, NETLINK_ROUTE))
+    return case(0, {AF_INET: transport, AF_INET6: transport, AF_UNIX: transport, AF_NETLINK: routes})

@@ -47,18 +47,19 @@ def prepare(
     *,
     execute: bool = True,
     programs: Sequence[str] = (),
+    tcp: bool = False,
 ) -> int:
     """Create a ruleset that many processes can enforce. It allows what is at these paths now, and everything below.
 
     `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
-    be mapped). TCP is refused; Landlock does not cover UDP. A missing path is an error. Landlock does not cover stat,
-    chmod, chown, utime and xattr either: names and metadata stay visible.
+    be mapped). TCP is refused unless `tcp` is set; Landlock does not cover UDP. A missing path is an error. Landlock
+    does not cover stat, chmod, chown, utime and xattr either: names and metadata stay visible.
     """
     handled = _rights()
     runs = _EXECUTE if execute else 0
     reads = _READ_FILE | _READ_DIR | runs
     writes = handled & ~(_MAKE_CHAR | _MAKE_BLOCK | _EXECUTE) | runs
-    ruleset = syscall("landlock_create_ruleset", _attributes(handled), 24, 0)
+    ruleset = syscall("landlock_create_ruleset", _attributes(handled, tcp=tcp), 24, 0)
     try:
         for paths, rights in ((read, reads), (write, writes), (programs, _READ_FILE | _EXECUTE)):
             for path in paths:
@@ -88,11 +89,11 @@ def _rights() -> int:
     return rights
 
 
-def _attributes(files: int) -> bytes:
+def _attributes(files: int, *, tcp: bool) -> bytes:
     # Trailing fields that an older kernel does not know must be zero.
-    tcp = _BIND_AND_CONNECT_TCP if abi() >= 4 else 0
+    refused = _BIND_AND_CONNECT_TCP if abi() >= 4 and not tcp else 0
     scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if abi() >= SCOPES_SINCE else 0
-    return struct.pack("=QQQ", files, tcp, scoped)
+    return struct.pack("=QQQ", files, refused, scoped)
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

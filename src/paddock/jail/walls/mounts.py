@@ -65,10 +65,13 @@ class Root:
     file system hides the first."""
 
 
-def build_root(root: str, sources: Iterable[Source], devices: Iterable[str] = DEVICES) -> Root:
+def build_root(
+    root: str, sources: Iterable[Source], devices: Iterable[str] = DEVICES, writable: Source | None = None
+) -> Root:
     """Build the new root at `root` and enter it. The old root is unreachable afterwards.
 
-    The caller must be the first process of a pid namespace, in its own mount and user namespaces.
+    `writable` is the one directory of the host that stays writable. The caller must be the first process of a pid
+    namespace, in its own mount and user namespaces.
     """
     kept: dict[str, str] = {}
     mount("none", "/", None, REC | PRIVATE)
@@ -79,6 +82,8 @@ def build_root(root: str, sources: Iterable[Source], devices: Iterable[str] = DE
             if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_FOLDERS)):
                 kept[source.path] = f"{KEPT}/{len(kept)}"
                 _bind(source, root, at=kept[source.path])
+    if writable is not None:
+        _bind(writable, root, writable=True)
     for name in devices:
         _bind(Source(f"/dev/{name}"), root, devices=True)
     for path, target in LINKS.items():
@@ -86,7 +91,8 @@ def build_root(root: str, sources: Iterable[Source], devices: Iterable[str] = DE
     for path in (*PRIVATE_FOLDERS, GUEST_MOUNT, "/proc", "/etc"):
         (Path(root) / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
     for path, text in TEXTS.items():
-        (Path(root) / path.lstrip("/")).write_text(text)
+        if not (Path(root) / path.lstrip("/")).exists():  # an installer sees some of the host's own
+            (Path(root) / path.lstrip("/")).write_text(text)
     has_proc = _mount_proc(f"{root}/proc")
     os.chdir(root)
     syscall("pivot_root", b".", b".")  # the old root is now stacked on the new one
@@ -96,7 +102,7 @@ def build_root(root: str, sources: Iterable[Source], devices: Iterable[str] = DE
     return Root(has_proc, kept)
 
 
-def _bind(source: Source, root: str, *, at: str | None = None, devices: bool = False) -> None:
+def _bind(source: Source, root: str, *, at: str | None = None, devices: bool = False, writable: bool = False) -> None:
     target = Path(root) / (at or source.path).lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.link is not None:
@@ -108,13 +114,14 @@ def _bind(source: Source, root: str, *, at: str | None = None, devices: bool = F
     target.mkdir() if os.path.isdir(path) else target.touch()  # noqa: PTH112  through the open fd
     # The mount is recursive: an unprivileged user cannot leave out what is mounted below a directory.
     mount(path, str(target), None, BIND | REC)
-    _restrict(str(target), devices=devices)
+    _restrict(str(target), devices=devices, writable=writable)
 
 
-def _restrict(target: str, *, devices: bool) -> None:
-    """Make a mount and all mounts below it read-only, without setuid and, unless `devices`, without devices."""
+def _restrict(target: str, *, devices: bool, writable: bool) -> None:
+    """Make a mount and all mounts below it read-only and without setuid and devices, except as the caller says."""
     rdonly, nosuid, nodev = 1, 2, 4
-    attributes = struct.pack("QQQQ", rdonly | nosuid | (0 if devices else nodev), 0, 0, 0)
+    flags = nosuid | (0 if writable else rdonly) | (0 if devices else nodev)
+    attributes = struct.pack("QQQQ", flags, 0, 0, 0)
     at_fdcwd = -100
     buffer = ctypes.create_string_buffer(attributes, len(attributes))
     syscall("mount_setattr", at_fdcwd, target.encode(), AT_RECURSIVE, buffer, len(attributes))

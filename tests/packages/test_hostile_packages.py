@@ -1,0 +1,61 @@
+"""A package is hostile code: nothing of it runs outside a guest, and nothing of it is written outside its set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.jail.place import ORDINARY, Place, made
+from tests.packages.wheels import wheel
+from tests.uids import OWN
+
+MARK = "paddock-startup-ran-outside"
+STARTUP = (
+    "import os; os.environ['STARTED'] = 'yes'; "
+    "[open(f'{{folder}}/{mark}-{{os.getuid()}}', 'w').close() for folder in ('/var/tmp', '/tmp', {home!r}) "
+    "if os.access(folder, os.W_OK) and not os.path.exists('/files')]"
+)
+"""A line of a `.pth` file, which Python executes at its start: leaves a mark, except in a guest, which has /files."""
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    with made("packages", ["packages/setting_packages.py"]) as place:
+        yield place
+
+
+def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
+    is_ordinary = kind not in ("root", "container")
+    home = place.home(kind, ordinary=is_ordinary)
+    index = home / "index"
+    index.mkdir()
+    line = STARTUP.replace("{mark}", MARK).replace("{home!r}", repr(str(home))).replace("{{", "{").replace("}}", "}")
+    wheel(index, "greeting", {"greeting.py": "def hello():\n    return 'hello'\n"})
+    wheel(index, "startup", {"startup.py": "", "startup.pth": line + "\n", "sitecustomize.py": line + "\n"})
+    wheel(index, "climber", {"climber.py": "", f"../../../../../../{str(home).lstrip('/')}/evil.py": line + "\n"})
+    if is_ordinary:
+        for path in (index, *index.iterdir()):
+            os.chown(path, ORDINARY, ORDINARY)
+    told = place.told(kind, "packages/setting_packages.py", OWN, accept=accept, home=home)
+    assert marks(home) == []
+    assert not (home / "evil.py").exists()
+    return told
+
+
+def marks(home: Path) -> list[Path]:
+    return [path for folder in (Path("/var/tmp"), Path("/tmp"), home) for path in folder.glob(f"{MARK}*")]  # noqa: S108
+
+
+@pytest.mark.parametrize(
+    ("kind", "accept"), [("root", False), ("ordinary", False), ("container", False), ("bare", True)]
+)
+def test_the_start_file_of_a_package_runs_in_its_guest_alone(place: Place, kind: str, accept: bool) -> None:
+    told = run(place, kind, accept=accept)
+    assert told["package"] == told["again"] == ["ok", "hello", None]
+    assert told["start file"] == ["ok", "yes", None]
+    assert told["none of it"] == ["ok", None, None]
+    assert told["archive path"][0] in ("ok", "rejected")

@@ -1,0 +1,292 @@
+"""Packages that runs ask for: where they come from, what a script gets, and what the answer says if they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from paddock import Config, Paddock, RequestError
+from paddock.config import GuestsConfig, JailConfig, PackagesConfig
+from paddock.jail.package_errors import explain
+from paddock.jail.packages import sets_folder
+from paddock.model.environments import EnvironmentConfig
+from paddock.model.events import Done, Event, Progress
+from paddock.model.packages import parse_packages, python_problem, read_block
+from paddock.model.request import RunContext
+from tests.environments import sdist
+from tests.packages.wheels import wheel
+from tests.uids import OWN
+
+GuestConfig = Callable[..., Config]
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels, the only index of this test. Others may read it: an installer has another uid."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for parent in (folder, *folder.parents):
+        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
+            parent.chmod(parent.stat().st_mode | 0o055)
+    monkeypatch.setenv("UV_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    wheel(folder, "greeting", {"greeting.py": "def hello():\n    return 'hello'\n"})
+    return folder
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(
+        data_directory=str(tmp_path / "data"),
+        environments={**Config().environments, "bare": EnvironmentConfig()},
+        cpython=GuestsConfig(environment="bare", max_waiting=1),
+        jail=JailConfig(uid_base=OWN),
+    )
+
+
+@pytest.fixture
+async def paddock(index: Path, config: Config) -> AsyncIterator[Paddock]:
+    async with Paddock(config) as paddock:
+        yield paddock
+
+
+async def test_a_script_imports_a_package_that_its_run_asks_for(paddock: Paddock) -> None:
+    result = await paddock.run("import greeting\ngreeting.hello()", packages=["greeting"])
+    assert (result.verdict, result.output) == ("ok", "hello")
+    plain = await paddock.run("import greeting")
+    assert plain.error is not None
+    assert plain.error.type == "ModuleNotFoundError"  # a set belongs to the runs that ask for it
+
+
+async def test_a_block_at_the_top_of_a_script_asks_for_packages_too(paddock: Paddock) -> None:
+    block = "# /// script\n# dependencies = ['greeting']\n# ///\n"
+    assert (await paddock.run(f"{block}import greeting\ngreeting.hello()")).output == "hello"
+    program = await paddock.run(f"{block}import greeting\nprint(greeting.hello())", mode="script")
+    assert program.stdout == "hello\n"
+
+
+async def test_dependencies_are_installed_and_their_bytecode_is_there(index: Path, paddock: Paddock) -> None:
+    wheel(index, "upper", requires=("greeting",))
+    code = "import greeting, upper, os\n(greeting.hello(), upper.VERSION, os.path.exists(greeting.__cached__))"
+    result = await paddock.run(code, packages=["upper>=1"])
+    assert result.output == ["hello", "1.0", True]
+
+
+async def test_the_second_run_with_the_same_packages_installs_nothing(index: Path, paddock: Paddock) -> None:
+    await paddock.run("1", packages=["greeting"])
+    for file in index.iterdir():
+        file.unlink()
+    again = await paddock.run("import greeting\ngreeting.hello()", packages=["greeting", "greeting"])
+    assert again.output == "hello"
+
+
+async def test_runs_that_ask_for_the_same_packages_at_once_share_one_installation(
+    paddock: Paddock, config: Config
+) -> None:
+    code = "import greeting\ngreeting.hello()"
+    results = await asyncio.gather(*(paddock.run(code, packages=["greeting"]) for _ in range(4)))
+    assert [result.output for result in results] == ["hello"] * 4
+    assert len(list(sets_folder(config.data_directory).iterdir())) == 1
+
+
+async def test_an_installation_goes_on_if_the_run_that_asked_for_it_is_cancelled(
+    paddock: Paddock, config: Config
+) -> None:
+    told = asyncio.Event()
+    run = asyncio.create_task(paddock.follow("1", lambda event: told.set(), packages=["greeting"]))
+    await told.wait()  # the installation has begun
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    async with asyncio.timeout(60):
+        while not list(sets_folder(config.data_directory).glob("*/set.json")):
+            await asyncio.sleep(0.01)
+
+
+async def test_progress_says_what_is_being_installed(paddock: Paddock) -> None:
+    events: list[Event] = []
+    await paddock.follow("1", events.append, packages=["greeting"])
+    lines = [event.message for event in events if isinstance(event, Progress)]
+    assert lines[0] == "installing greeting"
+    assert isinstance(events[-1], Done)
+
+
+async def test_the_time_of_an_installation_is_not_the_scripts_time(paddock: Paddock) -> None:
+    result = await paddock.run("1", packages=["greeting"], limits={"wall_seconds": 0.3})
+    assert (result.verdict, result.output) == ("ok", 1)
+
+
+async def test_packages_that_conflict_with_the_environment_replace_those_of_the_environment(
+    index: Path, config: Config
+) -> None:
+    wheel(index, "base", version="1.0")
+    wheel(index, "base", version="2.0")
+    wheel(index, "newer", requires=("base>=2",))
+    own = EnvironmentConfig(packages=("base==1.0",), preload=("base",))
+    config = replace(config, environments={**config.environments, "bare": own})
+    async with Paddock(config) as paddock:
+        assert (await paddock.run("import base\nbase.VERSION", packages=["greeting"])).output == "1.0"
+        assert (await paddock.run("import base\nbase.VERSION", packages=["newer"])).output == "2.0"
+        assert (await paddock.run("import base\nbase.VERSION")).output == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("package", "words"),
+    [
+        ("greetings", "the index has no package `greetings`: check its name"),
+        ("greeting==7", "the index has no such version of `greeting`: ask for another one"),
+        ("foreign", "`foreign` has no wheel for Python 3."),
+        ("source", "`source` has no wheel for Python 3."),
+    ],
+)
+async def test_a_package_that_cannot_be_installed_is_answered_with_one_line(
+    index: Path, paddock: Paddock, package: str, words: str
+) -> None:
+    wheel(index, "foreign", tag="cp311-cp311-win_amd64")
+    sdist(index, "source", "raise SystemExit('a build ran')")
+    result = await paddock.run("1", packages=[package])
+    assert result.error is not None
+    assert (result.verdict, result.error.type) == ("rejected", "PackageError")
+    assert words in result.error.message
+    assert "\n" not in result.error.message
+
+
+async def test_packages_that_exclude_each_other_are_refused_with_the_reason(index: Path, paddock: Paddock) -> None:
+    wheel(index, "one", requires=("greeting<1",))
+    result = await paddock.run("1", packages=["one", "greeting>=1"])
+    assert result.error is not None
+    assert result.verdict == "rejected"
+
+
+async def test_the_operator_decides_what_may_be_installed(index: Path, config: Config) -> None:
+    wheel(index, "other")
+    async with Paddock(replace(config, packages=PackagesConfig(install=("greeting",)))) as paddock:
+        assert (await paddock.run("1", packages=["greeting"])).verdict == "ok"
+        refused = await paddock.run("1", packages=["other"])
+        assert refused.error is not None
+        assert (
+            refused.error.message == "the package 'other' may not be installed here; packages.install allows: greeting"
+        )
+    async with Paddock(replace(config, packages=PackagesConfig(install=("off",)))) as paddock:
+        refused = await paddock.run("1", packages=["greeting"])
+        assert refused.error is not None
+        assert refused.error.message.startswith("packages cannot be installed here")
+
+
+async def test_other_principals_may_install_nothing_unless_the_operator_says_so(paddock: Paddock) -> None:
+    context = RunContext("r_1", principal="ada")
+    result = await paddock.follow("1", lambda event: None, context=context, packages=["greeting"])
+    assert result.error is not None
+    assert result.error.message.startswith("packages cannot be installed here")
+
+
+async def test_a_set_larger_than_its_limit_is_refused(index: Path, config: Config) -> None:
+    wheel(index, "large", {"large.py": f"TEXT = '{'x' * 3_000_000}'\n"})
+    async with Paddock(replace(config, packages=PackagesConfig(max_bytes=1_000_000))) as paddock:
+        result = await paddock.run("1", packages=["large"])
+        assert result.error is not None
+        assert result.error.message.startswith("the packages are larger than")
+
+
+async def test_a_set_with_more_packages_than_allowed_is_refused(index: Path, config: Config) -> None:
+    wheel(index, "upper", requires=("greeting",))
+    async with Paddock(replace(config, packages=PackagesConfig(max_packages=1))) as paddock:
+        result = await paddock.run("1", packages=["upper"])
+        assert result.error is not None
+        assert "a set may have at most 1" in result.error.message
+
+
+async def test_sets_that_were_not_used_for_long_make_room_for_others(
+    index: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.jail.packages.UNUSED_SECONDS", -1.0)
+    wheel(index, "other")
+    async with Paddock(replace(config, packages=PackagesConfig(cache_bytes=1))) as paddock:
+        await paddock.run("1", packages=["greeting"])
+        await paddock.run("1", packages=["other"])
+        assert len(list(sets_folder(config.data_directory).iterdir())) == 1
+        assert (await paddock.run("import greeting\n1", packages=["greeting"])).output == 1
+
+
+async def test_an_environment_can_be_chosen_for_a_run(index: Path, config: Config) -> None:
+    environments = {**config.environments, "words": EnvironmentConfig(packages=("greeting",), preload=("greeting",))}
+    async with Paddock(replace(config, environments=environments)) as paddock:
+        chosen = await paddock.run("import greeting\ngreeting.hello()", environment="words")
+        assert chosen.output == "hello"
+        assert (await paddock.run("import greeting")).verdict == "raised"
+        with pytest.raises(RequestError, match="unknown environment 'wrds'; did you mean 'words'"):
+            await paddock.run("1", environment="wrds")
+
+
+async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Paddock) -> None:
+    result = await paddock.run("import greeting\ngreeting.hello()")
+    assert result.error is not None
+    assert result.error.hint == (
+        "`greeting` is not installed: begin the script with the lines `# /// script`, "
+        '`# dependencies = ["greeting"]` and `# ///`.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("humanize", "packages must be a list"),
+        ([5], "packages must be a list of names, and has 5"),
+        (["../x"], "is a path"),
+        (["a @ https://example.org/a.whl"], "is an address"),
+        (["--index-url=x"], "is not a package"),
+        (["x"] * 2 + [f"p{number}" for number in range(50)], "may have at most 50"),
+    ],
+)
+def test_what_cannot_be_a_package_is_refused(given: object, words: str) -> None:
+    with pytest.raises(RequestError, match=words):
+        parse_packages(given, "python")
+
+
+@pytest.mark.parametrize(
+    "package", ["git+https://x/y", "a@npm:b", "a@file:x", "../a", "A", "a b", "https://x", "@a", "a@git://x", ".a"]
+)
+def test_only_names_of_npm_are_packages_of_javascript(package: str) -> None:
+    with pytest.raises(RequestError, match="is not an npm package"):
+        parse_packages([package], "javascript")
+    assert parse_packages(["zod@4", "@scope/name", "lodash@^4.17.0"], "javascript")
+
+
+def test_a_block_is_read_only_among_the_first_comments() -> None:
+    assert read_block("# /// script\n# dependencies = ['a>=1']\n# ///\n1").packages == ("a>=1",)
+    assert read_block("#!/usr/bin/env python\n\n# /// script\n# dependencies = ['a']\n# ///").packages == ("a",)
+    assert read_block("x = 1\n# /// script\n# dependencies = ['a']\n# ///").packages == ()
+    assert read_block("'''\n# /// script\n# dependencies = ['a']\n# ///\n'''").packages == ()
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ("# /// script\n# dependencies = [\n# ///", "is not TOML"),
+        ("# /// script\n# dependencies = ['a']\nprint(1)", "has no end"),
+        ("# /// script\n# dependencies = 'a'\n# ///", "dependencies is a list"),
+        ("# /// script\n# dependencies = ['../a']\n# ///", "is a path"),
+        ("# /// script\n" + "# x = [" * 2000 + "\n# ///", "has no end"),
+    ],
+)
+def test_a_block_that_cannot_be_read_is_refused_with_the_reason(block: str, words: str) -> None:
+    with pytest.raises(RequestError, match=words):
+        read_block(block)
+
+
+def test_a_script_that_needs_a_newer_python_is_told_so() -> None:
+    assert python_problem(">=3.14", (3, 11)) == (
+        "the script requires Python >=3.14, and this environment has Python 3.11"
+    )
+    assert python_problem(">=3.9,<4", (3, 11)) is None
+
+
+def test_no_error_shows_the_credentials_of_an_index() -> None:
+    text = "error: Failed to read https://ada:secret@index.example/simple: nothing there"
+    assert "secret" not in explain(text, "Python 3.11")
