@@ -89,8 +89,7 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         if known is None or known.identity.role != "operator":
             problems = [services.without_host_paths(each) for each in problems]
         lines = problems or ["ok", *await readiness.warnings()]
-        return PlainTextResponse("".join(f"{each}
-" for each in lines), 503 if problems else 200)
+        return PlainTextResponse("".join(f"{each}\n" for each in lines), 503 if problems else 200)
 
     async def show_metrics(request: Request) -> Response:
         known = received(request)
