@@ -123,7 +123,10 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ("data_directory = ''", "other.toml: data_directory must be the path of a directory, not ''"),
         ("environments = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
         ("environments.a = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
-        ("environments.a.b = 5", "other.toml: unknown setting 'environments.a.b'; known here: packages, preload, extra_packages"),
+        (
+            "environments.a.b = 5",
+            "other.toml: unknown setting 'environments.a.b'; known here: packages, preload, extra_packages",
+        ),
         (
             "environments.a.package = []",
             "other.toml: unknown setting 'environments.a.package'; did you mean 'packages'?",
