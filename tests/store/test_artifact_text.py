@@ -229,7 +229,8 @@ def test_every_match_in_a_very_long_line_is_found() -> None:
 def test_the_counts_of_matches_in_long_lines_add_up(gap: int) -> None:
     line = ("é" * gap + "order 1234") * (150_000 // gap // 5)
     for pattern in (r"order \d+", "4", r"\d+"):
-        text, offset, count = f"{line}\n order 5 order 6\n", 0, 0
+        text, count = f"{line}\n order 5 order 6\n", 0
+        offset: int | None = 0
         while offset is not None:
             found = search(text, pattern, offset=offset, limit=200)
             count, offset = count + sum(match.count for match in found.matches), found.next_character

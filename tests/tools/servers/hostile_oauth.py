@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 RECORD = Path(sys.argv[1])
 MEGABYTE = b"x" * 2**20
+COMPRESSED = gzip.compress(MEGABYTE * 100, 1)  # before anybody waits for it
 TOKEN = "access-" + "a" * 32
 base = other = ""
 
@@ -46,7 +47,7 @@ def spoilt(kind: str, step: str, good: Response) -> Response:
     ways: dict[str, Callable[[], Response]] = {
         "huge": lambda: StreamingResponse(huge(), good.status_code, media_type="application/json"),
         "endless": lambda: StreamingResponse(endless(), good.status_code, media_type="application/json"),
-        "compressed": lambda: Response(gzip.compress(MEGABYTE * 100, 1), headers={"content-encoding": "gzip"}),
+        "compressed": lambda: Response(COMPRESSED, headers={"content-encoding": "gzip"}),
         "deep": lambda: Response(b"[" * 50_000, media_type="application/json"),
         "binary": lambda: Response(b"\xff\xfe\x00", 500),
         "redirected": lambda: RedirectResponse(f"{other}/{step}", 307),
