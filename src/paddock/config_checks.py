@@ -44,6 +44,7 @@ _POSITIVE = (
     *("jail.template_runs", "jail.template_seconds"),
     *("server.max_runs", "server.max_waiting", "server.wait_seconds"),
     *("server.body_seconds", "server.request_bytes"),
+    *("sessions.idle_seconds", "sessions.max_count", "sessions.principal_count", "sessions.memory_bytes"),
     *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
 )

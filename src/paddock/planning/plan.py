@@ -31,6 +31,8 @@ STANDARD_NAMES = ("asyncio", "json", "Path")
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"
+SESSION_NAME = r"[A-Za-z0-9_.-]{1,64}"
+IN_SESSION = "sessions in JavaScript and TypeScript run on Node"
 NAME_CHARACTERS = 50
 ARGUMENT_BYTES = 128 * 1024
 
@@ -57,6 +59,10 @@ class Plan:
     """Whether the guest sends an outline of the script and waits before it runs the script."""
     check_only: bool = False
     """Whether the script is compiled and never run."""
+    session: str | None = None
+    """The session to run in. It stays alive after the run."""
+    fork_from: str | None = None
+    """The session that `session` starts as a copy of."""
     refusal: RunError | None = None
     """Why nothing runs: the text cannot be source code, or no engine here can run it."""
 
@@ -111,7 +117,10 @@ def make_plan(
         argv=_argv(request),
         refused_modules=_refused_modules(request),
         globals=_globals(request),
+        session=_session_name("session", request.session),
+        fork_from=_session_name("fork_from", request.fork_from),
     )
+    _check_session(plan, request)
     if not _is_encodable(plan.code):
         message = "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
         return replace(plan, engine=None, refusal=RunError("SyntaxError", message))
@@ -119,6 +128,8 @@ def make_plan(
 
 
 def _choose_engine(plan: Plan, engines: Collection[str], cpython_problem: str | None) -> Plan:
+    if plan.engine == "quickjs" and plan.session is not None:
+        plan = replace(plan, engine="auto")  # the configured engine has no sessions
     if plan.engine != "auto":
         if plan.engine in engines:
             return replace(plan, engine_reason=REQUESTED)
@@ -148,7 +159,9 @@ def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem:
 def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
     """QuickJS if it can run the script, else Node: for TypeScript, and for words that only Node has."""
     reason, word = "TypeScript runs on Node", None
-    if plan.language == "javascript":
+    if plan.session is not None:
+        reason = IN_SESSION
+    elif plan.language == "javascript":
         word = node_word(plan.code)
         reason = f"the script uses {word}" if word else ""
     if not reason and "quickjs" in engines:
@@ -224,6 +237,33 @@ def _globals(request: Request) -> str:
     if _check_known("globals", request.globals, GLOBALS) == "closed" and is_unsupported:
         raise RequestError("globals='closed' works for expressions in javascript and typescript only; leave it out")
     return request.globals
+
+
+def _session_name(option: str, name: object) -> str | None:
+    if name is not None and (not isinstance(name, str) or not re.fullmatch(SESSION_NAME, name)):
+        raise RequestError(f"{option} must be a name of 1 to 64 letters, digits, dots, hyphens or underscores")
+    return name
+
+
+def _check_session(plan: Plan, request: Request) -> None:
+    """Refuse options that a session does not support."""
+    if plan.session is None:
+        if plan.fork_from is not None:
+            raise RequestError("fork_from needs the name of the new session: set session too")
+        return
+    if plan.session == plan.fork_from:
+        raise RequestError(f"the session {plan.session!r} cannot start as a copy of itself; use another name")
+    if request.engine == "quickjs":
+        raise RequestError("engine 'quickjs' has no sessions; use 'auto' or 'node'")
+    unsupported = {
+        "mode='script'": plan.mode == "script",
+        "type_check": plan.type_check is True,
+        "refused_modules": bool(plan.refused_modules),
+        "globals='closed'": plan.globals == "closed",
+    }
+    for option, is_used in unsupported.items():
+        if is_used:
+            raise RequestError(f"{option} does not work in a session; leave out one of the two")
 
 
 def _is_encodable(text: str) -> bool:

@@ -76,7 +76,7 @@ async def create_run(
             caller.principal,
             request.code,
             request.options.get("language", "python"),
-            session=caller.owner.session,
+            connection=caller.owner.session,
             definition=None if definition is None else definition.name,
             idempotency_key=request.idempotency_key,
             fingerprint=digest,

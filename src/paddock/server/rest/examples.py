@@ -28,7 +28,8 @@ RESULT: dict[str, Any] = {
     "network": [],
     "available_functions": [],
     "definition": None,
-    "session": "rest-25bf8e1a2393f1108d37029b",
+    "session": None,
+    "connection": "rest-25bf8e1a2393f1108d37029b",
     "usage": _USAGE,
 }
 _CODE = "sum(prices)"
@@ -37,7 +38,7 @@ _SUMMARY = {
     "run_id": RESULT["run_id"],
     "verdict": "ok",
     "principal": "local",
-    "session": RESULT["session"],
+    "connection": RESULT["connection"],
     "definition": None,
     "language": "python",
     "engine": "cpython",

@@ -169,6 +169,15 @@ class UsageModel(BaseModel):
     output_bytes: int = 0
 
 
+class SessionStateModel(BaseModel):
+    """The session that the run took place in."""
+
+    name: str
+    cell: int = Field(description="Which run of the session it was, counted from 1; 0 if it did not take place.")
+    kept: bool = Field(description="Whether the session lives on.")
+    reason: str | None = Field(None, description="Why it does not.")
+
+
 VERDICTS = (
     *("ok", "raised", "rejected", "timeout", "out_of_memory", "output_limit"),
     *("crashed", "denied", "cancelled", "lost"),
@@ -198,7 +207,8 @@ class ResultModel(BaseModel):
     network: list[dict[str, Any]] = []
     available_functions: list[str] = []
     definition: str | None = None
-    session: str | None = None
+    session: SessionStateModel | None = None
+    connection: str | None = Field(None, description="The MCP client's connection.")
     usage: UsageModel
 
 
@@ -216,7 +226,7 @@ class RunSummaryModel(BaseModel):
     run_id: str
     verdict: Literal[(*VERDICTS, "running", "queued")]  # type: ignore[valid-type]
     principal: str
-    session: str | None
+    connection: str | None
     definition: str | None
     language: str
     engine: str | None
@@ -245,7 +255,7 @@ class FiltersQuery(BaseModel):
 
     verdict: str | None = Field(None, max_length=20, description="A verdict, or `running`.")
     definition: str | None = Field(None, max_length=100)
-    session: str | None = Field(None, max_length=100)
+    connection: str | None = Field(None, max_length=100)
     engine: str | None = Field(None, max_length=20)
     language: str | None = Field(None, max_length=20)
     started_after: float | None = Field(None, description="Seconds since 1970.")
