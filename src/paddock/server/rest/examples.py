@@ -114,6 +114,16 @@ RESPONSES: Mapping[str, Any] = {
             "hints": [],
         }
     },
+    "GET /v1/sessions": [
+        {
+            "name": "analysis",
+            "language": "python",
+            "engine": "cpython",
+            "cells": 3,
+            "idle_seconds": 12.5,
+            "memory_bytes": 4096000,
+        }
+    ],
     "POST /v1/lint": [{"code": "F401", "message": "`os` imported but unused", "location": {"line": 1, "column": 8}}],
     "POST /v1/artifacts": _ARTIFACT,
     "GET /v1/artifacts": {"artifacts": [_STORED_ARTIFACT], "next": None},

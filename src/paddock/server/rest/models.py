@@ -115,6 +115,12 @@ class RunBody(Body):
     argv: _Names = Field([], description="Arguments of a program.")
     refused_modules: _Names = Field([], description="Modules that the script cannot import.")
     globals: _Globals = "all"
+    session: str | None = Field(
+        None,
+        description="The live interpreter to run in. It keeps variables, imports and files.",
+        examples=["analysis"],
+    )
+    fork_from: str | None = Field(None, description="The session that a new `session` starts as a copy of.")
     detach: bool = Field(False, description="Return at once with the run's id; get the result with GET /v1/runs/{id}.")
 
 
@@ -167,6 +173,17 @@ class UsageModel(BaseModel):
     cpu_seconds: float | None = None
     memory_bytes: int | None = None
     output_bytes: int = 0
+
+
+class SessionModel(BaseModel):
+    """A live interpreter that runs share."""
+
+    name: str
+    language: str
+    engine: str
+    cells: int = Field(description="How many runs it has had.")
+    idle_seconds: float | None = Field(description="null while a run is in progress.")
+    memory_bytes: int
 
 
 class SessionStateModel(BaseModel):

@@ -45,7 +45,19 @@ OPENAPI: dict[str, Any] = {
     }
 }
 """What the OpenAPI document says about the body."""
-_OPTIONS = ("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals")
+_SESSION = ("session", "fork_from")
+_OPTIONS = (
+    "language",
+    "engine",
+    "inputs",
+    "tools",
+    "type_check",
+    "mode",
+    "argv",
+    "refused_modules",
+    "globals",
+    *_SESSION,
+)
 
 
 async def read_request(request: Request) -> FaceRequest:
