@@ -234,5 +234,5 @@
     Module.runMain(path);
   }
 
-  return { __proto__: null, locateModuleError, reads: () => reads, run, runProgram };
+  return { __proto__: null, importAll, locateModuleError, reads: () => reads, run, runProgram };
 })
