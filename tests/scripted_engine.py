@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 
+from paddock.engines.base import Interpreter
+from paddock.errors import RequestError
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -45,6 +47,9 @@ class ScriptedEngine:
             yield ScriptedExecution(self._events, self.answers, self.artifact_answers)
         finally:
             self.running -= 1
+
+    async def interpreter(self, plan: Plan) -> Interpreter:
+        raise RequestError("the test double has no sessions")
 
     def waiting_guests(self) -> dict[tuple[str, str], int]:
         return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from paddock.model.artifacts import Artifact
-from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
+from paddock.model.result import Call, RunError, RunResult, SessionState, Usage, Verdict
 
 
 def result(output_json: str | None = None) -> RunResult:
@@ -33,7 +33,8 @@ FULL = RunResult(
     network=({"host": "x"},),
     available_functions=("orders",),
     definition="d",
-    session="s",
+    session=SessionState("s", 3, False, "the session ended"),
+    connection="c",
 )
 
 
@@ -84,7 +85,8 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
         "network": [{"host": "x"}],
         "available_functions": ["orders"],
         "definition": "d",
-        "session": "s",
+        "session": {"name": "s", "cell": 3, "kept": False, "reason": "the session ended"},
+        "connection": "c",
         "usage": {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 7, "output_bytes": 5},
     }
 

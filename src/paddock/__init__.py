@@ -51,11 +51,13 @@ if TYPE_CHECKING:
     from paddock.model.result import Call as Call
     from paddock.model.result import RunError as RunError
     from paddock.model.result import RunResult as RunResult
+    from paddock.model.result import SessionState as SessionState
     from paddock.model.result import Usage as Usage
     from paddock.model.result import Verdict as Verdict
     from paddock.model.tools import Hints as Hints
     from paddock.model.tools import Tool as Tool
     from paddock.run import Paddock as Paddock
+    from paddock.sessions import SessionInfo as SessionInfo
     from paddock.tools.upstream import Health as Health
 
 _NAMES = {
@@ -70,9 +72,10 @@ _NAMES = {
     "model.events": "Answer Done Event Output Progress ToolCall ToolResult",
     "model.files": "File",
     "model.limits": "Limits",
-    "model.result": "Call RunError RunResult Usage Verdict",
+    "model.result": "Call RunError RunResult SessionState Usage Verdict",
     "model.tools": "Hints Tool",
     "run": "Paddock",
+    "sessions": "SessionInfo",
     "tools.upstream": "Health",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

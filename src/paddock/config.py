@@ -87,6 +87,16 @@ class JailConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionsConfig:
+    """Live interpreters that runs share: how long an idle one stays, how many there may be, and how large."""
+
+    idle_seconds: float = 900.0
+    max_count: int = 64
+    principal_count: int = 16
+    memory_bytes: int = 2 * 1024**3
+
+
+@dataclass(frozen=True, slots=True)
 class ToolsConfig:
     """Settings for the tools that scripts call."""
 
@@ -184,6 +194,7 @@ class Config:
     # Each Node guest takes 50 MB, and 0.1 s to start.
     node: GuestsConfig = field(default_factory=lambda: GuestsConfig(NODE_ENVIRONMENT, max_waiting=4))
     jail: JailConfig = field(default_factory=JailConfig)
+    sessions: SessionsConfig = field(default_factory=SessionsConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
     packages: PackagesConfig = field(default_factory=PackagesConfig)
     tools: ToolsConfig = field(default_factory=ToolsConfig)

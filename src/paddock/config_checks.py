@@ -46,6 +46,8 @@ _POSITIVE = (
     *("server.body_seconds", "server.request_bytes"),
     *("packages.max_packages", "packages.max_bytes", "packages.build_seconds", "packages.builds_per_principal"),
     *("packages.cache_bytes", "code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
+    *("sessions.idle_seconds", "sessions.max_count", "sessions.principal_count", "sessions.memory_bytes"),
+    *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *(f"{engine}.{name}" for engine in GUEST_ENGINES for name in ("idle_seconds", "release_seconds")),
 )
 _POSITIVE_OR_ZERO = (

@@ -19,7 +19,7 @@ from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output, Reached
 from paddock.model.limits import format_bytes, format_limit
 from paddock.model.request import RunContext
-from paddock.model.result import Call, RunError, RunResult, Usage, Verdict
+from paddock.model.result import Call, RunError, RunResult, SessionState, Usage, Verdict
 from paddock.planning.plan import Plan
 
 LOG_LINES = 10_000
@@ -61,6 +61,7 @@ class RunRecord:
         self.effects: tuple[str, ...] = ()
         """Warnings for a run that failed: what calls may have changed."""
         self.artifacts: tuple[Artifact, ...] = ()
+        self.session: SessionState | None = None
         self.mistaken_artifact = ""
         """The artifact with the name of `missing_file`."""
         self.has_side_effects = False
@@ -76,6 +77,10 @@ class RunRecord:
     def missing_file(self) -> str:
         """The name of the file that the script could not open, which may be an artifact's; else empty."""
         return "" if self._finished is None or self._plan.mode == "script" else missing_file(self._finished)
+
+    def note_session(self, state: SessionState) -> None:
+        """Note what became of the session that the run took place in."""
+        self.session = state
 
     def start(self) -> None:
         """Start the run's clock."""
@@ -125,7 +130,8 @@ class RunRecord:
             artifacts=self.artifacts,
             available_functions=self.functions,
             definition=None if self._context is None else self._context.definition,
-            session=None if self._context is None else self._context.session,
+            session=self.session,
+            connection=None if self._context is None else self._context.connection,
         )
 
     def _log(self, event: Log) -> Output | None:
@@ -261,5 +267,5 @@ def unfinished_result(
         error=error,
         artifacts=artifacts,
         definition=context.definition,
-        session=context.session,
+        connection=context.connection,
     )

@@ -19,11 +19,12 @@ from paddock.errors import BadInput, HostError, Overloaded, PaddockError, Reques
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.limits import NAMES, Limits
-from paddock.model.request import ENGINES, RunContext, RunOptions, make_request, make_tool_call
+from paddock.model.request import ENGINES, LOCAL, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult
 from paddock.model.tools import Hints, Tool
 from paddock.planning.plan import make_plan
 from paddock.run import Paddock
+from paddock.sessions import SessionInfo
 from paddock.tools.size import run_by_size
 from paddock.tools.toolbox import name_list
 
@@ -189,6 +190,19 @@ class RemotePaddock(Paddock):
     def has_upstreams(self) -> bool:
         raise RequestError("has_upstreams cannot be used with url: await upstreams() instead")
 
+    async def sessions(self, *, principal: str = LOCAL) -> tuple[SessionInfo, ...]:
+        import msgspec
+
+        found = await self.request("GET", "/sessions")
+        with self._unreadable_answers():
+            return msgspec.convert(found, tuple[SessionInfo, ...])
+
+    async def reset_session(self, name: str, *, principal: str = LOCAL) -> None:
+        await self._send("POST", f"/sessions/{quote(name, safe='')}/reset")
+
+    async def delete_session(self, name: str, *, principal: str = LOCAL) -> None:
+        await self._send("DELETE", f"/sessions/{quote(name, safe='')}")
+
     async def engine_problem(self, engine: str) -> str | None:
         found = await self.request("GET", "/engines")
         with self._unreadable_answers():
@@ -338,6 +352,8 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
             "globals": plan.globals,
             "packages": plan.packages,
             "environment": request.environment,
+            "session": plan.session,
+            "fork_from": plan.fork_from,
             "files": [_file(each.file) for each in plan.files],
         }
         inputs = ",".join(f"{json.dumps(name)}:{value}" for name, value in plan.inputs_json.items())

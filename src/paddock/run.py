@@ -21,7 +21,7 @@ import asyncio
 import math
 import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -36,6 +36,7 @@ from paddock.model.request import LOCAL, Request, RunContext, RunOptions, make_r
 from paddock.model.result import RunError, RunResult, Verdict
 from paddock.planning.plan import Plan, make_plan
 from paddock.record import RunRecord, new_run_id
+from paddock.sessions import SessionInfo, Sessions
 from paddock.store.memory import MemoryArtifacts
 from paddock.tools.broker import Broker
 from paddock.tools.functions import by_name
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from paddock.config import ToolsConfig
-    from paddock.engines.base import Engine
+    from paddock.engines.base import Engine, Execution
     from paddock.engines.type_checker import TypeChecker
     from paddock.model.artifacts import Artifacts
     from paddock.model.journal import Journal
@@ -106,6 +107,7 @@ class Paddock:
         self._packages = self._config.environments[self._config.cpython.environment].import_names()
         self._journal = journal
         self._engines = Engines(self._config, engines)
+        self._sessions = Sessions(self._config.sessions)
         self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -160,7 +162,8 @@ class Paddock:
         scope, plan, engine = await self._plan(request, None)
         if plan.engine == "monty":
             return None
-        record = await self._execute(replace(plan, check_only=True), scope, engine, lambda event: None)
+        plan = replace(plan, check_only=True, session=None)
+        record = await self._execute(plan, scope, engine, lambda event: None)
         return record.result().error
 
     async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
@@ -206,7 +209,8 @@ class Paddock:
             for _ in range(ATTEMPTS):
                 with span(f"engine {plan.engine}"):
                     record = await self._execute(plan, scope, engine, publish, context)
-                if record.verdict is not Verdict.LOST or has_published or record.has_side_effects:
+                is_final = has_published or record.has_side_effects or plan.session is not None
+                if record.verdict is not Verdict.LOST or is_final:
                     break
             result = record.result()
             describe_run(recorded, result)
@@ -275,7 +279,7 @@ class Paddock:
         artifacts = RunArtifacts((context and context.artifacts) or self._artifacts, publish)
         call_watch = None if context is None else context.call_watch
         broker = self._broker(scope, plan.limits.calls, record.run_id, artifacts, publish, seconds, call_watch)
-        async with engine.open(plan) as execution:
+        async with self._execution(engine, plan, context, record) as execution:
             record.start()
             calls = CallTasks(execution, broker, artifacts, publish)
             try:
@@ -301,6 +305,14 @@ class Paddock:
         if (name := record.missing_file) and await artifacts.exists(name):
             record.mistaken_artifact = name
         return record
+
+    def _execution(
+        self, engine: Engine, plan: Plan, context: RunContext | None, record: RunRecord
+    ) -> AbstractAsyncContextManager[Execution]:
+        """An execution of the plan, in its own guest or in the session that it names."""
+        if plan.session is None:
+            return engine.open(plan)
+        return self._sessions.open(engine, plan, LOCAL if context is None else context.principal, record.note_session)
 
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None = None, clock: asyncio.Timeout | None = None
@@ -391,6 +403,18 @@ class Paddock:
         self._check_loop()
         return await self._toolbox.stubs(names, language, whole=whole)
 
+    async def sessions(self, *, principal: str = LOCAL) -> tuple[SessionInfo, ...]:
+        """The live sessions."""
+        return self._sessions.infos(principal)
+
+    async def reset_session(self, name: str, *, principal: str = LOCAL) -> None:
+        """End the interpreter of a session: its next run starts with nothing. A run in progress is cancelled."""
+        self._sessions.reset(principal, name)
+
+    async def delete_session(self, name: str, *, principal: str = LOCAL) -> None:
+        """End a session. A run in progress is cancelled."""
+        self._sessions.delete(principal, name)
+
     async def engine_problem(self, engine: str) -> str | None:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
         return await self._engines.why_unavailable(engine)
@@ -449,6 +473,7 @@ class Paddock:
     async def aclose(self) -> None:
         """Close every engine and connection. The next run starts them again."""
         self.close()
+        self._sessions.close()
         engines, self._engines = self._engines, Engines(self._config, self._engines.factories)
         await engines.close()
         checker, self._type_checker = self._type_checker, None

@@ -192,3 +192,14 @@ def test_the_address_may_come_before_the_command_with_it_or_from_the_environment
 def test_what_cannot_work_says_why(url: str, arguments: tuple[str, ...], status: int, said: str) -> None:
     ended = paddock(*(each.replace("URL", url) for each in arguments))
     assert (ended.status, ended.out, said in ended.err) == (status, "", True), ended.err
+
+
+def test_a_session_of_the_server_keeps_variables(url: str) -> None:
+    assert remotely(url, "run", "-c", "x = 20", "--session", "notes").status == 0
+    assert remotely(url, "run", "-c", "x + 1", "--session", "notes").out == "21\n"
+
+
+def test_without_a_server_a_session_says_that_it_needs_one() -> None:
+    ended = paddock("run", "-c", "1", "--session", "notes", PADDOCK_URL="http://127.0.0.1:9")
+    assert ended.status == 3
+    assert "A session lives in a server: start one, or name it with --url" in ended.err

@@ -35,7 +35,7 @@ async def fill(data: Path) -> None:
             "r_first", Verdict.OK, "python", "monty", "fits", Usage(0.5), output_json="[1]", stdout="hi\n"
         )
         await store.runs.finish("r_first", ended)
-        await store.runs.begin(NewRun("r_second", "eve", "1 / 0  \x1b[2J", "python", session="s_1"))
+        await store.runs.begin(NewRun("r_second", "eve", "1 / 0  \x1b[2J", "python", connection="s_1"))
         error = RunError("ZeroDivisionError", "division by zero", 1, traceback="Traceback\n\x1b[2JZeroDivisionError")
         raised = RunResult("r_second", Verdict.RAISED, "python", "cpython", None, Usage(0.5), error=error)
         await store.runs.finish("r_second", raised)
@@ -83,7 +83,7 @@ def test_runs_are_listed_one_per_line_and_a_run_of_a_dead_process_is_lost(filled
         (("--before", "r_third"), ["r_second", "r_first"]),
         (("--verdict", "ok"), ["r_first"]),
         (("--definition", "execute"), ["r_first"]),
-        (("--session", "s_1"), ["r_second"]),
+        (("--connection", "s_1"), ["r_second"]),
         (("--verdict", "running"), []),
     ],
 )
@@ -93,7 +93,7 @@ def test_filters_select_runs(filled: Path, arguments: tuple[str, ...], found: li
 
 
 def test_an_empty_list_says_so(filled: Path) -> None:
-    assert runs(filled, "list", "--session", "s_9").out == "No stored run matches.\n"
+    assert runs(filled, "list", "--connection", "s_9").out == "No stored run matches.\n"
 
 
 def test_a_run_is_shown_with_everything_that_is_stored(filled: Path) -> None:

@@ -7,8 +7,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+from paddock.engines.base import Interpreter
 from paddock.engines.jailed import JailedExecution
 from paddock.engines.node import NodeExecution
+from paddock.errors import RequestError
 from paddock.jail.guest import READ_BYTES, Guest, Report
 from paddock.jail.limits import ResourceLimit
 from paddock.planning.plan import Plan
@@ -75,6 +77,9 @@ class SayingEngine:
             yield NodeExecution(guest, plan, may_fork=False, tmp_bytes=0)
         else:
             yield JailedExecution(guest, plan)
+
+    async def interpreter(self, plan: Plan) -> Interpreter:
+        raise RequestError("the test double has no sessions")
 
     def waiting_guests(self) -> dict[tuple[str, str], int]:
         return {}

@@ -115,7 +115,9 @@ async def test_a_run_has_the_same_result_and_events(
         for each in (result, done.result.to_dict()):  # type: ignore[union-attr]
             for call in each["calls"]:
                 del call["milliseconds"]
-            results.append({name: value for name, value in each.items() if name not in ("run_id", "session", "usage")})
+            results.append(
+                {name: value for name, value in each.items() if name not in ("run_id", "connection", "usage")}
+            )
         events.append([(type(each).__name__, getattr(each, "text", None), getattr(each, "id", None)) for each in seen])
     assert results == [results[0]] * 4
     assert events[0] == events[1]

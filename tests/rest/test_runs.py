@@ -289,7 +289,7 @@ async def test_runs_are_listed_in_pages_with_filters(rest: Rest) -> None:
         ({"engine": "monty", "started_after": first.started_at}, []),
         ({"started_after": first.started_at}, [script, made[2], made[1]]),
         ({"started_before": 0}, []),
-        ({"session": "s_none"}, []),
+        ({"connection": "s_none"}, []),
     ]
     for filters, wanted in cases:
         listed = (await rest.http.get("/runs", params=filters)).json()["runs"]

@@ -67,7 +67,7 @@ async def test_the_store_has_the_last_use_and_the_state_of_a_session() -> None:
     assert stored is not None
     assert json.loads(begun.state_json) == {"context": {}, "connections": {}, "files": []}
     assert json.loads(now.state_json) == {"context": {"region": "eu"}, "connections": {"it": "second"}, "files": []}
-    assert (now.created_at, stored.session) == (begun.created_at, session.id)
+    assert (now.created_at, stored.connection) == (begun.created_at, session.id)
 
 
 def test_a_flood_of_sessions_leaves_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ from paddock.store.run_records import RunRecords
 from paddock.store.runs import EVERYONE, RUNNING, NewRun, RunSummary, StoredRun, fingerprint
 from tests.store.working import held_up, result
 
-RUN = NewRun("r_1", "ada", "print(1)\n1", "python", session="s_1", definition="execute")
+RUN = NewRun("r_1", "ada", "print(1)\n1", "python", connection="s_1", definition="execute")
 
 
 async def got(store: Store, run_id: str) -> StoredRun:
@@ -45,7 +45,7 @@ async def test_a_run_is_stored_when_it_begins_and_gets_its_result_at_the_end(sto
         "run_id": "r_1",
         "verdict": RUNNING,
         "principal": "ada",
-        "session": "s_1",
+        "connection": "s_1",
         "definition": "execute",
         "language": "python",
         "engine": None,
@@ -57,7 +57,7 @@ async def test_a_run_is_stored_when_it_begins_and_gets_its_result_at_the_end(sto
         "calls": [],
         "result": None,
     }
-    ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
+    ended = result("r_1", stdout="1\n", output_json="1", connection="s_1", definition="execute")
     await store.runs.finish("r_1", ended)
     found = await got(store, "r_1")
     assert found.result == ended.to_dict()
@@ -232,7 +232,7 @@ async def seven_runs(store: Store) -> list[str]:
     """Store seven runs with different verdicts, and return their ids, newest first."""
     for number in range(7):
         definition = "python" if number % 2 else None
-        await store.runs.begin(replace(RUN, id=f"r_{number}", definition=definition, session=f"s_{number % 3}"))
+        await store.runs.begin(replace(RUN, id=f"r_{number}", definition=definition, connection=f"s_{number % 3}"))
         if number:
             verdict = Verdict.OK if number < 5 else Verdict.TIMEOUT
             await store.runs.finish(f"r_{number}", result(f"r_{number}", verdict))
@@ -251,7 +251,7 @@ async def test_runs_are_listed_newest_first_with_pages_and_filters(store: Store)
     assert await ids(store, verdict="timeout") == ["r_6", "r_5"]
     assert await ids(store, verdict=RUNNING) == ["r_0"]
     assert await ids(store, definition="python", verdict="ok") == ["r_3", "r_1"]
-    assert await ids(store, session="s_1") == ["r_4", "r_1"]
+    assert await ids(store, connection="s_1") == ["r_4", "r_1"]
     assert await ids(store, definition=RUNNING) == []
     assert await ids(store, limit=-1) == []
 
@@ -269,7 +269,7 @@ async def test_lists_and_sweeps_read_only_indexes(store: Store) -> None:
         asked: list[str] = []
         event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
         records = RunRecords(connection, store.runs.process)
-        records.list("ada", 10, None, {"session": "s"})
+        records.list("ada", 10, None, {"connection": "s"})
         records.list(EVERYONE, 10, None, {})
         _excess_runs(connection, 0.0, StoreConfig(run_count=1, run_bytes=1))
         raw = driver(connection)
@@ -320,7 +320,7 @@ async def test_beginning_and_ending_a_run_does_not_wait_for_the_store(store: Sto
 
 async def test_a_run_that_ends_before_it_is_written_is_stored_too(store: Store) -> None:
     new = replace(RUN, code="x\0ä = 1")  # of which a text counts one character, and the store seven bytes
-    ended = result("r_1", stdout="1\n", output_json="1", session="s_1", definition="execute")
+    ended = result("r_1", stdout="1\n", output_json="1", connection="s_1", definition="execute")
     rows = []
     for run_id, is_written in (("r_1", False), ("r_2", True)):
         await store.runs.begin(replace(new, id=run_id))

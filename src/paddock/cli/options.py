@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from paddock.remote import RemotePaddock
     from paddock.run import Paddock
 
+LOCAL_URL = "http://127.0.0.1:8080"
+"""Where `paddock serve` listens by default."""
 FILE_BYTES = 256 * 1024 * 1024
 SUFFIXES = {
     **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
@@ -102,6 +104,11 @@ def open_remote(url: str | None, token: str | None, **local: object) -> RemotePa
     from paddock.remote import RemotePaddock
 
     return RemotePaddock(url=url, token=token or os.environ.get(TOKEN_VARIABLE) or None)
+
+
+def server_url(url: str | None) -> str:
+    """The server of a command that needs one: a session lives in it, and ends with it."""
+    return url or SERVER.url or os.environ.get(URL_VARIABLE) or LOCAL_URL
 
 
 def load_settings(remote: RemotePaddock | None, file: str | None) -> Config:

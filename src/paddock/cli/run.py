@@ -25,11 +25,12 @@ from paddock.cli.options import (
     read_file,
     read_inputs,
     refuse_empty,
+    server_url,
 )
 from paddock.cli.out_folder import make_folder, save
 from paddock.cli.render import Screen, build_progress, progress_text, show_result, stderr, stdout
 from paddock.cli.signals import Interrupts
-from paddock.errors import RequestError
+from paddock.errors import RequestError, Unreachable
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -94,6 +95,13 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     trace_denied: Annotated[
         bool, typer.Option("--trace-denied", help="Show on stderr which system calls the jail refuses.")
     ] = False,
+    session: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Run in this session of a server, which keeps variables and files."),
+    ] = None,
+    fork_from: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Let a new --session start as a copy of this one.")
+    ] = None,
     mcp_config: McpConfigOption = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Save the script's artifacts in this folder.")] = None,
     config: ConfigOption = None,
@@ -113,17 +121,14 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
     paddock run --with humanize -c 'import humanize; humanize.naturalsize(10**6)'
+    paddock run -c 'x = 1' --session notes
     """
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
-    refuse_empty(
-        {
-            "--file": attached or [],
-            "--mcp-config": [mcp_config],
-            "--out": [out],
-            "--with": packages or [],
-            "--environment": [environment],
-        }
-    )
+    refuse_empty({"--file": attached or [], "--mcp-config": [mcp_config], "--out": [out]})
+    refuse_empty({"--with": packages or [], "--environment": [environment]})
+    refuse_empty({"--session": [session], "--fork-from": [fork_from]})
+    if session is not None:
+        url = server_url(url)
     remote = open_remote(url, token, mcp_config=mcp_config, trace_denied=trace_denied, config=config)
     settings, argv = load_settings(remote, config), arguments or []
     if script and code is not None and file is not None:
@@ -143,12 +148,19 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         "type_check": type_check,
         "mode": "script" if script else "expression",
         "argv": argv,
+        "session": session,
+        "fork_from": fork_from,
     }
     source = read_code(file, code, settings.code_bytes)
     folder = None if out is None else make_folder(out)
     screen, err, interrupts = stdout(), stderr(), Interrupts()
     show = None if as_json else partial(_show_event, screen, err, interrupts)
-    result, contents = interrupts.run(_run(open_paddock(remote, settings, mcp_config), source, options, show))
+    try:
+        result, contents = interrupts.run(_run(open_paddock(remote, settings, mcp_config), source, options, show))
+    except Unreachable as problem:
+        if session is None:
+            raise
+        raise Unreachable(f"{problem} A session lives in a server: start one, or name it with --url") from None
     saved = None if folder is None else save(folder, contents)
     if as_json:
         text = result.to_json()

@@ -45,7 +45,7 @@ def list_(  # noqa: PLR0913, PLR0917  one parameter for each flag
         str | None, typer.Option(metavar="NAME", help="Only runs with this verdict, or `running`.")
     ] = None,
     definition: Annotated[str | None, typer.Option(metavar="NAME", help="Only runs of this definition.")] = None,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="Only runs of this session.")] = None,
+    connection: Annotated[str | None, typer.Option(metavar="ID", help="Only runs of this MCP connection.")] = None,
     config: ConfigOption = None,
     url: UrlOption = None,
     token: TokenOption = None,
@@ -58,7 +58,7 @@ def list_(  # noqa: PLR0913, PLR0917  one parameter for each flag
     if verdict is not None and verdict not in (known := [*map(str, Verdict), RUNNING]):
         raise unknown("verdict", verdict, known)
 
-    filters: RunFilters = {"verdict": verdict, "definition": definition, "session": session}
+    filters: RunFilters = {"verdict": verdict, "definition": definition, "connection": connection}
 
     async def find_runs(store: Store) -> list[RunSummary]:
         return await store.runs.list(EVERYONE, limit=limit, before=before, **filters)
@@ -74,7 +74,7 @@ def list_(  # noqa: PLR0913, PLR0917  one parameter for each flag
     for run in runs or ():
         _show_summary(out, run)
     if not runs:
-        is_filtered = any(value is not None for value in (before, verdict, definition, session))
+        is_filtered = any(value is not None for value in (before, verdict, definition, connection))
         out.line("No stored run matches." if runs is not None and is_filtered else NO_RUNS)
     return 0
 
@@ -147,7 +147,7 @@ async def _get_remotely(server: RemotePaddock, run_id: str) -> StoredRun:
 
 def _columns(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a `RunSummary`, from a run of the REST API."""
-    names = ("principal", "session", "definition", "language", "engine", "started_at", "ended_at")
+    names = ("principal", "connection", "definition", "language", "engine", "started_at", "ended_at")
     verdict = None if run["verdict"] == "running" else run["verdict"]
     return {"id": run["run_id"], "verdict": verdict, **{name: run[name] for name in names}}
 
@@ -193,7 +193,7 @@ def _show_run(out: Screen, run: StoredRun) -> None:
         ("language", f"{run.language}{engine}{reason}"),
         ("caller", run.principal),
         ("definition", run.definition),
-        ("session", run.session),
+        ("connection", run.connection),
     ):
         out.fact(name, value, 10)
     out.block("code", run.code)

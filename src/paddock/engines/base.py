@@ -1,6 +1,6 @@
-"""The interface of engines: two small Protocols.
+"""The interface of engines: small Protocols.
 
-An engine keeps nothing of a run that a later script could see.
+An engine keeps nothing of a run that a later script could see, except in an `Interpreter`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,40 @@ class Execution(Protocol):
         ...
 
 
+class Interpreter(Protocol):
+    """A live interpreter of an engine. Each run in it finds what earlier runs left: variables, imports, files.
+
+    Runs take place one after the other. `end` may be called at any time, also during a run.
+    """
+
+    ended: str | None
+    """Why it has ended, as the end of a sentence that starts with "the session"; None while it is alive."""
+
+    def open(self, plan: Plan, cell: int) -> AbstractAsyncContextManager[Execution]:
+        """An execution of `plan` in this interpreter, which counts its runs as `cell` 1, 2, 3.
+
+        If the run has not finished when the context is left, it is interrupted. If it does not stop within a second, it
+        is ended, with the interpreter.
+        """
+        ...
+
+    async def fork(self) -> Interpreter:
+        """An independent copy. Raises `RequestError` if that is not possible."""
+        ...
+
+    def memory_bytes(self) -> int:
+        """The memory that it holds; 0 if that is not known."""
+        ...
+
+    def check(self) -> None:
+        """Set `ended` if it has died since the last run."""
+        ...
+
+    def end(self, reason: str) -> None:
+        """End it, whatever it does."""
+        ...
+
+
 class Engine(Protocol):
     """Runs scripts with one interpreter. `close` leaves nothing running."""
 
@@ -58,6 +92,10 @@ class Engine(Protocol):
 
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:
         """An execution that is ready to run `plan`. The run's clock starts when the context is entered."""
+        ...
+
+    async def interpreter(self, plan: Plan) -> Interpreter:
+        """A new interpreter for a session whose first run is `plan`."""
         ...
 
     def waiting_guests(self) -> Mapping[tuple[str, str], int]:

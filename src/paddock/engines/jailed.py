@@ -16,9 +16,11 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from paddock.engines.base import Interpreter
+from paddock.errors import RequestError
 from paddock.jail.frames import (
     ArtifactFrame,
     CallFrame,
@@ -77,6 +79,7 @@ NEAR_LIMIT = 0.5
 WARNINGS, WARNING_CHARACTERS = 20, 500
 NAMES, NAME_CHARACTERS = 20, 100
 """Limit for what a guest reports about its script's mistakes. The rest is dropped."""
+_TAGGED = (StartedFrame, OutlineFrame, ResultFrame, OversizedResult)
 _DECODER = codecs.getincrementaldecoder("utf-8")
 _TAMPERED = "the script tampered with the runtime that it runs in"
 
@@ -99,6 +102,9 @@ class JailedEngine:
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         async with take_guest(self._jail) as guest:
             yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
+
+    async def interpreter(self, plan: Plan) -> Interpreter:
+        raise RequestError(f"engine {plan.engine!r} has no sessions")
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
         return self._jail.waiting_guests()
@@ -155,10 +161,7 @@ class CPythonEngine(JailedEngine):
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        environment, packages = plan.environment or self._config.cpython.environment, plan.package_set
-        jail = self._jail_of(environment)
-        if packages is not None and not await jail.shows_sets():
-            jail = self._jail_of(environment, packages.path)
+        jail, packages = await self._jail_for(plan), plan.package_set
         # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
         warm = await jail.warm_modules()
         is_warm = any(module in plan.code for module in warm) or (packages and not warm.isdisjoint(packages.uses))
@@ -166,6 +169,21 @@ class CPythonEngine(JailedEngine):
             is_warm = False  # a preload would hide the version that the set has
         async with take_guest(jail, "warm" if is_warm else "bare") as guest:
             yield JailedExecution(guest, plan, may_fork=jail.may_fork)
+
+    async def interpreter(self, plan: Plan) -> Interpreter:
+        from paddock.engines.interpreter import JailedInterpreter
+
+        jail = await self._jail_for(plan)
+        # Warm, whatever the first run names: importing a preload later takes its time, and memory of the session's own.
+        shadows = plan.package_set is not None and plan.package_set.shadows
+        return JailedInterpreter(jail, await jail.take("bare" if shadows else "warm"), JailedExecution)
+
+    async def _jail_for(self, plan: Plan) -> Jail:
+        environment = plan.environment or self._config.cpython.environment
+        jail = self._jail_of(environment)
+        if plan.package_set is not None and not await jail.shows_sets():
+            jail = self._jail_of(environment, plan.package_set.path)
+        return jail
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
         waiting = Counter[tuple[str, str]]()
@@ -187,14 +205,26 @@ class QuickJSEngine(JailedEngine):
         super().__init__(Jail(config, config.quickjs, "paddock.guest.javascript.main:serve", processes=False))
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The place of a run in its session."""
+
+    number: int
+    tag: int  # random; the guest marks STARTED, OUTLINE and RESULT with it
+    unread: bytes = b""  # that the guest sent after the RESULT of the cell before
+
+
 class JailedExecution:
     """One run in one guest."""
 
-    def __init__(self, guest: Guest, plan: Plan, *, may_fork: bool = True) -> None:
+    def __init__(self, guest: Guest, plan: Plan, *, may_fork: bool = True, cell: Cell | None = None) -> None:
         self._guest = guest
         self._plan = plan
         self._may_fork = may_fork
+        self._cell = cell
+        self._tag = 0 if cell is None else cell.tag
         self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
+        self._decoder.add(b"" if cell is None else cell.unread)
         self._text_decoders = {stream: _DECODER("replace") for stream in STREAMS}
         self._calls_made = 0
         self._calls: dict[int, int] = {}  # unanswered calls: the guest's id by the host's id
@@ -203,6 +233,8 @@ class JailedExecution:
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
         self._has_outlined = False
         self._has_started = False  # the guest compiled the source and was about to run the first line
+        self.ended_by: str | None = None  # why the host ended the guest, if a caller asked for it
+        self.has_result = False  # the guest sent its RESULT, whole, and can run the next cell
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         limits, open_files = narrow(self._plan.limits, self._guest.resource_limit, may_fork=self._may_fork)
@@ -247,6 +279,34 @@ class JailedExecution:
     def go(self, tools: Collection[str]) -> None:
         self._guest.send(pack(Kind.GO, body=json.dumps({"tools": list(tools)}).encode()))
 
+    @property
+    def unread(self) -> bytes:
+        """What the guest has sent after its RESULT."""
+        return self._decoder.rest
+
+    async def interrupt(self, within_seconds: float) -> bool:
+        """Interrupt the script, and return whether it stopped in time. Its output and calls are dropped."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        again, deadline = now + within_seconds / 2, now + within_seconds
+        self._guest.interrupt()
+        while not self.has_result and now < deadline and not self._has_ended():
+            await self._guest.wait_for_input(min(again if now < again else deadline, deadline) - now)
+            now = loop.time()
+            if now >= again:
+                self._guest.interrupt()  # asyncio takes a first one for a request to cancel
+                again = deadline
+            self._receive()
+            for _ in self._read_output():
+                pass
+            try:
+                for message in self._decoder.messages():
+                    if not isinstance(message, CallFrame | ArtifactFrame) and not self._is_late(message):
+                        self._event(message)
+            except WireError:
+                return False
+        return self.has_result
+
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
             self._guest.wake()
@@ -263,11 +323,17 @@ class JailedExecution:
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
 
     def _set_limits(self, limits: Limits) -> None:
-        self._guest.limit(limits)
+        if self._cell is None or self._cell.number == 1:
+            self._guest.limit(limits)
+        else:
+            self._guest.renew(limits)
 
     def _send_script(self, limits: Limits, open_files: int | None) -> None:
         plan = self._plan
-        frames = [pack(Kind.START, body=json.dumps(_start_body(plan, limits, open_files)).encode())]
+        start = _start_body(plan, limits, open_files)
+        if self._cell is not None:
+            start["session"] = {"cell": self._cell.number, "tag": self._tag}
+        frames = [pack(Kind.START, body=json.dumps(start).encode())]
         for name, text in plan.inputs_json.items():
             frames.append(pack(Kind.INPUT, header={"name": name}, body=text.encode()))
         for placed in plan.files:
@@ -320,13 +386,21 @@ class JailedExecution:
                 yield Output(stream, text)
 
     def _events(self, message: Message, on_call: OnCall) -> Iterator[EngineEvent]:
-        event = self._event(message)
+        event = None if self._is_late(message) else self._event(message)
         if isinstance(event, Finished):
             yield from self._flush_decoders()
         if isinstance(event, ToolCall | ArtifactCall):
             on_call(event)
         elif event is not None:
             yield event
+
+    def _is_late(self, message: Message) -> bool:
+        """Whether the guest sent this during an earlier cell, or a thread of it did before this one started."""
+        if self._cell is None:
+            return False
+        if isinstance(message, _TAGGED):
+            return message.tag != self._tag
+        return not self._has_started
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
         if isinstance(message, CallFrame | ArtifactFrame) and not self._has_started:
@@ -361,7 +435,7 @@ class JailedExecution:
             return None
         if isinstance(message, OversizedResult):
             limit = self._plan.limits.output_bytes
-            is_unsent = message.size == UNSENT_BYTES
+            is_unsent = self.has_result = message.size == UNSENT_BYTES
             size = f"more than {format_bytes(limit)}" if is_unsent else format_bytes(message.size)
             return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} of JSON"))
         return self._finished_from(message)
@@ -373,6 +447,7 @@ class JailedExecution:
             verdict = Verdict.RAISED if result.exit_code else Verdict.OK
         if verdict is None or (verdict is Verdict.REJECTED and self._has_started):
             raise WireError(f"a RESULT with the unexpected status {result.status[:20]!r}")
+        self.has_result = result.status != "exited"
         if result.type == "MemoryError" and self._was_out_of_memory():
             verdict = Verdict.OUT_OF_MEMORY
         error = (result.type, result.message, result.line, result.column, result.traceback)
@@ -407,6 +482,8 @@ class JailedExecution:
 
     def _finished_without_result(self) -> Finished:
         """How the run ended, for a guest that ended without a RESULT."""
+        if self.ended_by is not None:
+            return Finished(Verdict.CANCELLED, error_type="Cancelled", error_message=self.ended_by)
         if self._report is None:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)

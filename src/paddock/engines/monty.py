@@ -31,10 +31,12 @@ from pydantic_monty import (
     MontySyntaxError,
 )
 
+from paddock.engines.base import Interpreter
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_warnings import NOTES, from_notes, is_wrapped, misread_answers
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
+from paddock.errors import RequestError
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -97,6 +99,9 @@ class MontyEngine:
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan  # a plan for Monty asks for no packages
+
+    async def interpreter(self, plan: Plan) -> Interpreter:
+        raise RequestError("engine 'monty' has no sessions")
 
     def waiting_guests(self) -> dict[tuple[str, str], int]:
         return {}

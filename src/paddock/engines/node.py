@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from paddock.engines.jailed import JailedEngine, JailedExecution, take_guest
+from paddock.engines.base import Interpreter
+from paddock.engines.jailed import Cell, JailedEngine, JailedExecution, take_guest
 from paddock.errors import JailUnavailable
 from paddock.jail.jail import Jail
 from paddock.jail.limits import socket_bytes
@@ -81,6 +83,12 @@ class NodeEngine(JailedEngine):
         async with take_guest(jail) as guest:
             yield NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
 
+    async def interpreter(self, plan: Plan) -> Interpreter:
+        from paddock.engines.interpreter import JailedInterpreter
+
+        jail = await self._jail_for(plan)
+        return JailedInterpreter(jail, await jail.take(), partial(NodeExecution, tmp_bytes=self._tmp_bytes))
+
     async def _jail_for(self, plan: Plan) -> Jail:
         packages = plan.package_set
         if packages is not None and not await self._jail.shows_sets():
@@ -113,8 +121,8 @@ class NodeEngine(JailedEngine):
 class NodeExecution(JailedExecution):
     """One run in one Node."""
 
-    def __init__(self, guest: Guest, plan: Plan, *, may_fork: bool, tmp_bytes: int) -> None:
-        super().__init__(guest, plan, may_fork=may_fork)
+    def __init__(self, guest: Guest, plan: Plan, *, may_fork: bool, tmp_bytes: int, cell: Cell | None = None) -> None:
+        super().__init__(guest, plan, may_fork=may_fork, cell=cell)
         self._tmp_bytes = tmp_bytes
         self._report_text = ""  # V8's report, or output that starts like it
         self._report_is_output = False  # whether the held-back text turned out to be the script's output

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from paddock.jail.wire import ARTIFACT_BYTES, CHUNK_BYTES, PREFIX, Kind, WireError, prefix
+from paddock.jail.wire import ARTIFACT_BYTES, CHUNK_BYTES, PREFIX, UNSENT_BYTES, Kind, WireError, prefix
 from paddock.model.events import Level, Outline, Stream
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 
@@ -82,10 +82,13 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     near: list[str] = []
     keys: list[str] = []
     values: list[str] = []
+    tag: int = 0
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
     """The source compiled, and the script's first line runs next."""
+
+    tag: int = 0
 
 
 class ReachedFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -98,6 +101,7 @@ class OutlineFrame(msgspec.Struct, forbid_unknown_fields=True):
     """Facts about the compiled source. The guest waits for GO."""
 
     outline: Outline
+    tag: int = 0
 
 
 class ErrorTexts(msgspec.Struct, forbid_unknown_fields=True):
@@ -111,6 +115,7 @@ class OversizedResult(msgspec.Struct):
     """The guest announced a result above the limit. None of it was read."""
 
     size: int
+    tag: int = 0
 
 
 _BODY_BYTES: dict[int, int] = {
@@ -156,6 +161,11 @@ class FrameDecoder:
         }
         self._data = bytearray()
 
+    @property
+    def rest(self) -> bytes:
+        """What has arrived of the next frame, or of later ones."""
+        return bytes(self._data)
+
     def add(self, data: bytes) -> None:
         self._data += data
 
@@ -169,7 +179,9 @@ class FrameDecoder:
             if body_bytes > max_bytes:
                 if kind != Kind.RESULT:
                     raise WireError(f"a frame of kind {kind} announces {body_bytes} bytes")
-                yield OversizedResult(body_bytes)
+                if body_bytes == UNSENT_BYTES and not header_bytes:
+                    del self._data[: PREFIX.size]  # the next frame follows
+                yield OversizedResult(body_bytes, frame_id)
                 return
             end = PREFIX.size + header_bytes + body_bytes
             if len(self._data) < end:
@@ -191,7 +203,7 @@ def _checked(result: ResultFrame, value: bytes) -> ResultFrame:
     except RecursionError:
         is_deep = True
     if is_deep:
-        return ResultFrame("raised", "ValueError", TOO_DEEP)
+        return ResultFrame("raised", "ValueError", TOO_DEEP, tag=result.tag)
     result.output_json = value.decode()
     return result
 
@@ -207,6 +219,7 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
         return ProgressFrame(progress.done, progress.total, progress.message[:PROGRESS_CHARACTERS])
     if kind == Kind.RESULT:
         result = _RESULT.decode(header)
+        result.tag = frame_id
         if result.status == "ok":
             return _checked(result, body)
         if body:
@@ -220,9 +233,9 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
         log.text = body.decode(errors="replace")
         return log
     if kind in (Kind.STARTED, Kind.REACHED):
-        return StartedFrame() if kind == Kind.STARTED else _REACHED.decode(header)
+        return StartedFrame(frame_id) if kind == Kind.STARTED else _REACHED.decode(header)
     if kind == Kind.OUTLINE:
-        return OutlineFrame(_OUTLINE.decode(body))
+        return OutlineFrame(_OUTLINE.decode(body), frame_id)
     if kind == Kind.PRINTED:
         return OutputFrame(_OUTPUT.decode(header).stream, body)
     request = _ARTIFACT.decode(header)

@@ -10,14 +10,14 @@ import socket
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.reaper import BEGIN, END
-from paddock.jail.walls import seccomp
+from paddock.jail.walls import freezer, seccomp
 from paddock.jail.walls.shortage import find_in
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
@@ -118,6 +118,7 @@ class Guest:
         self._traced = traced
         self._trace: seccomp.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
+        self._frozen: Mapping[int, int] = {}  # its other processes, while it is frozen
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
         self._watched = [control, self._report, out, error]
@@ -267,6 +268,38 @@ class Guest:
         except OSError as problem:  # in the host: no descriptor or thread is free
             why = ": ".join(filter(None, (str(problem), find_in(str(problem)))))
             raise JailUnavailable(f"a guest could not be limited: {why}") from None
+
+    def hold(self) -> None:
+        """Get ready to be used for more than one run: see `interrupt` and `has_ended`."""
+        if self._pidfd is None:
+            self._pidfd = os.pidfd_open(self.pid)
+
+    def has_ended(self) -> bool:
+        """Whether the process of a guest that is held has ended."""
+        return self._pidfd is None or _has_ended(self._pidfd)
+
+    def interrupt(self) -> None:
+        """Interrupt the script of a guest that is held, as Ctrl-C does."""
+        if self._pidfd is not None:
+            with suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGINT)
+
+    def freeze(self) -> None:
+        """Stop all processes of a guest that is held, until `thaw`. It can be killed as ever."""
+        if self._pidfd is not None:
+            with suppress(OSError):  # it has died
+                signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
+                self._frozen = freezer.stop((self._reaper_pid(), self.pid), self.pid)
+
+    def thaw(self) -> None:
+        if self._pidfd is not None:
+            with suppress(OSError):
+                freezer.resume(self._frozen)
+                signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
+
+    def renew(self, limits: Limits) -> None:
+        """Apply the limits of the next run of a session, and count its use from now on."""
+        self.resource_limit.renew(limits)
 
     def usage(self) -> tuple[float | None, int | None]:
         """CPU seconds and peak memory of the process tree; None for a value that is not known."""

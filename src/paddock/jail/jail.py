@@ -100,6 +100,15 @@ class Jail:
         if self._pool is not None:
             self._pool.give_back(guest)
 
+    def set_aside(self, guest: Guest) -> None:
+        """Keep the guest of a session while it has no run. `resume` it before the next one."""
+        if self._pool is not None:
+            self._pool.set_aside(guest)
+
+    async def resume(self, guest: Guest) -> None:
+        if self._pool is not None:
+            await self._pool.resume(guest)
+
     def waiting_guests(self) -> Counter[tuple[str, str]]:
         """How many guests wait, by environment and template. Empty before the first guest was taken."""
         if self._pool is None:
@@ -140,6 +149,7 @@ class Jail:
                     processes=self._processes,
                     warden_guests=1 if jail.fresh_layout else jail.template_runs,
                     warden_seconds=jail.template_seconds,
+                    max_aside=self._config.sessions.max_count,
                 )
             return self._pool
 

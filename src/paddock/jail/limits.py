@@ -55,6 +55,13 @@ class ResourceLimit:
         """Apply `limits` from now on. `roots`: the first processes of the tree, the longest-lived first."""
         raise AssertionError("a guest without limits must not get a script")
 
+    def renew(self, limits: Limits) -> None:
+        """Apply the limits of the next run of a session. Memory that the session holds already counts too."""
+
+    def held_bytes(self) -> int:
+        """The memory that the guest holds now, beyond what it held when it was made; 0 if that is not known."""
+        return 0
+
     def was_out_of_memory(self) -> bool:
         return False
 
@@ -180,6 +187,18 @@ class GroupLimit(ResourceLimit):
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         self.set(limits)
 
+    def renew(self, limits: Limits) -> None:
+        self.slot.count_anew()
+        # The kernel refuses, or enforces by killing, a limit below what is in use.
+        least_bytes = self.slot.held_bytes() + LEAST_MEMORY_BYTES
+        self.slot.limit(max(limits.memory_bytes, least_bytes), max(1, limits.processes))
+
+    def held_bytes(self) -> int:
+        try:
+            return self.slot.held_bytes()
+        except OSError:
+            return 0
+
     def was_out_of_memory(self) -> bool:
         return self.slot.was_out_of_memory()
 
@@ -213,6 +232,16 @@ class WatchedLimit(ResourceLimit):
         first, *others = roots()
         with suppress(ProcessLookupError):  # its death is noticed elsewhere
             self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
+
+    def renew(self, limits: Limits) -> None:
+        if self._watched is not None:
+            self._watched.renew(max(limits.memory_bytes, self.held_bytes() + LEAST_MEMORY_BYTES))
+
+    def held_bytes(self) -> int:
+        if self._watched is None:
+            return 0
+        self._watched.check()
+        return self._watched.held_bytes
 
     def was_out_of_memory(self) -> bool:
         return self._exceeded

@@ -66,7 +66,8 @@ class Shelf:
 class Pool:
     """Hands out guests. At most `max_guests` are in use at a time; later callers wait.
 
-    `start` starts a warden. A warden is replaced after `warden_guests` guests or `warden_seconds`.
+    `start` starts a warden. A warden is replaced after `warden_guests` guests or `warden_seconds`. `max_aside` guests
+    of idle sessions may exist besides, which do not count as in use.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Pool:
         processes: bool,
         warden_guests: int,
         warden_seconds: float,
+        max_aside: int = 0,
     ) -> None:
         self._start = start
         self._warden_guests, self._warden_seconds = warden_guests, warden_seconds
@@ -89,7 +91,8 @@ class Pool:
         max_in_use = min(settings.max_guests, max(2, (descriptors.limit() - RESERVED) // PER_GUEST))
         self._floor, self._ceiling = settings.min_waiting, min(settings.max_waiting, max_in_use)
         self._room = asyncio.Semaphore(max_in_use)
-        count = settings.max_guests + len(templates) * (self._ceiling + AT_ONCE)
+        self._aside: set[Guest] = set()
+        count = settings.max_guests + max_aside + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
         self._client: WardenClient | None = None  # of the newest warden
         self._started_at, self._ordered = 0.0, 0  # when that warden started, how many guests were ordered from it
@@ -140,9 +143,22 @@ class Pool:
             self._room.release()
             raise
 
+    def set_aside(self, guest: Guest) -> None:
+        """Keep the guest of a session while it has no run: it no longer counts as in use."""
+        self._aside.add(guest)
+        self._room.release()
+
+    async def resume(self, guest: Guest) -> None:
+        """Use a guest again that was set aside. Waits while too many guests are in use."""
+        await self._room.acquire()
+        self._aside.remove(guest)
+
     def give_back(self, guest: Guest) -> None:
         """End the guest of a finished run, in the background."""
-        self._room.release()
+        if guest in self._aside:
+            self._aside.remove(guest)
+        else:
+            self._room.release()
         self._end(guest)
         waiting = self._shelves[guest.template].waiting
         while guest.is_lost and waiting:  # the waiting guests came from the same zygote

@@ -7,10 +7,9 @@ are checked before any of the announced content is read, and the host decodes he
 from __future__ import annotations
 
 import json
-import socket
 import struct
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 PREFIX = struct.Struct("!BIII")
 HEADER_BYTES = 64 * 1024
@@ -75,7 +74,13 @@ def prefix(data: bytes | bytearray | memoryview, max_body_bytes: int = BODY_BYTE
     return kind, frame_id, header_bytes, body_bytes
 
 
-def receive(sock: socket.socket) -> Frame | None:
+class Readable(Protocol):
+    """What frames are read from: a blocking socket."""
+
+    def recv_into(self, buffer: memoryview, /) -> int: ...
+
+
+def receive(sock: Readable) -> Frame | None:
     """Read the next frame from a blocking socket. None: the other end has closed it."""
     start = _exactly(sock, PREFIX.size)
     if start is None:
@@ -88,21 +93,21 @@ def receive(sock: socket.socket) -> Frame | None:
     return Frame(kind, frame_id, header, body)
 
 
-def take_frames(received: bytearray) -> list[Frame]:
-    """Remove the complete frames from the start of `received`, and return them."""
+def take_frames(received: bytearray, only: Kind | None = None) -> list[Frame]:
+    """Remove the complete frames from the start of `received`, and return them. Stops at one that is not `only`."""
     frames = []
     while len(received) >= PREFIX.size:
         kind, frame_id, header_bytes, body_bytes = prefix(received)
         middle = PREFIX.size + header_bytes
         end = middle + body_bytes
-        if len(received) < end:
+        if len(received) < end or only not in (None, kind):
             break
         frames.append(Frame(kind, frame_id, bytes(received[PREFIX.size : middle]), bytes(received[middle:end])))
         del received[:end]
     return frames
 
 
-def _exactly(sock: socket.socket, count: int) -> bytes | None:
+def _exactly(sock: Readable, count: int) -> bytes | None:
     """Read `count` bytes. None: the other end closed the socket before the first of them."""
     data = bytearray(count)
     view = memoryview(data)

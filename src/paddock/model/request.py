@@ -47,6 +47,8 @@ class RunOptions(TypedDict, total=False):
     globals: str
     packages: Iterable[str]
     environment: str | None
+    session: str | None
+    fork_from: str | None
 
 
 def make_request(code: str, options: RunOptions) -> Request:
@@ -100,6 +102,8 @@ class Request:
     globals: str = "all"  # "closed": JavaScript without Node's globals, the same on both engines
     packages: Iterable[str] = ()  # to install for this run, next to the environment's own
     environment: str | None = None  # None: the configured environment of the engine
+    session: str | None = None  # the live interpreter to run in; it is created on first use
+    fork_from: str | None = None  # the session that a new `session` starts as a copy of
 
 
 @dataclass(slots=True)
@@ -123,15 +127,15 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a server adds to a run: its id, its definition and session, and the artifacts and tools of the session."""
+    """What a server adds to a run: its id, its definition, and the artifacts and tools of the connection."""
 
     run_id: str
     artifacts: Artifacts | None = None  # None: Paddock's own store
     definition: str | None = None
-    session: str | None = None
+    connection: str | None = None
     tools: Mapping[str, RunTool] = field(
         default_factory=dict
-    )  # the session's tools, which hide others of the same name
+    )  # the connection's tools, which hide others of the same name
     context: Context | None = None  # values to inject into the run's tool calls
     can_search: bool = False  # whether the caller has the tool `search`
     principal: str = LOCAL  # for whom the run's tool calls are made

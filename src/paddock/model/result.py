@@ -68,6 +68,16 @@ class Usage:
     output_bytes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """The session that a run took place in, after the run."""
+
+    name: str
+    cell: int  # which run of the session it was, counted from 1; 0 if it did not take place
+    kept: bool  # whether the session lives on
+    reason: str | None = None  # why it does not
+
+
 @dataclass(frozen=True)
 class RunResult:
     """How one run ended. `output` is decoded from `output_json` on first access."""
@@ -94,7 +104,9 @@ class RunResult:
     network: tuple[Mapping[str, Any], ...] = ()  # reserved, always empty
     available_functions: tuple[str, ...] = ()
     definition: str | None = None
-    session: str | None = None
+    session: SessionState | None = None
+    connection: str | None = None
+    """The id of the MCP client's connection to a server."""
 
     @cached_property
     def output(self) -> Any:
@@ -132,6 +144,6 @@ class RunResult:
 _KEYS = (
     *("run_id", "verdict", "output", "stdout", "stderr", "truncated", "logs", "outputs", "error", "warnings"),
     *("exit_code", "signal", "language", "engine", "engine_reason", "calls", "artifacts", "network"),
-    *("available_functions", "definition", "session", "usage"),
+    *("available_functions", "definition", "session", "connection", "usage"),
 )
 """The keys of the JSON form, in their order."""

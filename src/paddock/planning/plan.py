@@ -32,6 +32,8 @@ STANDARD_NAMES = ("asyncio", "json", "Path")
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"
+SESSION_NAME = r"[A-Za-z0-9_.-]{1,64}"
+IN_SESSION = "sessions in JavaScript and TypeScript run on Node"
 NAME_CHARACTERS = 50
 ARGUMENT_BYTES = 128 * 1024
 
@@ -66,6 +68,10 @@ class Plan:
     """The environment that the guest starts from. None: the engine's own."""
     check_only: bool = False
     """Whether the script is compiled and never run."""
+    session: str | None = None
+    """The session to run in. It stays alive after the run."""
+    fork_from: str | None = None
+    """The session that `session` starts as a copy of."""
     refusal: RunError | None = None
     """Why nothing runs: the text cannot be source code, or no engine here can run it."""
 
@@ -122,7 +128,10 @@ def make_plan(
         globals=_globals(request),
         packages=_packages(request, language),
         environment=_environment(request, config),
+        session=_session_name("session", request.session),
+        fork_from=_session_name("fork_from", request.fork_from),
     )
+    _check_session(plan, request)
     if not _is_encodable(plan.code):
         message = "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
         return replace(plan, engine=None, refusal=RunError("SyntaxError", message))
@@ -147,6 +156,8 @@ def _choose_engine(plan: Plan, engines: Collection[str], cpython_problem: str | 
     if plan.engine in LIGHT and (plan.packages or plan.environment):
         full = "cpython" if plan.language == "python" else "node"
         raise RequestError(f"engine {plan.engine!r} has no packages and environments; use 'auto' or {full!r}")
+    if plan.engine == "quickjs" and plan.session is not None:
+        plan = replace(plan, engine="auto")  # the configured engine has no sessions
     if plan.engine != "auto":
         if plan.engine in engines:
             return replace(plan, engine_reason=REQUESTED)
@@ -178,6 +189,8 @@ def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
     reason, word = "TypeScript runs on Node", None
     if plan.packages:
         reason = "packages are installed for Node"
+    elif plan.session is not None:
+        reason = IN_SESSION
     elif plan.language == "javascript":
         word = node_word(plan.code)
         reason = f"the script uses {word}" if word else ""
@@ -254,6 +267,33 @@ def _globals(request: Request) -> str:
     if _check_known("globals", request.globals, GLOBALS) == "closed" and is_unsupported:
         raise RequestError("globals='closed' works for expressions in javascript and typescript only; leave it out")
     return request.globals
+
+
+def _session_name(option: str, name: object) -> str | None:
+    if name is not None and (not isinstance(name, str) or not re.fullmatch(SESSION_NAME, name)):
+        raise RequestError(f"{option} must be a name of 1 to 64 letters, digits, dots, hyphens or underscores")
+    return name
+
+
+def _check_session(plan: Plan, request: Request) -> None:
+    """Refuse options that a session does not support."""
+    if plan.session is None:
+        if plan.fork_from is not None:
+            raise RequestError("fork_from needs the name of the new session: set session too")
+        return
+    if plan.session == plan.fork_from:
+        raise RequestError(f"the session {plan.session!r} cannot start as a copy of itself; use another name")
+    if request.engine == "quickjs":
+        raise RequestError("engine 'quickjs' has no sessions; use 'auto' or 'node'")
+    unsupported = {
+        "mode='script'": plan.mode == "script",
+        "type_check": plan.type_check is True,
+        "refused_modules": bool(plan.refused_modules),
+        "globals='closed'": plan.globals == "closed",
+    }
+    for option, is_used in unsupported.items():
+        if is_used:
+            raise RequestError(f"{option} does not work in a session; leave out one of the two")
 
 
 def _is_encodable(text: str) -> bool:

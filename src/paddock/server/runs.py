@@ -22,7 +22,7 @@ from paddock.errors import PaddockError, RequestError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, Output, Progress
 from paddock.model.request import Request, RunContext
-from paddock.model.result import RunError, RunResult, Verdict
+from paddock.model.result import RunError, RunResult, SessionState, Verdict
 from paddock.record import new_run_id, unfinished_result
 from paddock.server import logs, session_tools
 from paddock.server.allowances import PrincipalCalls
@@ -76,7 +76,7 @@ async def create_run(
             caller.principal,
             request.code,
             request.options.get("language", "python"),
-            session=caller.owner.session,
+            connection=caller.owner.session,
             definition=None if definition is None else definition.name,
             idempotency_key=request.idempotency_key,
             fingerprint=digest,
@@ -300,9 +300,9 @@ class Run:
         except TimeoutError:
             if self._ended_by is None:
                 raise
-            result = unfinished(Verdict.CANCELLED, RunError("Cancelled", self._ended_by))
+            result = await self._with_session(unfinished(Verdict.CANCELLED, RunError("Cancelled", self._ended_by)))
         except asyncio.CancelledError:
-            result = unfinished(Verdict.CANCELLED, RunError("Cancelled", CLIENT_CANCELLED))
+            result = await self._with_session(unfinished(Verdict.CANCELLED, RunError("Cancelled", CLIENT_CANCELLED)))
             raise
         except PaddockError as fault:
             verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
@@ -317,6 +317,14 @@ class Run:
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
         return result
+
+    async def _with_session(self, result: RunResult) -> RunResult:
+        """The result of a cancelled run, with what became of its session."""
+        name = self._request.options.get("session")
+        if name is None:
+            return result
+        live = {each.name: each for each in await self._services.paddock.sessions(principal=self._caller.principal)}
+        return replace(result, session=SessionState(name, live[name].cells if name in live else 0, name in live))
 
     def _note_end(self, result: RunResult) -> None:
         if self._services.metrics is not None:

@@ -67,7 +67,7 @@ class RunRecords:
             if earlier is not None:
                 return str(earlier.id)
         code = stored_text(run.code if run.redactor is None else str(run.redactor.redact(run.code)))
-        names = ("id", "principal", "session", "definition", "idempotency_key", "language")
+        names = ("id", "principal", "connection", "definition", "idempotency_key", "language")
         values = {
             **{name: getattr(run, name) for name in names},
             "request_digest": _digest(run.id, run.fingerprint),
@@ -132,7 +132,7 @@ class RunRecords:
                 stderr=row.stderr_so_far,
                 error=RunError("HostError", LOST),
                 definition=row.definition,
-                session=row.session,
+                connection=row.connection,
             )
             self.finish(result, result.to_json(), row.owner, now)
         return [row.id for row in rows]

@@ -64,7 +64,7 @@ class NewRun:
     principal: str
     code: str
     language: str
-    session: str | None = None
+    connection: str | None = None
     definition: str | None = None
     idempotency_key: str | None = None
     fingerprint: str = ""  # tells whether a repeated key belongs to the same request
@@ -77,7 +77,7 @@ class RunSummary:
 
     id: str
     principal: str
-    session: str | None
+    connection: str | None
     definition: str | None
     language: str
     engine: str | None
@@ -88,7 +88,7 @@ class RunSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as JSON values."""
-        names = ("principal", "session", "definition", "language", "engine", "started_at", "ended_at")
+        names = ("principal", "connection", "definition", "language", "engine", "started_at", "ended_at")
         values = {name: getattr(self, name) for name in names}
         return {"run_id": self.id, "verdict": self.verdict or RUNNING, **values}
 
@@ -116,7 +116,7 @@ class RunFilters(TypedDict, total=False):
 
     verdict: str | None
     definition: str | None
-    session: str | None
+    connection: str | None
     engine: str | None
     language: str | None
     started_after: float | None

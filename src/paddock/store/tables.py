@@ -27,7 +27,7 @@ runs = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("principal", Text, nullable=False),
-    Column("session", Text),
+    Column("session", Text, key="connection"),  # the name is that of earlier versions
     Column("definition", Text),
     Column("idempotency_key", Text),
     Column("request_digest", Text, nullable=False),
@@ -46,7 +46,7 @@ runs = Table(
     Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),
     sa.UniqueConstraint("principal", "idempotency_key"),
     # Covering indexes, so that lists can be filtered and sizes summed without reading rows.
-    Index("ix_runs_listed", "principal", "started_at", "verdict", "session", "definition"),
+    Index("ix_runs_listed", "principal", "started_at", "verdict", "connection", "definition"),
     Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
     Index("ix_runs_going_on", "owner", "cancel_requested", sqlite_where=_RUNNING),
 )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 PREVIEW_CHARACTERS = 200
 SENTENCE_CHARACTERS = 200
+_OWN_FILE = re.compile(r"main\.py|cell \d+")  # a script, or a run of a session
 _ENTRY = re.compile(r'^  File "([^"\n]*+)", line \d++.*+\n    (.*)$', re.MULTILINE)  # possessive: linear on any text
 """An entry of a Python traceback: its file and the line of source."""
 
@@ -197,7 +198,7 @@ def count_fitting(sizes: Iterable[int], limit: int) -> int:
 def brief_message(message: str, traceback: str) -> str:
     """The message of an error; only its first sentence if it is long and a library wrote it, not the script."""
     entries = _ENTRY.findall(traceback)
-    is_own = not entries or (entries[-1][0] == "main.py" and entries[-1][1].startswith(("raise", "assert")))
+    is_own = not entries or (_OWN_FILE.fullmatch(entries[-1][0]) and entries[-1][1].startswith(("raise", "assert")))
     if is_own or len(message) <= SENTENCE_CHARACTERS:
         return message
     line = message.strip().partition("\n")[0]

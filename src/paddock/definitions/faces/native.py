@@ -55,7 +55,7 @@ _FIELDS = (
     *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
     *("artifacts", "progress", "engine", "engine_reason"),
 )
-_SCRIPT_FRAME = re.compile(r'\s+(File "main\.py", line|at .*main\.[jt]s:)')
+_SCRIPT_FRAME = re.compile(r'\s+(File "(?:main\.py|cell \d+)", line|at .*(?:main\.[jt]s|cell \d+):)')
 MAX_FRAMES = 5
 _MAIN = 'File "main.py", '
 _TEXT = {"type": "string"}
@@ -74,7 +74,8 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    options = {name: arguments[name] for name in ("language", "engine", "inputs", "packages") if name in arguments}
+    names = ("language", "engine", "inputs", "packages", "session", "fork_from")
+    options = {name: arguments[name] for name in names if name in arguments}
     options["files"] = [_file(each) for each in arguments.get("files", ())]
     limits = {}
     if "timeout" in arguments:
@@ -137,6 +138,9 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
         if hint := _limit_hint(result):
             fields["error"]["hints"] = [*fields["error"].get("hints", ()), hint]
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
+    session = result.get("session")
+    if session and (not session["kept"] or result["verdict"] in (*_LIMIT_VERDICTS, Verdict.CANCELLED)):
+        fields["session"] = {"kept": session["kept"], "reason": session["reason"] or "the run was interrupted"}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
@@ -187,6 +191,8 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
             "items": object_schema(file, ["file_name"]),
             "description": "{file_name, content or base64}.",
         },
+        "session": {**_TEXT, "description": "Keeps variables and files."},
+        "fork_from": _TEXT,
         "timeout": {
             "type": "number",
             "exclusiveMinimum": 0,
@@ -196,11 +202,11 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         },
         "memory_mb": _size(host.config.limits.memory_bytes, host.config.caps.memory_bytes, MB),
         "output_kb": _size(host.config.limits.output_bytes, host.config.caps.output_bytes, 1024),
-        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run; timeout still counts."},
+        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run."},
         "idempotency_key": {
             **_TEXT,
             "maxLength": 255,
-            "description": "The same call with the same key runs only once.",
+            "description": "Runs once per key.",
         },
     }
     if host.config.packages.install != (OFF,):

@@ -20,8 +20,14 @@
   const STUCK = 'the script awaits a promise that never settles: no timer or call is pending';
   const RESULT = /^(the result |result[.[])/; // how the message about a value that cannot be returned begins
   let warnings = []; // sentences for the result
+  let file = 'main.js';
   let lines = ['']; // the script's lines
   let lastExpression = 0; // the line in which the script's last expression starts; 0 if it does not end with one
+
+  // Sets the name of the script's file, if it is not main.js.
+  function setFile(name) {
+    file = name;
+  }
 
   // Sets the script, and the line in which its last expression starts. Returns its lines.
   function begin(source, line) {
@@ -84,7 +90,7 @@
   }
 
   const frameOf = (line, column) => (
-    line === undefined ? '' : '\n    at main.js:' + line + (column === undefined ? '' : ':' + column)
+    line === undefined ? '' : '\n    at ' + file + ':' + line + (column === undefined ? '' : ':' + column)
   );
 
   function warn(text) {
@@ -171,7 +177,7 @@
     'import and export are not possible here: a script has no modules, only the functions that it is given';
 
   return {
-    __proto__: null, NO_MODULES, begin, firstLine, frameOf, guessLine, messageOf, packResult, read, stuck, takeWarnings,
-    typeOf, uncaught, warn, warnOfNothing, warnOfUnfinished,
+    __proto__: null, NO_MODULES, begin, firstLine, frameOf, guessLine, messageOf, packResult, read, setFile, stuck,
+    takeWarnings, typeOf, uncaught, warn, warnOfNothing, warnOfUnfinished,
   };
 })

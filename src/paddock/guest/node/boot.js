@@ -1,7 +1,7 @@
-// The life of the process: READY, the job from the host, the script, RESULT.
+// The life of the process: READY, the job from the host, the script, RESULT; in a session, then the next job.
 (function (parts, require, self) {
   'use strict';
-  const { appendFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeSync } = require('node:fs');
+  const { appendFileSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeSync } = require('node:fs');
   const { builtinModules, createRequire, isBuiltin } = require('node:module');
   const { dirname, isAbsolute, join } = require('node:path');
   const { inspect } = require('node:util');
@@ -30,7 +30,7 @@
   const base64Slice = uncurry(Buffer.prototype.base64Slice);
   const toBase64 = (bytes) => base64Slice(bytes, 0, TypedArrayPrototypeGetLength(bytes));
   primordials.Uint8ArrayPrototypeToBase64 ??= toBase64;
-  const channel = parts.channel(require, primordials, settle);
+  const channel = parts.channel(require, primordials, settle, receiveNext);
   const failures = parts.failures(primordials);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
@@ -49,6 +49,10 @@
   let outputBytes = 1024 * 1024; // limit of a result, and of a line of the console
   const streams = { __proto__: null }; // streams of `process` that were created
   let source = '';
+  let session = null; // runs the cells of a session
+  let tag = 0; // of the cell, for the frames about it
+  let next = { start: {}, inputs: [] }; // the job that is arriving
+  const placed = new Map(); // what the runtime has defined for the cells so far
 
   function emit(kind, id, header, body) {
     hasActed = true;
@@ -84,11 +88,15 @@
     if (isOver) return;
     isOver = true;
     const { header, body } = failures.packResult(status, description, exitCode);
+    const isLast = session === null || status === 'exited';
     try {
-      channel.emit(RESULT, 0, header, text ?? body, announcedBytes);
+      const isUnsent = !isLast && announcedBytes !== undefined; // without a header, the next frame can follow
+      channel.emit(RESULT, tag, isUnsent ? '' : header, text ?? body, announcedBytes);
       if (startMode === 'compile') writeSync(1, self.createCachedData());
     } finally {
-      reallyExit(exitCode ?? (status === 'ok' ? 0 : 1));
+      if (isLast) reallyExit(exitCode ?? (status === 'ok' ? 0 : 1));
+      session.finish();
+      channel.expect(true);
     }
   }
 
@@ -167,10 +175,12 @@
       return;
     }
     realm.bridge.warnOfPending(true);
-    if (hasWork()) failures.warnOfUnfinished();
-    emitExit(0);
-    warnOfFiles();
-    if (value === undefined && !hasActed) failures.warnOfNothing(false);
+    if (session === null) {
+      if (hasWork()) failures.warnOfUnfinished();
+      emitExit(0);
+      warnOfFiles();
+    } else if (value !== undefined) place('_', value);
+    if (session === null && value === undefined && !hasActed) failures.warnOfNothing(false);
     end('ok', {}, null, text ?? '', text === undefined ? UNSENT_BYTES : undefined);
   }
 
@@ -201,7 +211,7 @@
     });
     realm.bridge.warnOfMisuses(description.line);
     if (isProgram) writeSync(2, formatUncaught(description));
-    emitExit(1);
+    if (session === null) emitExit(1);
     end('raised', description, isProgram ? 1 : null);
   }
 
@@ -210,9 +220,10 @@
     if (hasStarted) return true;
     if (isCheck) end('ok', {}, null, 'null');
     hasStarted = true;
-    channel.emit(STARTED, 0, '', '');
+    channel.emit(STARTED, tag, '', '');
     return !isCheck;
   }
+  started.isPending = () => !hasStarted;
 
   // Ends a run before its first line.
   function reject(error, position) {
@@ -306,7 +317,9 @@
     callsDeadline = now() + Math.min((start.limits?.wall_seconds ?? MAX_SECONDS) * CALLS_SHARE, MAX_SECONDS) * 1000;
     logs.limit(outputBytes);
     if (start.packages !== undefined) {
-      symlinkSync(start.packages[0], join(process.cwd(), 'node_modules'));
+      const link = join(process.cwd(), 'node_modules');
+      if (session !== null) rmSync(link, { force: true }); // that of an earlier cell
+      symlinkSync(start.packages[0], link);
       existingFiles.add('node_modules');
     }
     const attached = start.files ?? [];
@@ -317,15 +330,20 @@
       return;
     }
     const { bridge } = realm;
-    if (!isProgram || start.tools.length > 0) {
+    if (session !== null) {
+      const tools = start.tools.map((name) => [name, bridge.toolFunction(name)]);
+      offer([...Object.entries(bridge.globals), ['readFile', readFile], ...tools, ['files', attached]]);
+      if (attached.length > 0) globalThis.files = attached;
+    } else if (!isProgram || start.tools.length > 0) {
       hasArtifacts = true;
       Object.assign(globalThis, bridge.globals);
       for (const name of start.tools) globalThis[name] = bridge.toolFunction(name);
     }
-    if (!isProgram || attached.length > 0) globalThis.files = attached;
-    for (const [name, text] of inputs) globalThis[name] = values.parse(text);
+    if (session === null && (!isProgram || attached.length > 0)) globalThis.files = attached;
+    if (session === null) for (const [name, text] of inputs) globalThis[name] = values.parse(text);
     if (isProgram) return;
-    globalThis.readFile = readFile;
+    if (session === null) globalThis.readFile = readFile;
+    if (hasConsole) return; // the first cell has defined the rest
     const path = join(process.cwd(), 'main.js');
     process.argv = [process.execPath, path];
     const exports = {};
@@ -336,6 +354,25 @@
     globalThis.console = console;
     hasConsole = true;
     for (const name of Object.keys(streams)) sendAsFrames(name);
+  }
+
+  // Defines a variable, unless the script uses its name for something else.
+  function place(name, value) {
+    const isOwn = !Object.hasOwn(globalThis, name) || (placed.has(name) && globalThis[name] === placed.get(name));
+    if (!isOwn) return;
+    globalThis[name] = value;
+    placed.set(name, value);
+  }
+
+  // Defines what a cell may use, and removes what only earlier cells could use.
+  function offer(entries) {
+    const names = new Set(entries.map(([name]) => name));
+    for (const [name, value] of placed) {
+      if (names.has(name) || name === '_') continue;
+      placed.delete(name);
+      if (globalThis[name] === value) delete globalThis[name];
+    }
+    for (const [name, value] of entries) place(name, value);
   }
 
   // The real path of a file below /files.
@@ -356,8 +393,12 @@
     appendFileSync(target, data);
   }
 
-  function run(start, code) {
+  function run(start, code, inputs) {
     source = wrap.unfence(code);
+    if (session !== null) {
+      runCell(start, inputs);
+      return;
+    }
     const whole = source;
     realm.bridge.watchSource(source);
     let found; // imports that were removed from the source
@@ -367,6 +408,44 @@
     }
     if (isProgram) script.runProgram(source, start.argv);
     else script.run(source, realm.context, found, found === undefined ? undefined : () => stripTypes(whole) && source);
+  }
+
+  function runCell(start, inputs) {
+    const isTypeScript = start.language === 'typescript';
+    const found = source.includes('import') ? imports.find(source, isTypeScript) : undefined;
+    stacks.setMapping(null);
+    source = found?.code ?? source;
+    if (isTypeScript && !stripTypes(source)) return;
+    session.run(start.session.cell, source, found, inputs.map(([name, text]) => [name, values.parse(text)]));
+  }
+
+  // Takes a frame of a session's next job, and begins the job with its last one.
+  function receiveNext(kind, header, body) {
+    const text = () => channel.textOf(body, 0, TypedArrayPrototypeGetLength(body));
+    if (kind === START) next.start = startOf(text());
+    if (kind === INPUT) next.inputs.push([parse(header).name, text()]);
+    if (kind === FILE) writeAttached(parse(header).path, body);
+    if (kind !== CODE) return;
+    const { start, inputs } = next;
+    const code = text();
+    next = { start: {}, inputs: [] };
+    setImmediate(() => beginCell(start, inputs, code));
+  }
+
+  // The files of a cell replace those of earlier cells with the same names.
+  function startOf(text) {
+    const start = parse(text);
+    for (const { path } of start.files ?? []) rmSync(realPath(path), { force: true });
+    return start;
+  }
+
+  function beginCell(start, inputs, code) {
+    [isOver, hasStarted, hasActed, finish] = [false, false, false, null];
+    tag = start.session.tag;
+    channel.expect(false); // if nothing is pending, a promise that the cell awaits never settles
+    realm.bridge.reset();
+    defineGlobals(start, inputs, code);
+    run(start, code, inputs);
   }
 
   // Sets the source. If the code is not valid TypeScript, ends the run and returns false.
@@ -415,6 +494,11 @@
         isProgram = start.mode === 'script';
         isCheck = start.check_only === true;
         const code = text();
+        if (start.session !== undefined) {
+          session = parts.session(require, stacks, script.importAll, { ended, failed, reject, started });
+          beginCell(start, inputs, code);
+          return;
+        }
         defineGlobals(start, inputs, code);
         run(start, code);
         return;

@@ -3,8 +3,9 @@
 // While a write waits for the host, incoming data is read: if both ends only wrote, both would block forever.
 // Nothing here uses properties that a script can replace. Node's streams do, so they are not used.
 //
-// `onAnswer` gets each answer: its id, its header, and the buffer with the start and end of its body.
-(function (require, primordials, onAnswer) {
+// `onAnswer` gets each answer: its id, its header, and the buffer with the start and end of its body. `onFrame` gets the
+// kind, header and body of any other frame: those of a session's next run.
+(function (require, primordials, onAnswer, onFrame) {
   'use strict';
   const {
     TypedArrayPrototypeCopyWithin: copyWithin, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength: bytesOf,
@@ -20,6 +21,7 @@
   const [ref, unref] = [uncurry(Pipe.prototype.ref), uncurry(Pipe.prototype.unref)];
   const { wait } = Atomics;
   const CONTROL = 3;
+  const ANSWER = 5;
   const PREFIX = 13; // kind, id, length of the header, length of the body
   const MAX_BODY_BYTES = { __proto__: null, 17: 8 << 20, 19: 16 << 20 };
   const READ_BYTES = 64 * 1024;
@@ -76,7 +78,9 @@
       const middle = begin + PREFIX + number(buffer, begin + 5);
       const end = middle + number(buffer, begin + 9);
       if (filled < end) break;
-      onAnswer(number(buffer, begin + 1), utf8Slice(buffer, begin + PREFIX, middle), buffer, middle, end);
+      const header = utf8Slice(buffer, begin + PREFIX, middle);
+      if (buffer[begin] === ANSWER) onAnswer(number(buffer, begin + 1), header, buffer, middle, end);
+      else onFrame(buffer[begin], header, new Uint8Array(TypedArrayPrototypeGetBuffer(buffer), middle, end - middle));
       begin = end;
     }
     copyWithin(buffer, 0, begin, filled);

@@ -26,7 +26,7 @@ SHARED_PARTS = (
     *("failures", "variables", "facts", "scopes", "wrap"),
 )
 """Parts that both JavaScript engines use, from the folder next to this one."""
-NODE_PARTS = ("channel", "stacks", "logs", "typescript", "imports", "closed", "script", "boot")
+NODE_PARTS = ("channel", "stacks", "logs", "typescript", "imports", "closed", "script", "session", "boot")
 LOADER = """{
 const { closeSync, readFileSync } = require('node:fs');
 const { Script, constants } = require('node:vm');

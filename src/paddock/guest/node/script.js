@@ -252,5 +252,5 @@
   // What variables.js needs. The ranges do not fit a script whose lines have changed.
   const known = () => ({ reads, scopes: stacks.isMapped() ? [] : scopes, caught: caught?.() });
 
-  return { __proto__: null, locateModuleError, known, run, runProgram };
+  return { __proto__: null, importAll, locateModuleError, known, run, runProgram };
 })

@@ -10,6 +10,7 @@
   const { frameOf, guessLine, messageOf, read, typeOf, uncaught } = failures;
   const NO_IMPORT = 'import() is not possible: scripts have no modules here';
   const NETWORK_CALL = /\bfetch\s*\(|\.(?:get|request|connect|lookup)\s*\(/;
+  let current = 'main.js'; // the name of the source; in a session, of its newest cell
   const folder = `${process.cwd()}/`;
   let inserted = []; // where wrap.js inserted text into the script
   let lineCount = Infinity; // lines of the script
@@ -40,16 +41,28 @@
     return StringPrototypeStartsWith(path, folder) ? StringPrototypeSlice(path, folder.length) : path;
   }
 
-  const isMain = (name) => name === 'main.js' || name === 'main.mjs';
+  const isMain = (name) => name === current || name === 'main.js' || name === 'main.mjs';
+  const isCell = (name) => RegExpPrototypeExec(/^cell-\d+$/, name) !== null;
+
+  // The name of the cell that a call site is in; null if it is in none. V8 takes it from the cell's last line.
+  function cellOf(site) {
+    const name = site.getScriptNameOrSourceURL();
+    return typeof name === 'string' && isCell(name) ? name : null;
+  }
 
   // The file name and position of a call site; null if it is in Node or in the runtime.
   function locate(site) {
-    const name = displayName(site.getFileName() ?? site.getEvalOrigin());
-    if (name === null || site.getFileName() === null) return null;
+    const file = site.getFileName() || cellOf(site);
+    const name = displayName(file ?? site.getEvalOrigin());
+    if (name === null || file === null) return null;
     const line = site.getLineNumber();
     const column = site.getColumnNumber();
-    const position = isMain(name) ? sourcePosition(line, column) : { line, column };
-    return position === null ? null : { __proto__: null, name, ...position };
+    if (isMain(name) || !isCell(name)) {
+      const position = isMain(name) ? sourcePosition(line, column) : { line, column };
+      return position === null ? null : { __proto__: null, name, ...position };
+    }
+    const shift = line === 1 ? inserted[0]?.length ?? 0 : 0; // the same in every cell
+    return { __proto__: null, name, line, column: MathMax(1, column - shift) };
   }
 
   function header(error) {
@@ -68,7 +81,8 @@
       const at = locate(sites[index]);
       if (at === null) continue;
       recordPosition(error, at);
-      const position = `${at.name}:${at.line}:${at.column}`;
+      const name = isCell(at.name) ? `cell ${StringPrototypeSlice(at.name, 5)}` : at.name;
+      const position = `${name}:${at.line}:${at.column}`;
       const siteText = String(sites[index]);
       const end = StringPrototypeLastIndexOf(siteText, '(');
       if (end > 0) text += `\n    at ${StringPrototypeSlice(siteText, 0, end)}(${position})`;
@@ -171,6 +185,11 @@
       if (typeof error === 'object' && error !== null) WeakMapPrototypeSet(positions, error, position);
     },
     isMapped: () => mapping !== null,
+    originalPosition: original,
+    setCell(number) {
+      current = `cell-${number}`;
+      failures.setFile(`cell ${number}`);
+    },
     setMapping: (find) => { mapping = find; },
     rejected,
     setSource(code, shifts = [], lastExpression = 0) {

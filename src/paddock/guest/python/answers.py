@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from paddock.guest.python import notices
-from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.errors import Source
 
 KEY = "result"
 MAX_DOUBTS = 100
@@ -111,6 +111,12 @@ def warn(*, except_line: int | None = None) -> None:
         notices.warn(f'On line {line}, {text}; the value of this tool is in answer["{KEY}"].')
 
 
+def forget() -> None:
+    """Forget the notes of the session's earlier runs."""
+    _notes.clear()
+    _doubts.clear()
+
+
 def _note(text: str, library: str = "") -> None:
     line = _script_line(library)
     if line is not None:
@@ -125,9 +131,9 @@ def _script_line(library: str = "") -> int | None:
     if library and frame is not None:
         if not str(frame.f_globals.get("__name__")).startswith(library):
             return None
-        while frame is not None and frame.f_code.co_filename != FILE_NAME:
+        while frame is not None and frame.f_code.co_filename != Source.name:
             frame = frame.f_back
-    return frame.f_lineno if frame is not None and frame.f_code.co_filename == FILE_NAME else None
+    return frame.f_lineno if frame is not None and frame.f_code.co_filename == Source.name else None
 
 
 def _has(value: Any, item: Any) -> bool:

@@ -12,10 +12,11 @@ import json
 import select
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from _thread import get_ident
+from collections.abc import Callable, Iterator, Mapping
 from os import _exit, getpid
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from paddock.guest.python import streams
 from paddock.jail import wire
@@ -39,7 +40,7 @@ class Channel:
         """How many answers have arrived."""
         self._pending: dict[int, asyncio.Future[Frame]] = {}
         self._received = bytearray()
-        self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()  # with their threads
         self._sending, self._reading = threading.Lock(), threading.Lock()
 
     def attach(self, control: socket.socket) -> None:
@@ -51,6 +52,19 @@ class Channel:
         """Make the socket non-blocking, for requests of a running script."""
         self._socket.setblocking(False)
 
+    @contextlib.contextmanager
+    def receiving(self) -> Iterator[wire.Readable]:
+        """Between two runs of a session: only the caller reads the socket, in any thread of the script.
+
+        What was received and not yet read comes first.
+        """
+        with self._reading:
+            self._socket.setblocking(True)
+            try:
+                yield _Rest(self._socket, self._received)
+            finally:
+                self._socket.setblocking(False)
+
     async def request(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
         """Send a request and wait for its answer. If the request is cancelled, the answer is dropped."""
         if getpid() != self._owner:
@@ -58,7 +72,7 @@ class Channel:
         loop = asyncio.get_running_loop()
         if loop not in self._loops:
             loop.add_reader(self._socket.fileno(), self._read)
-            self._loops.add(loop)
+            self._loops[loop] = get_ident()
         self._requests += 1
         number = self._requests
         future: asyncio.Future[Frame] = loop.create_future()
@@ -82,8 +96,9 @@ class Channel:
         return not unanswered
 
     def idle_loops(self) -> list[asyncio.AbstractEventLoop]:
-        """The loops that made requests and were stopped before all their tasks had ended."""
-        loops = [loop for loop in self._loops if not loop.is_closed() and not loop.is_running()]
+        """The loops of this thread that made requests and were stopped before all their tasks had ended."""
+        own = [loop for loop, thread in list(self._loops.items()) if thread == get_ident()]
+        loops = [loop for loop in own if not loop.is_closed() and not loop.is_running()]
         return [loop for loop in loops if asyncio.all_tasks(loop)]
 
     def send(self, kind: Kind, number: int, header: Mapping[str, Any], body: bytes = b"") -> None:
@@ -94,7 +109,14 @@ class Channel:
         head = _text(header).encode()
         if len(head) > wire.HEADER_BYTES or len(body) > wire.BODY_BYTES:
             raise ValueError(f"too large to send: {(len(head) + len(body)) / 2**20:.1f} MB")
-        data = memoryview(_pack_prefix(kind, number, len(head), len(body)) + head + body)
+        self._send(_pack_prefix(kind, number, len(head), len(body)) + head + body)
+
+    def send_unsent(self, tag: int) -> None:
+        """Send a RESULT whose value is too large to be sent."""
+        self._send(_pack_prefix(Kind.RESULT, tag, 0, wire.UNSENT_BYTES))
+
+    def _send(self, frame: bytes) -> None:
+        data = memoryview(frame)
         with self._sending:
             while data:
                 try:
@@ -125,10 +147,26 @@ class Channel:
             if not data:
                 _exit(1)  # the host closed its end
             self._received += data
-            for frame in wire.take_frames(self._received):
+            # Another thread may read what is for a session's next run. That stays for `receiving`.
+            for frame in wire.take_frames(self._received, Kind.ANSWER):
                 self.settled += 1
                 if (future := self._pending.pop(frame.id, None)) is not None:
                     _settle(future, frame)
+
+
+class _Rest:
+    """A socket with received bytes in front of it. It has what `wire.receive` needs."""
+
+    def __init__(self, control: socket.socket, received: bytearray) -> None:
+        self._socket, self._received = control, received
+
+    def recv_into(self, view: memoryview) -> int:
+        count = min(len(view), len(self._received))
+        if count == 0:
+            return self._socket.recv_into(view)
+        view[:count] = self._received[:count]
+        del self._received[:count]
+        return count
 
 
 def _settle(future: asyncio.Future[Frame], frame: Frame) -> None:

@@ -15,7 +15,7 @@ from types import CoroutineType, FrameType
 from typing import Any
 
 from paddock.guest.python.channel import Channel
-from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.errors import Source
 from paddock.guest.python.limits import early_seconds
 from paddock.jail import wire
 from paddock.jail.wire import Kind
@@ -50,10 +50,15 @@ def start(limits: Mapping[str, Any], channel: Channel) -> None:
     _set_timer(signal.ITIMER_REAL, waits.pop(0))
 
 
+def stop() -> None:
+    """Stop the timer, at the end of a run of a session."""
+    _set_timer(signal.ITIMER_REAL, 0)
+
+
 def _line(frame: FrameType | None) -> int | None:
     """The script's innermost line that runs, or that the oldest task waits on."""
     is_loop = False  # whether a loop is between the script's frame and what runs now
-    while frame is not None and frame.f_code.co_filename != FILE_NAME:
+    while frame is not None and frame.f_code.co_filename != Source.name:
         is_loop = is_loop or frame.f_code.co_filename == asyncio.base_events.__file__
         frame = frame.f_back
     if frame is None or is_loop:
@@ -73,7 +78,7 @@ def _awaited_line(task: asyncio.Task[Any]) -> int | None:
     for _ in range(AWAITED_DEPTH):
         if type(waiting) is not CoroutineType or waiting.cr_frame is None:
             break
-        if waiting.cr_frame.f_code.co_filename == FILE_NAME:
+        if waiting.cr_frame.f_code.co_filename == Source.name:
             line = waiting.cr_frame.f_lineno
         waiting = waiting.cr_await
     return line

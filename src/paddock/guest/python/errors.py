@@ -23,6 +23,21 @@ SUGGESTED_CHARACTERS = 200
 _print_exception = sys.__excepthook__
 _encode = json.JSONEncoder().encode
 _class_name = type.__dict__["__name__"].__get__  # a metaclass may define its own `__name__`
+
+
+class Source:
+    """The names under which code of the script's author was compiled: a script has one, a session one for each cell."""
+
+    name = FILE_NAME  # of the code that runs now
+    names = frozenset({FILE_NAME})  # of all code so far
+
+    @classmethod
+    def begin(cls, name: str) -> None:
+        """Compile what follows under this name."""
+        cls.name = name
+        cls.names |= {name}
+
+
 _lines: list[str] = []  # of the script
 
 
@@ -121,7 +136,7 @@ def fitting(texts: list[str], size: int) -> list[str]:
 
 def script_frames(trace: TracebackType | None) -> TracebackType | None:
     """The traceback from the script's first frame on; the frames before it are the runtime's."""
-    while trace is not None and trace.tb_frame.f_code.co_filename != FILE_NAME:
+    while trace is not None and trace.tb_frame.f_code.co_filename not in Source.names:
         trace = trace.tb_next
     return trace
 
@@ -143,7 +158,7 @@ def innermost(trace: TracebackType | None) -> TracebackType | None:
     """The last entry of a traceback that is in the script itself."""
     found = None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == FILE_NAME:
+        if trace.tb_frame.f_code.co_filename == Source.name:
             found = trace
         trace = trace.tb_next
     return found
@@ -208,7 +223,7 @@ def _clean(report: traceback.TracebackException, seen: set[int], *, carets: bool
     shown = _Stack()
     in_runtime = False  # from a frame of the runtime until the next frame of the script
     for entry in report.stack:
-        in_runtime = entry.filename != FILE_NAME and (in_runtime or entry.filename.startswith(RUNTIME_FOLDER))
+        in_runtime = entry.filename not in Source.names and (in_runtime or entry.filename.startswith(RUNTIME_FOLDER))
         if not in_runtime:
             if not carets:
                 entry.colno = entry.end_colno = None
@@ -224,7 +239,7 @@ def register_source(source: str) -> None:
     """Let tracebacks and `inspect` show the script's lines, although there may be no such file."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     _lines[:] = [f"{line}\n" for line in lines]
-    linecache.cache[FILE_NAME] = (len(source), None, _lines.copy(), FILE_NAME)
+    linecache.cache[Source.name] = (len(source), None, _lines.copy(), Source.name)
 
 
 def source_line(number: int) -> str:

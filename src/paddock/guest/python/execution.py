@@ -51,41 +51,48 @@ def run(
     refused: Sequence[str] = (),
     *,
     is_script: bool,
+    runner: asyncio.Runner | None = None,
 ) -> Outcome:
-    """Run the script to its end. Whatever it raises becomes its outcome. No hint names a module that is `refused`."""
+    """Run the script to its end. Whatever it raises becomes its outcome. No hint names a module that is `refused`.
+
+    `runner` is the session's. Its loop stays open, and the next run may await what this one leaves in variables.
+    """
     reserve = limits.reserve()
     builtins.__dict__[NAME] = script.result
     depth = limits.DEFAULT_RECURSION if recursion is None else recursion
+    scanned = names if runner is None else {}
     try:
         if script.is_async:
-            with asyncio.Runner() as runner:
-                text = runner.run(_run_async(script, names, depth, channel))
+            with asyncio.Runner() if runner is None else contextlib.nullcontext(runner) as loop:
+                text = loop.run(_run_async(script, names, depth, channel, scanned))
         else:
             limits.allow_recursion(depth + EXEC_DEPTH)
             _exec(*(script.code, names))  # a plain call takes one frame more or less, depending on specialisation
             if not is_script:
                 tasks.settle_loops(channel)
-            text = "null" if is_script else _value(script, names, depth)
+            text = "null" if is_script else _value(script, scanned, depth)
     except SystemExit as error:
         return _describe_exit(error)
     except BaseException as error:  # noqa: BLE001 (a script may raise anything)
         reserve.close()
         if not is_script:
             with contextlib.suppress(Exception):  # there may be no memory left
-                tasks.note_coroutines(names)
+                tasks.note_coroutines(scanned)
         return _describe_raised(error, refused, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.DEFAULT_RECURSION))
     return Outcome("ok", text, exit_code=0 if is_script else None)
 
 
-async def _run_async(script: Script, names: dict[str, Any], depth: int, channel: Channel) -> str:
+async def _run_async(
+    script: Script, names: dict[str, Any], depth: int, channel: Channel, scanned: dict[str, Any]
+) -> str:
     limits.allow_recursion(depth)
     coroutine = _eval(script.code, names)
     if coroutine is not None:
         await coroutine
     await tasks.settle(channel)
-    return _value(script, names, depth)
+    return _value(script, scanned, depth)
 
 
 def _value(script: Script, names: dict[str, Any], depth: int) -> str:
@@ -157,7 +164,7 @@ def shut_down() -> None:
     streams.flush_all()
 
 
-def send_result(channel: Channel, outcome: Outcome) -> None:
+def send_result(channel: Channel, outcome: Outcome, tag: int = 0) -> None:
     """Send the RESULT. A value larger than a frame is cut; the host's own limit is much lower."""
     body = outcome.text.encode("ascii")[: wire.BODY_BYTES] if outcome.status == "ok" else b""
     error = outcome.error
@@ -168,7 +175,7 @@ def send_result(channel: Channel, outcome: Outcome) -> None:
     header = {"status": outcome.status, **error, "exit_code": outcome.exit_code}
     lists = {"warnings": notices.collected(), **outcome.facts}
     header |= {name: errors.fitting(texts, FACT_BYTES) for name, texts in lists.items() if texts}
-    channel.send(Kind.RESULT, 0, header, body)
+    channel.send(Kind.RESULT, tag, header, body)
 
 
 def exit_process(outcome: Outcome) -> NoReturn:

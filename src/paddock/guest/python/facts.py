@@ -172,7 +172,7 @@ def _own_names(frame: FrameType) -> list[str]:
     found = []
     for names in (local_names(frame), frame.f_globals):
         for name, value in list(names.items()):
-            is_own = type(value) is FunctionType and value.__code__.co_filename == errors.FILE_NAME
+            is_own = type(value) is FunctionType and value.__code__.co_filename in errors.Source.names
             if type(name) is str and not name.startswith("_") and (is_own or sample(value)):
                 found.append(name)
     return list(dict.fromkeys(found))[:MAX_KEYS]

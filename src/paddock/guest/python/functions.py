@@ -14,7 +14,7 @@ from typing import Any
 
 from paddock.guest.python import answers, notices, streams, values
 from paddock.guest.python.channel import Channel
-from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.errors import Source
 from paddock.jail import wire
 from paddock.jail.wire import Kind
 
@@ -135,7 +135,7 @@ def _failure(error: str) -> dict[str, Any]:
 def _no_artifact(filename: object, failure: dict[str, Any]) -> dict[str, Any]:
     """`failure`, which is also a warning, because a script may ignore it."""
     caller = sys._getframe(1).f_back  # noqa: SLF001 (what awaits create_artifact)
-    line = f" on line {caller.f_lineno}" if caller is not None and caller.f_code.co_filename == FILE_NAME else ""
+    line = f" on line {caller.f_lineno}" if caller is not None and caller.f_code.co_filename == Source.name else ""
     name = repr(filename[:SHOWN_CHARACTERS]) if isinstance(filename, str) else ""
     notices.warn(f"create_artifact({name}){line} created no artifact: {failure.get('error')}.")
     return failure

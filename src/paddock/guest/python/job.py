@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,14 +37,20 @@ class Job:
         return self.start.get("limits") or {}
 
 
-def receive(control: socket.socket) -> Job | None:
-    """Receive a whole job, or None if the host closed the socket."""
+def receive(control: wire.Readable, *, replaces_files: bool = False) -> Job | None:
+    """Receive a whole job, or None if the host closed the socket.
+
+    `replaces_files`: attached files replace those of the same name that an earlier run of the session had.
+    """
     job = Job()
     while (frame := wire.receive(control)) is not None:
         if frame.kind == Kind.START:
             job.start = frame.values() or json.loads(frame.body)
             for entry in job.start.get("files") or ():
                 entry["path"] = real_path(entry["path"])
+                if replaces_files:
+                    with contextlib.suppress(OSError):
+                        os.unlink(entry["path"])  # noqa: PTH108
         elif frame.kind == Kind.INPUT:
             job.inputs[frame.values()["name"]] = frame.body.decode()
         elif frame.kind == Kind.FILE:

@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from types import FrameType
 from typing import Any
@@ -18,8 +19,12 @@ from typing import Any
 RESERVE_BYTES = 1024 * 1024
 """Reserved while the script runs and released when it runs out of memory, so that its error can be reported."""
 DEFAULT_RECURSION = sys.getrecursionlimit()
+LEAST_BYTES = 4 * 1024 * 1024
+"""What a run of a session may always use beyond what the session holds already, for example to delete something."""
 TASKS = "PADDOCK_TASKS"
 """Environment variable: the number of threads that other processes of this uid have. RLIMIT_NPROC counts them too."""
+SESSION_SECONDS = 3
+"""How much later than the host the kernel ends a run of a session for its processor time: the host may keep it."""
 DECODE_RECURSION = 10_000
 """Recursion limit while inputs are decoded; CPython's default is too low for the nesting that the host accepts."""
 EARLY_SHARE, EARLY_SECONDS = 0.2, 1.0
@@ -45,20 +50,35 @@ def prepare() -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond RLIMIT_FSIZE fails with EFBIG instead of killing
 
 
-def apply(limits: Mapping[str, Any], before_bytes: int | None) -> None:
-    """Apply a run's limits. The memory limit is added to `before_bytes`, which was mapped before the inputs arrived."""
+def apply(limits: Mapping[str, Any], before_bytes: int | None, *, in_session: bool = False) -> None:
+    """Apply a run's limits. The memory limit is added to `before_bytes`, which was mapped before the inputs arrived.
+
+    In a session, hard limits stay as they are, because the next run may have higher ones. The processor time of earlier
+    runs does not count, and the host notices the end of this run's time before the kernel does.
+    """
+    set_one = set_soft_limit if in_session else set_limit
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
-        set_limit(resource.RLIMIT_DATA, before_bytes + RESERVE_BYTES + memory)
+        least = (data_bytes() or 0) + LEAST_BYTES if in_session else 0
+        set_one(resource.RLIMIT_DATA, RESERVE_BYTES + max(before_bytes + memory, least))
     if (seconds := limits.get("cpu_seconds")) is not None:
         whole = max(1, -(-seconds // 1))
-        set_limit(resource.RLIMIT_CPU, int(whole), more=1)
+        if in_session:
+            set_one(resource.RLIMIT_CPU, int(whole + time.process_time()) + SESSION_SECONDS)
+        else:
+            set_limit(resource.RLIMIT_CPU, int(whole), more=1)
     if (file_bytes := limits.get("file_bytes")) is not None:
-        set_limit(resource.RLIMIT_FSIZE, file_bytes)
+        set_one(resource.RLIMIT_FSIZE, file_bytes)
     if (processes := limits.get("processes")) is not None:
-        set_limit(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
+        set_one(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
     if (open_files := limits.get("open_files")) is not None:
-        set_limit(resource.RLIMIT_NOFILE, open_files)
+        set_one(resource.RLIMIT_NOFILE, open_files)
+
+
+def set_soft_limit(kind: int, amount: int) -> None:
+    """Set a soft limit, at most to the hard one."""
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))
 
 
 def set_limit(kind: int, amount: int, *, more: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""The life of a guest process: READY, a job, STARTED, the script, RESULT, exit."""
+"""The life of a guest process: READY, a job, STARTED, the script, RESULT, exit. `session` runs more than one job."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from paddock.guest.python import (
     notices,
     rehearsal,
     script,
+    session,
     streams,
     tasks,
 )
@@ -87,6 +88,8 @@ def _serve(control: socket.socket, is_urgent: bool) -> NoReturn:
     received = job.receive(control)
     if received is None:
         _exit(0)
+    if received.start.get("session"):
+        session.Session(names, _channel, _calls, data_bytes).serve(received)
     namespace.fill(names, received, _calls)
     outcome = _run(received, names, data_bytes, control)
     if _getpid() != pid and outcome.status == "raised" and not received.is_script:

@@ -21,7 +21,7 @@ from paddock.guest.python.functions import Functions, link_tools
 from paddock.guest.python.job import Job
 
 _decode = json.JSONDecoder().decode
-_STANDARD = {"asyncio": asyncio, "json": json, "Path": Path}
+STANDARD = {"asyncio": asyncio, "json": json, "Path": Path}
 """Scripts need no import for these, because the descriptions of the code tools use them."""
 
 
@@ -61,16 +61,34 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     """
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
     if not job.is_script:
-        names |= _STANDARD
+        names |= STANDARD
     if tools or not job.is_script:
         names |= link_tools(functions, tools) | functions
     if files or not job.is_script:
         names["files"] = files
+    set_inputs(names, job)
+    sys.argv = [FILE_NAME, *(job.start.get("argv") or ())]
+
+
+def set_inputs(names: dict[str, Any], job: Job) -> None:
+    """Define the script's inputs."""
     if job.inputs:
         limits.allow_recursion(limits.DECODE_RECURSION)
     for name, text in job.inputs.items():
         names[name] = _decode(text)
-    sys.argv = [FILE_NAME, *(job.start.get("argv") or ())]
+
+
+def renew(names: dict[str, Any], placed: dict[str, Any], offered: Mapping[str, Any]) -> None:
+    """Define `offered` for the next run of a session, except where the script has used a name for something else.
+
+    `placed` is what the runtime has defined so far: what is no longer offered is removed.
+    """
+    for name in [name for name in placed if name not in offered]:
+        if names.get(name) is placed.pop(name):
+            del names[name]
+    for name, value in offered.items():
+        if name not in names or (name in placed and names[name] is placed[name]):
+            names[name] = placed[name] = value
 
 
 def warn_of_hidden(inputs: Iterable[str], names: Mapping[str, Any]) -> None:

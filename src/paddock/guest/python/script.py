@@ -16,7 +16,7 @@ from types import CodeType
 from typing import Any
 
 from paddock.guest.python import errors, outline, returns
-from paddock.guest.python.errors import FILE_NAME
+from paddock.guest.python.errors import Source
 
 CHECK_MEMORY_BYTES = 2 * 1024**3
 """A syntax tree can take hundreds of times the memory of its source."""
@@ -78,11 +78,11 @@ def _compile_source(source: str, *, is_expression: bool, with_outline: bool) -> 
     outline_json = None
     try:
         if is_expression:
-            tree = _compile(source, FILE_NAME, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
+            tree = _compile(source, Source.name, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
             outline_json = outline.describe(tree) if with_outline else None
             code = _compile_expression(source, tree)
         else:
-            code = _compile(source, FILE_NAME, "exec", 0, dont_inherit=True)
+            code = _compile(source, Source.name, "exec", 0, dont_inherit=True)
     except (RecursionError, MemoryError):
         raise SyntaxError("the source is nested too deeply to be parsed") from None
     except (ValueError, OverflowError) as error:  # a NUL byte, a number that is too long
@@ -99,8 +99,9 @@ def _needs_loop(code: CodeType) -> bool:
 def _compile_expression(source: str, tree: ast.Module) -> CodeType:
     try:
         returns.store_result(tree, may_return="return" in source)
-        code: CodeType = _compile(tree, FILE_NAME, "exec", _FLAGS, dont_inherit=True)
+        code: CodeType = _compile(tree, Source.name, "exec", _FLAGS, dont_inherit=True)
     except SyntaxError as error:
+        error.filename = Source.name
         # The parser counts characters, the compiler UTF-8 bytes.
         error.offset = errors.character(errors.source_line(error.lineno or 0), (error.offset or 1) - 1)
         raise

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from paddock.guest.python import errors, notices, streams
 from paddock.guest.python.channel import Channel
-from paddock.guest.python.errors import FILE_NAME, RUNTIME_FOLDER
+from paddock.guest.python.errors import RUNTIME_FOLDER, Source
 
 TURNS = 20
 """Turns of the event loop in which a task may continue after a call was answered, until it makes its next call."""
@@ -66,6 +66,18 @@ def start(wall_seconds: float | None) -> None:
     sys.set_coroutine_origin_tracking_depth(1)
     warnings._warn_unawaited_coroutine = _note_coroutine  # type: ignore[attr-defined]  # noqa: SLF001 (CPython calls it)
     _Watch.is_on = True
+
+
+def forget() -> None:
+    """Forget what the session's earlier runs started."""
+    _unawaited.clear()
+    _failures.clear()
+    _lines.clear()
+
+
+def cancel(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel the tasks that a run of a session has left in the loop."""
+    _cancel_tasks(loop)
 
 
 def _settle_and_cancel(loop: asyncio.AbstractEventLoop) -> None:
@@ -214,7 +226,7 @@ def _line_of_task(task: Any) -> int | None:
 def _line(coroutine: Any) -> int | None:
     """The line of the script that created the coroutine."""
     origin = getattr(coroutine, "cr_origin", None)
-    return origin[0][1] if origin and origin[0][0] == FILE_NAME else None
+    return origin[0][1] if origin and origin[0][0] == Source.name else None
 
 
 def _is_ours(coroutine: Any) -> bool:

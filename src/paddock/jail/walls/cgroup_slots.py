@@ -149,6 +149,15 @@ class Slot(ABC):
         self._cpu_before = self._cpu_nanoseconds()
         self._memory.fd(self._oom_file, os.O_RDONLY)
 
+    def count_anew(self) -> None:
+        """Let `usage` count from now on, above the same baseline: another run of the same guest begins."""
+        self._reset_peak()
+        self._cpu_before = self._cpu_nanoseconds()
+
+    def held_bytes(self) -> int:
+        """The memory in use now, above the baseline."""
+        return max(self._memory.number(self._usage_file) - self._baseline, 0)
+
     def usage(self) -> Usage:
         """What was used since `limit()`. On v2 before Linux 5.19 the peak is the current memory."""
         spent = self._cpu_nanoseconds()

@@ -73,8 +73,14 @@ class Watched:
         self._reporting = threading.Lock()
         self._stopped = False
         self.error: Exception | None = None
-        self.memory_peak_bytes = 0
+        self.memory_peak_bytes = self.held_bytes = 0
         self.cpu_seconds = 0.0
+
+    def renew(self, memory_bytes: int) -> None:
+        """Count from now on, above the same baseline, and apply another limit: another run of the tree begins."""
+        self._cpu_before += self.cpu_seconds
+        self.cpu_seconds, self.memory_peak_bytes = 0.0, self.held_bytes
+        self._limit_bytes = memory_bytes
 
     def check(self) -> float | None:
         """Count once, and report if it is too much. Returns the seconds until the next check; None: never."""
@@ -99,7 +105,7 @@ class Watched:
             self._report()
             return None
         self.cpu_seconds = max(self.cpu_seconds, sum(each.cpu_seconds for each in seen.values()) - self._cpu_before)
-        idle, self._seen = seen == self._seen, seen
+        idle, self._seen, self.held_bytes = seen == self._seen, seen, held
         self.memory_peak_bytes = max(self.memory_peak_bytes, held)
         if held > self._limit_bytes:
             self._report()

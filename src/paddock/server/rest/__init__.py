@@ -1,4 +1,4 @@
-"""The REST API under `/v1`: runs, artifacts, definitions, tools, and what this server can do.
+"""The REST API under `/v1`: runs, sessions, artifacts, definitions, tools, and what this server can do.
 
 A caller sees only what belongs to its principal. Anything else does not exist for it (404).
 """
@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from fastapi.telemetry import TelemetryConfig
 
 from paddock import __version__
-from paddock.server.rest import artifacts, definitions, examples, host, problems, runs, tools
+from paddock.server.rest import artifacts, definitions, examples, host, problems, runs, sessions, tools
 from paddock.server.rest.models import Problem
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def make_rest(services: Services, readiness: Readiness) -> FastAPI:
     app = FastAPI(
         title="Paddock", version=__version__, description=DESCRIPTION, openapi_url=None, telemetry=_NO_TELEMETRY
     )
-    for module in (runs, artifacts, definitions, tools):
+    for module in (runs, sessions, artifacts, definitions, tools):
         app.include_router(module.make_router(services), prefix=PREFIX)
     app.include_router(host.make_router(services, readiness), prefix=PREFIX)
     problems.install(app, services)

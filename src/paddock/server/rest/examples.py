@@ -28,7 +28,8 @@ RESULT: dict[str, Any] = {
     "network": [],
     "available_functions": [],
     "definition": None,
-    "session": "rest-25bf8e1a2393f1108d37029b",
+    "session": None,
+    "connection": "rest-25bf8e1a2393f1108d37029b",
     "usage": _USAGE,
 }
 _CODE = "sum(prices)"
@@ -37,7 +38,7 @@ _SUMMARY = {
     "run_id": RESULT["run_id"],
     "verdict": "ok",
     "principal": "local",
-    "session": RESULT["session"],
+    "connection": RESULT["connection"],
     "definition": None,
     "language": "python",
     "engine": "cpython",
@@ -113,6 +114,16 @@ RESPONSES: Mapping[str, Any] = {
             "hints": [],
         }
     },
+    "GET /v1/sessions": [
+        {
+            "name": "analysis",
+            "language": "python",
+            "engine": "cpython",
+            "cells": 3,
+            "idle_seconds": 12.5,
+            "memory_bytes": 4096000,
+        }
+    ],
     "POST /v1/lint": [{"code": "F401", "message": "`os` imported but unused", "location": {"line": 1, "column": 8}}],
     "POST /v1/artifacts": _ARTIFACT,
     "GET /v1/artifacts": {"artifacts": [_STORED_ARTIFACT], "next": None},

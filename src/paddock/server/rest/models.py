@@ -117,6 +117,12 @@ class RunBody(Body):
     globals: _Globals = "all"
     packages: _Names = Field([], description="Packages to install for the run.", examples=[["humanize", "polars>=1"]])
     environment: str | None = Field(None, description="A configured environment. Default: the engine's own.")
+    session: str | None = Field(
+        None,
+        description="The live interpreter to run in. It keeps variables, imports and files.",
+        examples=["analysis"],
+    )
+    fork_from: str | None = Field(None, description="The session that a new `session` starts as a copy of.")
     detach: bool = Field(False, description="Return at once with the run's id; get the result with GET /v1/runs/{id}.")
 
 
@@ -171,6 +177,26 @@ class UsageModel(BaseModel):
     output_bytes: int = 0
 
 
+class SessionModel(BaseModel):
+    """A live interpreter that runs share."""
+
+    name: str
+    language: str
+    engine: str
+    cells: int = Field(description="How many runs it has had.")
+    idle_seconds: float | None = Field(description="null while a run is in progress.")
+    memory_bytes: int
+
+
+class SessionStateModel(BaseModel):
+    """The session that the run took place in."""
+
+    name: str
+    cell: int = Field(description="Which run of the session it was, counted from 1; 0 if it did not take place.")
+    kept: bool = Field(description="Whether the session lives on.")
+    reason: str | None = Field(None, description="Why it does not.")
+
+
 VERDICTS = (
     *("ok", "raised", "rejected", "timeout", "out_of_memory", "output_limit"),
     *("crashed", "denied", "cancelled", "lost"),
@@ -200,7 +226,8 @@ class ResultModel(BaseModel):
     network: list[dict[str, Any]] = []
     available_functions: list[str] = []
     definition: str | None = None
-    session: str | None = None
+    session: SessionStateModel | None = None
+    connection: str | None = Field(None, description="The MCP client's connection.")
     usage: UsageModel
 
 
@@ -218,7 +245,7 @@ class RunSummaryModel(BaseModel):
     run_id: str
     verdict: Literal[(*VERDICTS, "running", "queued")]  # type: ignore[valid-type]
     principal: str
-    session: str | None
+    connection: str | None
     definition: str | None
     language: str
     engine: str | None
@@ -247,7 +274,7 @@ class FiltersQuery(BaseModel):
 
     verdict: str | None = Field(None, max_length=20, description="A verdict, or `running`.")
     definition: str | None = Field(None, max_length=100)
-    session: str | None = Field(None, max_length=100)
+    connection: str | None = Field(None, max_length=100)
     engine: str | None = Field(None, max_length=20)
     language: str | None = Field(None, max_length=20)
     started_after: float | None = Field(None, description="Seconds since 1970.")

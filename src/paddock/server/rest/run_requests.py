@@ -45,9 +45,10 @@ OPENAPI: dict[str, Any] = {
     }
 }
 """What the OpenAPI document says about the body."""
+_SESSION = ("session", "fork_from")
 _OPTIONS = (
     *("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals"),
-    *("packages", "environment"),
+    *("packages", "environment", *_SESSION),
 )
 
 

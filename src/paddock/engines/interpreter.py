@@ -1,0 +1,97 @@
+"""A guest that stays alive between the runs of a session."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from paddock.engines.jailed import Cell, JailedExecution
+from paddock.errors import RequestError
+
+if TYPE_CHECKING:
+    from paddock.jail.guest import Guest
+    from paddock.jail.jail import Jail
+    from paddock.planning.plan import Plan
+
+INTERRUPT_SECONDS = 1.0
+"""How long an interrupted script may take to stop. Then its interpreter ends."""
+DIED = "ended: its process died"
+STUCK = "ended: its run did not stop when it was interrupted"
+
+
+class OpenCell(Protocol):
+    """Makes the execution of one cell."""
+
+    def __call__(self, guest: Guest, plan: Plan, *, may_fork: bool, cell: Cell) -> JailedExecution: ...
+
+
+class JailedInterpreter:
+    """A guest that runs one cell after another. It does not count as in use between them."""
+
+    def __init__(self, jail: Jail, guest: Guest, open_cell: OpenCell) -> None:
+        self._jail, self._guest, self._open_cell = jail, guest, open_cell
+        self.ended: str | None = None
+        self._unread = b""
+        self._execution: JailedExecution | None = None  # of the cell that runs
+        self._is_given_back = self._is_running = False
+        guest.hold()
+        guest.freeze()
+        jail.set_aside(guest)
+
+    @asynccontextmanager
+    async def open(self, plan: Plan, cell: int) -> AsyncIterator[JailedExecution]:
+        self._is_running = True
+        execution = self._execution = None
+        try:
+            await self._jail.resume(self._guest)
+            self._guest.thaw()
+            place = Cell(cell, secrets.randbelow(2**32 - 1) + 1, self._unread)
+            execution = self._open_cell(self._guest, plan, may_fork=self._jail.may_fork, cell=place)
+            self._execution = execution
+            yield execution
+        finally:
+            try:
+                if execution is not None and self.ended is None and not execution.has_result:
+                    await execution.interrupt(INTERRUPT_SECONDS)
+            finally:
+                self._is_running = False
+                self._settle(execution)
+
+    def _settle(self, execution: JailedExecution | None) -> None:
+        """Keep the guest for the next cell, or end it."""
+        if execution is not None:
+            self._unread = execution.unread
+            if self.ended is None and execution.has_result:
+                self._guest.freeze()
+                self._jail.set_aside(self._guest)
+            else:
+                self.end(DIED if self._guest.has_ended() else STUCK)
+        if self.ended is not None:
+            self._give_back()
+
+    async def fork(self) -> JailedInterpreter:
+        raise RequestError("this session cannot be forked")
+
+    def memory_bytes(self) -> int:
+        return 0 if self.ended is not None else self._guest.resource_limit.held_bytes()
+
+    def check(self) -> None:
+        if self.ended is None and self._guest.has_ended():
+            self.end(DIED)
+
+    def end(self, reason: str) -> None:
+        if self.ended is None:
+            self.ended = reason
+            if self._is_running:
+                if self._execution is not None:
+                    self._execution.ended_by = f"the session {reason}"
+                self._guest.kill()  # the run sees it end, and gives it back
+            else:
+                self._give_back()
+
+    def _give_back(self) -> None:
+        if not self._is_given_back:
+            self._is_given_back = True
+            self._jail.give_back(self._guest)

@@ -1,0 +1,56 @@
+"""Stops the processes of a guest that has no run, and continues them: an idle session uses no processor time.
+
+Signals do it, which works in every profile and without a control group. A process cannot catch SIGSTOP, and what is
+stopped cannot continue another process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+
+from paddock.jail.walls.watcher import tree
+
+ROUNDS = 20
+"""How often new processes are looked for: one that is not stopped yet may start others, or continue them."""
+
+
+def stop(roots: Sequence[int], first: int) -> Mapping[int, int]:
+    """Stop all processes below `roots` except the first root, which runs nothing. `first` was stopped by the caller.
+
+    Returns the others that were stopped: the time of its start by the pid of each.
+    """
+    stopped: dict[int, int] = {}
+    for _ in range(ROUNDS):
+        found = {pid: each.start for pid, each in tree(*roots).items() if pid not in (roots[0], first)}
+        if found.items() <= stopped.items():
+            break
+        for pid, start in found.items():
+            if stopped.get(pid) != start and _send(pid, start, signal.SIGSTOP):
+                stopped[pid] = start
+    return stopped
+
+
+def resume(stopped: Mapping[int, int]) -> None:
+    """Continue processes that `stop` returned."""
+    for pid, start in stopped.items():
+        _send(pid, start, signal.SIGCONT)
+
+
+def _send(pid: int, start: int, number: signal.Signals) -> bool:
+    """Send a signal to the process with this pid that was started then. Another process may have its pid by now."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        found = tree(pid).get(pid)
+        if found is None or found.start != start:
+            return False
+        signal.pidfd_send_signal(pidfd, number)
+    except OSError:
+        return False
+    finally:
+        os.close(pidfd)
+    return True

@@ -1,0 +1,274 @@
+"""The live sessions of one Paddock: named interpreters of a principal, each used by one run after another.
+
+A session is created by its first run. It ends when it is idle for too long, when there are too many sessions or they
+hold too much memory (the one that is idle for longest ends first), or when its interpreter dies. The next run is then
+refused, with the reason, because it may rely on variables that are gone. The run after that starts with nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paddock.errors import NotFound, RequestError
+from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, Finished, OnCall
+from paddock.model.limits import format_bytes
+from paddock.model.result import SessionState, Verdict
+
+if TYPE_CHECKING:
+    from paddock.config import SessionsConfig
+    from paddock.engines.base import Engine, Execution, Interpreter
+    from paddock.planning.plan import Plan
+
+MAX_ENDED = 1000
+"""How many ended sessions are remembered, so that their next run can be refused."""
+EMPTY = "its variables, imports and files are gone; run the code that made them again, in a session that starts empty"
+DELETED = "was deleted"
+RESET = "was reset"
+CLOSED = "ended: Paddock was closed"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A live session, as `Paddock.sessions` lists it."""
+
+    name: str
+    language: str
+    engine: str
+    cells: int  # how many runs it has had
+    idle_seconds: float | None  # None: a run is in progress
+    memory_bytes: int
+
+
+class Session:
+    """A name of a principal, and its interpreter while it is alive."""
+
+    def __init__(self, name: str, principal: str) -> None:
+        self.name, self.principal = name, principal
+        self.queue = asyncio.Lock()  # held by the run in progress; the others wait in the order in which they came
+        self.waiting = 0  # runs in the queue, the one in progress included
+        self.interpreter: Interpreter | None = None
+        self.language = self.engine = ""
+        self.cells = 0
+        self.used_at = 0.0  # when the last run ended
+        self.ended: str | None = None  # why the interpreter ended, if the next run is to be refused
+        self.is_reset = False  # it stays listed, without an interpreter
+        self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        return self.interpreter is not None and not self.waiting
+
+    def info(self) -> SessionInfo:
+        memory_bytes = 0 if self.interpreter is None else self.interpreter.memory_bytes()
+        idle_seconds = None if self.waiting else round(time.monotonic() - self.used_at, 3)
+        return SessionInfo(self.name, self.language, self.engine, self.cells, idle_seconds, memory_bytes)
+
+
+class Sessions:
+    """The sessions of all principals."""
+
+    def __init__(self, config: SessionsConfig) -> None:
+        self._config = config
+        self._sessions: dict[tuple[str, str], Session] = {}  # those that ended are here until their next run
+
+    @asynccontextmanager
+    async def open(
+        self, engine: Engine, plan: Plan, principal: str, note: Callable[[SessionState], None]
+    ) -> AsyncIterator[Execution]:
+        """An execution of `plan` in the session that it names, when the runs before it have ended.
+
+        `note` is called when it is over, with what became of the session. Raises `RequestError` if the session is of
+        another language, or if there are too many.
+        """
+        session = self._enter(principal, plan.session or "")
+        try:
+            async with session.queue:
+                if (reason := self._take_news(session)) is not None:
+                    note(SessionState(session.name, 0, False, f"the session {reason}"))
+                    yield Refused(f"the session {session.name!r} {reason}; {EMPTY}")
+                    return
+                interpreter = await self._interpreter(session, engine, plan)
+                session.cells += 1
+                cell = session.cells
+                try:
+                    async with interpreter.open(plan, cell) as execution:
+                        yield execution
+                finally:
+                    if interpreter.ended is not None and session.interpreter is interpreter:
+                        self._end(session, interpreter.ended)
+                    reason = None if interpreter.ended is None else f"the session {interpreter.ended}"
+                    note(SessionState(session.name, cell, reason is None, reason))
+        finally:
+            self._leave(session)
+
+    def _take_news(self, session: Session) -> str | None:
+        """Why the session has ended since its last run, if it has: told once."""
+        if session.interpreter is not None:
+            session.interpreter.check()
+            if session.interpreter.ended is not None:
+                self._end(session, session.interpreter.ended)
+        reason, session.ended = session.ended, None
+        return reason
+
+    async def _interpreter(self, session: Session, engine: Engine, plan: Plan) -> Interpreter:
+        """The session's interpreter, a new one if it has none."""
+        if session.interpreter is None:
+            self._make_room(session.principal)
+            if plan.fork_from is None:
+                session.interpreter = await engine.interpreter(plan)
+            else:
+                session.interpreter = await self._fork(session, plan)
+            session.language, session.engine, session.is_reset = plan.language, plan.engine or "", False
+        elif plan.fork_from is not None:
+            raise RequestError(f"the session {session.name!r} exists already; use a new name, or delete it first")
+        elif session.engine != plan.engine:
+            raise RequestError(
+                f"the session {session.name!r} runs {session.language} on {session.engine}, and this run is "
+                f"{plan.language} on {plan.engine}; use another session"
+            )
+        return session.interpreter
+
+    async def _fork(self, session: Session, plan: Plan) -> Interpreter:
+        """A copy of another session's interpreter, made when the runs before it have ended."""
+        source = self._find(session.principal, plan.fork_from or "")
+        self._enter(source.principal, source.name)
+        try:
+            async with source.queue:
+                if (reason := self._take_news(source)) is not None or source.interpreter is None:
+                    raise RequestError(f"the session {source.name!r} {reason or 'has no run yet'}; nothing was copied")
+                if source.engine != plan.engine:
+                    raise RequestError(f"the session {source.name!r} runs {source.language} on {source.engine}")
+                return await source.interpreter.fork()
+        finally:
+            self._leave(source)
+
+    def infos(self, principal: str) -> tuple[SessionInfo, ...]:
+        """The live sessions of this principal."""
+        own = [each for each in self._sessions.values() if each.principal == principal]
+        return tuple(each.info() for each in own if each.interpreter is not None or each.is_reset)
+
+    def reset(self, principal: str, name: str) -> None:
+        """End the session's interpreter. Its next run starts with nothing. Raises `NotFound`."""
+        session = self._find(principal, name)
+        self._end(session, RESET)
+        session.ended, session.is_reset = None, True
+
+    def delete(self, principal: str, name: str) -> None:
+        """End the session. Raises `NotFound`."""
+        session = self._find(principal, name)
+        self._end(session, DELETED)
+        session.ended, session.is_reset = None, False
+        self._drop_unused(session)
+
+    def _find(self, principal: str, name: str) -> Session:
+        session = self._sessions.get((principal, name))
+        if session is None:
+            raise NotFound(f"there is no session {name!r}; a run with session={name!r} creates it")
+        return session
+
+    def close(self) -> None:
+        for session in list(self._sessions.values()):
+            self._end(session, CLOSED)
+            session.ended = None
+        self._sessions.clear()
+
+    def _enter(self, principal: str, name: str) -> Session:
+        """The session of this name, an empty one if there is none. Its queue has one run more."""
+        session = self._sessions.setdefault((principal, name), Session(name, principal))
+        session.waiting += 1
+        if session.timer is not None:
+            session.timer.cancel()
+            session.timer = None
+        return session
+
+    def _leave(self, session: Session) -> None:
+        """A run of the session has ended. If it was the last one in the queue, the session is idle now."""
+        session.waiting -= 1
+        session.used_at = time.monotonic()
+        if session.is_idle:
+            loop = asyncio.get_running_loop()
+            session.timer = loop.call_later(self._config.idle_seconds, self._end_idle, session)
+            self._limit_memory()
+        self._drop_unused(session)
+
+    def _drop_unused(self, session: Session) -> None:
+        """Forget a session that has no interpreter, no run and no news for the next one."""
+        key = session.principal, session.name
+        is_news = session.ended is not None or session.is_reset
+        is_unused = session.interpreter is None and not session.waiting and not is_news
+        if is_unused and self._sessions.get(key) is session:
+            del self._sessions[key]
+
+    def _end(self, session: Session, reason: str) -> None:
+        """End a session's interpreter. The next run is refused with this reason."""
+        if session.timer is not None:
+            session.timer.cancel()
+            session.timer = None
+        interpreter, session.interpreter = session.interpreter, None
+        if interpreter is not None:
+            interpreter.end(reason)
+            session.ended, session.cells = interpreter.ended, 0
+            self._forget_old()
+
+    def _forget_old(self) -> None:
+        ended = [key for key, each in self._sessions.items() if each.interpreter is None and not each.waiting]
+        for key in ended[: max(0, len(ended) - MAX_ENDED)]:
+            del self._sessions[key]
+
+    def _end_idle(self, session: Session) -> None:
+        session.timer = None
+        if session.is_idle:
+            self._end(session, f"ended: it was idle for {self._config.idle_seconds:g} seconds (sessions.idle_seconds)")
+
+    def _make_room(self, principal: str) -> None:
+        """End idle sessions until one more fits. Raises `RequestError` if all sessions are in use."""
+        own_cap, cap = self._config.principal_count, self._config.max_count
+        while len(own := self._live(lambda each: each.principal == principal)) >= own_cap:
+            self._end_oldest(own, f"{own_cap} sessions (sessions.principal_count)")
+        while len(live := self._live()) >= cap:
+            counts = Counter(each.principal for each in live)
+            most = [each for each in live if counts[each.principal] == max(counts.values())]
+            self._end_oldest(
+                most if any(each.is_idle for each in most) else live, f"{cap} sessions (sessions.max_count)"
+            )
+
+    def _live(self, condition: Callable[[Session], bool] = lambda each: True) -> list[Session]:
+        return [each for each in self._sessions.values() if each.interpreter is not None and condition(each)]
+
+    def _end_oldest(self, sessions: list[Session], limit: str) -> None:
+        idle = [each for each in sessions if each.is_idle]
+        if not idle:
+            raise RequestError(f"all of at most {limit} are in use; wait for one, or delete one")
+        self._end(min(idle, key=lambda each: each.used_at), f"ended to make room: there may be {limit}")
+
+    def _limit_memory(self) -> None:
+        """End the oldest idle sessions while all idle ones hold too much memory together."""
+        cap = self._config.memory_bytes
+        idle = sorted(self._live(lambda each: each.is_idle), key=lambda each: each.used_at)
+        sizes = [each.interpreter.memory_bytes() if each.interpreter is not None else 0 for each in idle]
+        for session, size in zip(idle, list(sizes), strict=True):
+            if sum(sizes) <= cap:
+                return
+            limit = f"{format_bytes(cap)} together (sessions.memory_bytes)"
+            self._end(session, f"ended to free memory: idle sessions may hold {limit}")
+            sizes.remove(size)
+
+
+class Refused:
+    """The execution of a run that is refused because its session has ended."""
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
+        yield Finished(Verdict.REJECTED, error_type="SessionEnded", error_message=self._message)
+
+    def go(self, tools: Collection[str]) -> None: ...
+    def answer(self, call_id: int, answer: Answer) -> None: ...
+    def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None: ...
