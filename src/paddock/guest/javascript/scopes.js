@@ -1,7 +1,7 @@
 // Lets functions and loops that fail tell the values of their parameters and variables: see variables.js.
 //
-// `find` puts each body into a try statement whose catch clause stores the values and throws the same error. That costs
-// nothing while nothing fails. The catch clause calls no function, because it also runs when the stack is exhausted.
+// `find` puts each body into a try statement whose catch clause stores the values and throws the same error. While nothing
+// fails, that costs nothing on Node, and about a tenth of a short function's time on QuickJS. The catch clause calls no function, because it also runs when the stack is exhausted.
 // It knows JavaScript only roughly: wrap.js uses the result only if it compiles, and if the script alone does, too.
 (function () {
   'use strict';
@@ -63,7 +63,7 @@
         while (at + 1 < to && ![',', '}', ']', ')'].includes(tokens[at + 1].text)) {
           at = Math.max(at + 1, tokens[at + 1].match);
         }
-      } else if (text === ';') break;
+      } else if (text === ';') return []; // a loop that counts may have to be fast
       else if (IS_NAME.test(text) && !['const', 'let', 'var'].includes(text) && tokens[at + 1].text !== ':') names.add(text);
     }
     return [...names].slice(0, MAX_NAMES);
