@@ -410,6 +410,7 @@ def _start_body(plan: Plan, limits: Limits, open_files: int | None) -> dict[str,
         "tools": plan.tools,
         "files": [placed.entry() for placed in plan.files],
         "refused_modules": plan.refused_modules,
+        "keep_files": plan.keep_files,
         "outline": plan.sends_outline,
         "check_only": plan.check_only,
     }

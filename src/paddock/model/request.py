@@ -45,6 +45,7 @@ class RunOptions(TypedDict, total=False):
     argv: Iterable[str]
     refused_modules: Iterable[str]
     globals: str
+    keep_files: bool
 
 
 def make_request(code: str, options: RunOptions) -> Request:
@@ -96,6 +97,7 @@ class Request:
     argv: Iterable[str] = ()  # a program's arguments, after its own name
     refused_modules: Iterable[str] = ()  # modules that the script cannot import; not a security boundary
     globals: str = "all"  # "closed": JavaScript without Node's globals, the same on both engines
+    keep_files: bool = True  # whether the files that the script leaves in its working directory become artifacts
 
 
 @dataclass(slots=True)

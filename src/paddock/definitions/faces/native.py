@@ -73,6 +73,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     options = {name: arguments[name] for name in ("language", "engine", "inputs") if name in arguments}
+    options["keep_files"] = definition.keep_files
     options["files"] = [_file(each) for each in arguments.get("files", ())]
     limits = {}
     if "timeout" in arguments:

@@ -115,6 +115,7 @@ class RunBody(Body):
     argv: _Names = Field([], description="Arguments of a program.")
     refused_modules: _Names = Field([], description="Modules that the script cannot import.")
     globals: _Globals = "all"
+    keep_files: bool = Field(True, description="Keep the files that the script leaves as artifacts.")
     detach: bool = Field(False, description="Return at once with the run's id; get the result with GET /v1/runs/{id}.")
 
 

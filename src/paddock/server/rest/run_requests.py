@@ -45,7 +45,10 @@ OPENAPI: dict[str, Any] = {
     }
 }
 """What the OpenAPI document says about the body."""
-_OPTIONS = ("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals")
+_OPTIONS = (
+    *("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals"),
+    "keep_files",
+)
 
 
 async def read_request(request: Request) -> FaceRequest:
