@@ -204,9 +204,16 @@ def test_environments_override_the_built_in_ones() -> None:
     environ = {"PADDOCK_ENVIRONMENTS__MAPS__PRELOAD": '["shapely.geometry"]'}
     assert Config.load(written(text), environ=environ).environments == {
         **BUILT_IN,
-        "default": EnvironmentConfig(("six>=1",), ("numpy", "pandas")),
+        "default": EnvironmentConfig(("six>=1",), ()),
         "maps": EnvironmentConfig(("shapely[x]",), ("shapely.geometry",)),
     }
+
+
+def test_the_default_environment_keeps_the_preloads_of_its_packages() -> None:
+    packages = "[environments.default]\npackages = ['pandas>=3', 'numpy']\n"
+    assert Config.load(written(packages), environ={}).environments["default"].preload == ("numpy", "pandas")
+    named = Config.load(written(f"{packages}preload = ['six']"), environ={})
+    assert named.environments["default"].preload == ("six",)
 
 
 def test_a_table_of_an_engine_overrides_its_defaults() -> None:

@@ -119,9 +119,10 @@ def test_an_environment_may_be_empty(tmp_path: Path) -> None:
 
 
 def test_the_default_environment_has_what_it_promises(default_environment: Built) -> None:
-    code = "import aiodns, aiohttp, bs4, numpy, pandas, requests; print(pandas.DataFrame({'a': [1, 2]}).a.sum())"
+    code = "import aiodns, aiohttp, bs4, matplotlib, numpy, openpyxl, pandas, PIL, requests, scipy\n"
+    code += "print(pandas.DataFrame({'a': [1, 2]}).a.sum())"
     assert ran(default_environment, code) == "3"
-    assert default_environment.preload == ("numpy", "pandas")
+    assert default_environment.preload == ("numpy", "pandas", "matplotlib.pyplot")
     ruff = f"{default_environment.path}/bin/ruff"
     assert subprocess.run([ruff, "--version"], capture_output=True, check=True).stdout.startswith(b"ruff ")
 

@@ -406,3 +406,13 @@ async def test_closing_ends_every_session_and_its_processes() -> None:
         await value(paddock, "a", "x = 1")
         pid = pid_of(paddock, "a")
     assert not tree(pid)
+
+
+async def test_each_run_keeps_the_files_that_it_writes_or_changes(paddock: Paddock) -> None:
+    async def kept(code: str) -> list[str]:
+        return [artifact.filename for artifact in (await paddock.run(code, session="s")).artifacts]
+
+    assert await kept("open('a.txt', 'w').write('1')") == ["a.txt"]
+    assert await kept("open('b.txt', 'w').write(open('a.txt').read())") == ["b.txt"]
+    assert await kept("open('a.txt', 'a').write('2')") == ["a.txt"]
+    assert await kept("1") == []

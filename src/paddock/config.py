@@ -326,6 +326,8 @@ def _tables(
         reason = name_problem(name)
         if reason is None:
             changed[name] = _overlay(changed.get(name, EnvironmentConfig()), value, origins, (where, name))
+            if name == DEFAULT_ENVIRONMENT and changed[name].preload == BUILT_IN[name].preload:
+                changed[name] = changed[name].without_missing_preloads()
             reason = problem(changed[name])
         if reason is not None:
             raise ConfigError(f"{origins.current_origin}: {where}.{name}: {reason}")

@@ -349,6 +349,7 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
             "mode": plan.mode,
             "argv": plan.argv,
             "refused_modules": plan.refused_modules,
+            "keep_files": plan.keep_files,
             "globals": plan.globals,
             "packages": plan.packages,
             "environment": request.environment,

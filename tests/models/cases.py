@@ -192,15 +192,15 @@ PYTHON = {
     "an assertion": run("x = 2\nassert x == 3", 2, "AssertionError", "print"),
     # Files, input, the machine.
     "a file without its folder": run(
-        "open('data.csv').read()", 1, "data.csv", "/files/data.csv", "open('/files/data.csv').read()", files=FILES
+        "open('dat.csv').read()", 1, "dat.csv", "/files/data.csv", "open('/files/data.csv').read()", files=FILES
     ),
     "a misspelt file": run(
         "open('/files/dat.csv').read()", 1, "dat.csv", "/files/data.csv", "open('/files/data.csv').read()", files=FILES
     ),
     "pandas and a missing file": run(
-        "import pandas as pd\npd.read_csv('data.csv')",
+        "import pandas as pd\npd.read_csv('dat.csv')",
         2,
-        "data.csv",
+        "dat.csv",
         "/files/data.csv",
         "import pandas as pd\npd.read_csv('/files/data.csv')",
         files=FILES,
@@ -365,7 +365,8 @@ NOTEBOOKS_AND_LIBRARIES = {
     "a shell command": run(
         "import os\n!ls -la\nos.getcwd()", 2, "invalid syntax", "notebook", "import os\nos.getcwd()"
     ),
-    "a plot without matplotlib": run("plt.plot([1, 2])", 1, "'plt'", "not installed"),
+    "a plot without its import": run("plt.plot([1, 2])\nNone", 1, "'plt'", "Add `import matplotlib.pyplot as plt`."),
+    "another plotting library": run("import plotly.express as px", 1, "plotly", "use `matplotlib.pyplot`"),
     "a table from a URL": run("import pandas as pd\npd.read_csv('https://a.org/x.csv')", 2, "URLError", "no network"),
     "curl": run(
         "import subprocess\nsubprocess.check_output(['curl', '-s', 'https://example.com'])", 2, "curl", "no network"

@@ -344,7 +344,7 @@ async def test_the_tool_has_the_schema_that_its_clients_know(services: Services)
     assert [timeout[key] for key in ("type", "default", "minimum", "maximum")] == ["integer", 10, 1, 600]
     assert (lint["type"], lint["default"]) == ("boolean", False)
     for words in (
-        "aiodns, aiohttp, bs4, numpy, pandas, requests, ruff",
+        "aiodns, aiohttp, bs4, matplotlib, numpy, openpyxl, pandas, PIL, requests, ruff, scipy",
         "(10 s, at most 600), 600 s of processor time, 2048 MB, 64 processes, 50 MB a file, 1 MB of output",
     ):
         assert words in description

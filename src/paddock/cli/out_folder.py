@@ -1,7 +1,11 @@
-"""`paddock run --out DIR`: saves the artifacts of a script as files. Their names were chosen by the script."""
+"""Where `paddock run` saves the artifacts of a script: the folder of `--out`, or a temporary one.
+
+The script chose their names.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +29,14 @@ def make_folder(path: str) -> Path:
     except OSError as problem:
         raise RequestError(f"--out {path} cannot be used as a folder: {problem.strerror}") from None
     return folder
+
+
+def make_temporary_folder() -> Path:
+    """Create a folder for the artifacts of a run without --out. It is left to the user."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="paddock-"))
+    except OSError as problem:
+        raise HostError(f"no temporary folder for the script's files could be created: {problem}; use --out") from None
 
 
 def save(folder: Path, contents: list[tuple[Artifact, bytes]]) -> list[dict[str, str]]:

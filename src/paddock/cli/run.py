@@ -27,7 +27,7 @@ from paddock.cli.options import (
     refuse_empty,
     server_url,
 )
-from paddock.cli.out_folder import make_folder, save
+from paddock.cli.out_folder import make_folder, make_temporary_folder, save
 from paddock.cli.render import Screen, build_progress, progress_text, show_result, stderr, stdout
 from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError, Unreachable
@@ -103,7 +103,9 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         str | None, typer.Option(metavar="NAME", help="Let a new --session start as a copy of this one.")
     ] = None,
     mcp_config: McpConfigOption = None,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Save the script's artifacts in this folder.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Save the script's files and artifacts in this folder.")
+    ] = None,
     config: ConfigOption = None,
     url: UrlOption = None,
     token: TokenOption = None,
@@ -112,7 +114,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     """Run a script in the sandbox.
 
     Its output appears as it is printed. Its result, a top-level return or the value of the last
-    expression, comes last. An error goes to stderr. Nothing is stored.
+    expression, comes last. An error goes to stderr. Files that it leaves in its working directory
+    are saved in the folder of --out, or in a new temporary folder that is named.
 
     \b
     paddock run report.py --file sales.csv
@@ -155,13 +158,17 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     folder = None if out is None else make_folder(out)
     screen, err, interrupts = stdout(), stderr(), Interrupts()
     show = None if as_json else partial(_show_event, screen, err, interrupts)
+    saves = folder is not None or not (as_json or remote)  # otherwise they are lost, or stay on the server
     try:
-        result, contents = interrupts.run(_run(open_paddock(remote, settings, mcp_config), source, options, show))
+        running = _run(open_paddock(remote, settings, mcp_config), source, options, show, saves)
+        result, contents = interrupts.run(running)
     except Unreachable as problem:
         if session is None:
             raise
         raise Unreachable(f"{problem} A session lives in a server: start one, or name it with --url") from None
     saved = None if folder is None else save(folder, contents)
+    if saves and folder is None and contents:
+        saved = save(make_temporary_folder(), contents)
     if as_json:
         text = result.to_json()
         screen.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
@@ -177,8 +184,9 @@ async def _run(
     code: str,
     options: RunOptions,
     show: Callable[[Event], None] | None,
+    saves: bool,
 ) -> tuple[RunResult, list[tuple[Artifact, bytes]]]:
-    """Run the script, show its events as they happen, and return its result and artifacts.
+    """Run the script, show its events as they happen, and return its result and, if `saves`, its artifacts.
 
     A signal or a closed pipe ends the run.
     """
@@ -194,7 +202,7 @@ async def _run(
             async for event in events:
                 end_progress()
                 if isinstance(event, Done):
-                    artifacts = event.result.artifacts
+                    artifacts = event.result.artifacts if saves else ()
                     return event.result, [(each, await paddock.read_artifact(each.id)) for each in artifacts]
                 if show is not None:
                     show(event)

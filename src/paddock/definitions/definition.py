@@ -29,7 +29,7 @@ tools. `session` shows and sets the session's context.
 """
 
 _TYPES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
-    (bool, "true or false", ("includes_files", "is_fixed", "type_check")),
+    (bool, "true or false", ("includes_files", "is_fixed", "keep_files", "type_check")),
     (Mapping, "a table", ("inputs", "limits", "caps")),
     (str | None, "a string", ("code",)),
 )
@@ -51,6 +51,7 @@ class Definition:
     tools: tuple[str, ...] | None = None  # patterns of full names; None: all tools
     includes_files: bool = True
     is_fixed: bool = False  # whether the tool takes no arguments
+    keep_files: bool = False  # whether the files that a script leaves in its working directory become artifacts
     type_check: bool = False
     refused_modules: tuple[str, ...] = ()
     companions: tuple[str, ...] = ()  # names from COMPANIONS
@@ -78,6 +79,7 @@ class Definition:
             "limits": limits if wall_seconds is None else replace(limits, wall_seconds=wall_seconds),
             "type_check": "tools" if self.type_check else False,
             "refused_modules": self.refused_modules,
+            "keep_files": self.keep_files,
         }
 
 

@@ -6,6 +6,7 @@ file, because an imported package may print. If a preload cannot be imported, th
 
 import importlib
 import json
+import os
 import re
 import sys
 import sysconfig
@@ -19,6 +20,7 @@ def main(report: str, preload: list[str]) -> None:
             importlib.import_module(module)
         except Exception as problem:  # noqa: BLE001  whatever a package raises
             sys.exit(f"import {module}: {type(problem).__name__}: {problem}")
+    write_font_cache()
     import_extensions()
     paths = sysconfig.get_paths()
     python = Path(sys.executable).resolve()
@@ -31,6 +33,17 @@ def main(report: str, preload: list[str]) -> None:
         "warm_modules": warm_modules(preload),
     }
     Path(report).write_text(json.dumps(answer), encoding="utf-8")
+
+
+def write_font_cache() -> None:
+    """Write matplotlib's font cache again, without the fonts of the system, which guests do not see."""
+    if (fonts := sys.modules.get("matplotlib.font_manager")) is not None:
+        own_folder = sys.modules["matplotlib"].get_data_path()
+        for kind in ("afmlist", "ttflist"):
+            entries = getattr(fonts.fontManager, kind)
+            setattr(fonts.fontManager, kind, [entry for entry in entries if entry.fname.startswith(own_folder)])
+        folder = Path(os.environ["MPLCONFIGDIR"])
+        fonts.json_dump(fonts.fontManager, folder / f"fontlist-v{fonts.FontManager.__version__}.json")
 
 
 def import_extensions() -> None:

@@ -32,6 +32,8 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
         return f"`{name}` is not installed. Did you mean `{near}`?"
     if name in replacements.LOCAL_MODULES:
         return f"There is no `{name}` beside the script: put its code into the script."
+    if name in replacements.PLOTTING and mistake.can_import("matplotlib"):
+        return f"`{name}` is not installed: use `matplotlib.pyplot`."
     if name in replacements.PLOTTING:
         how = "print the numbers" if mistake.is_program else "write an SVG as text, and keep it with create_artifact"
         return f"`{name}` is not installed: {how}, or the operator can add it."

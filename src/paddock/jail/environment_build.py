@@ -158,7 +158,9 @@ class _Builder:
         kept = {name: value for name, value in uv_environment(os.environ).items() if not name.startswith("UV_")}
         status, lines = run_logged(
             [self._python, "-I", "-B", program, str(probe_file), *preload],
-            kept | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+            kept
+            | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+            | {"MPLCONFIGDIR": str(self._partial / "share" / "matplotlib")},
             silent,
             self._stop,
             keep_fd=self._lock_fd,

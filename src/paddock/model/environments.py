@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 DEFAULT_ENVIRONMENT = "default"
 QUICKJS_ENVIRONMENT = "quickjs"
@@ -55,11 +55,19 @@ class EnvironmentConfig:
         names = map(requirement_name, self.all_packages())
         return [_IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names]
 
+    def without_missing_preloads(self) -> EnvironmentConfig:
+        """This environment with only the preloads of its own packages."""
+        names = self.import_names()
+        return replace(self, preload=tuple(each for each in self.preload if each.partition(".")[0] in names))
+
 
 BUILT_IN: Mapping[str, EnvironmentConfig] = {
     DEFAULT_ENVIRONMENT: EnvironmentConfig(
-        packages=("aiodns", "aiohttp", "beautifulsoup4", "numpy", "pandas", "requests", "ruff"),
-        preload=("numpy", "pandas"),
+        packages=(
+            *("aiodns", "aiohttp", "beautifulsoup4", "matplotlib", "numpy", "openpyxl", "pandas", "pillow", "requests"),
+            *("ruff", "scipy"),
+        ),
+        preload=("numpy", "pandas", "matplotlib.pyplot"),
     ),
     # Pinned, because the guest's JavaScript depends on details of this version.
     QUICKJS_ENVIRONMENT: EnvironmentConfig(packages=("quickjs-ng==0.17.0.2",), preload=("_quickjs",)),

@@ -49,6 +49,7 @@ class RunOptions(TypedDict, total=False):
     environment: str | None
     session: str | None
     fork_from: str | None
+    keep_files: bool
 
 
 def make_request(code: str, options: RunOptions) -> Request:
@@ -104,6 +105,7 @@ class Request:
     environment: str | None = None  # None: the configured environment of the engine
     session: str | None = None  # the live interpreter to run in; it is created on first use
     fork_from: str | None = None  # the session that a new `session` starts as a copy of
+    keep_files: bool = True  # whether the files that the script leaves in its working directory become artifacts
 
 
 @dataclass(slots=True)

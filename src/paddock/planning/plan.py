@@ -56,6 +56,8 @@ class Plan:
     refused_modules: tuple[str, ...] = ()
     globals: str = "all"
     """`closed`: JavaScript has the same few globals on every engine."""
+    keep_files: bool = True
+    """Whether the files that the script leaves in its working directory become artifacts."""
     sends_outline: bool = False
     """Whether the guest sends an outline of the script and waits before it runs the script."""
     packages: tuple[str, ...] = ()
@@ -106,6 +108,8 @@ def make_plan(
         engine = "auto"
     if request.type_check not in (True, False, "tools"):
         raise RequestError(f"type_check must be True, False or 'tools', not {request.type_check!r}")
+    if not isinstance(request.keep_files, bool):
+        raise RequestError(f"keep_files must be True or False, not {request.keep_files!r}")
     if request.type_check and language != "python":
         raise RequestError(f"type_check works for python only; leave it out for {language}")
     inputs_json = _encode_inputs(request.inputs, tools, language)
@@ -130,6 +134,7 @@ def make_plan(
         environment=_environment(request, config),
         session=_session_name("session", request.session),
         fork_from=_session_name("fork_from", request.fork_from),
+        keep_files=request.keep_files,
     )
     _check_session(plan, request)
     if not _is_encodable(plan.code):

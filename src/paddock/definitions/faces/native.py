@@ -76,6 +76,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
     names = ("language", "engine", "inputs", "packages", "session", "fork_from")
     options = {name: arguments[name] for name in names if name in arguments}
+    options["keep_files"] = definition.keep_files
     options["files"] = [_file(each) for each in arguments.get("files", ())]
     limits = {}
     if "timeout" in arguments:

@@ -109,20 +109,25 @@ class Channel:
         head = _text(header).encode()
         if len(head) > wire.HEADER_BYTES or len(body) > wire.BODY_BYTES:
             raise ValueError(f"too large to send: {(len(head) + len(body)) / 2**20:.1f} MB")
-        self._send(_pack_prefix(kind, number, len(head), len(body)) + head + body)
+        start = _pack_prefix(kind, number, len(head), len(body)) + head
+        # A large body is not copied: the script may have little memory left.
+        self._send(*([start + body] if len(body) < READ_BYTES else [start, body]))
 
     def send_unsent(self, tag: int) -> None:
         """Send a RESULT whose value is too large to be sent."""
         self._send(_pack_prefix(Kind.RESULT, tag, 0, wire.UNSENT_BYTES))
 
-    def _send(self, frame: bytes) -> None:
-        data = memoryview(frame)
+    def _send(self, *parts: bytes) -> None:
         with self._sending:
-            while data:
-                try:
-                    data = data[self._socket.send(data) :]
-                except BlockingIOError:
-                    self._wait_until_writable()
+            for part in parts:
+                self._send_all(memoryview(part))
+
+    def _send_all(self, data: memoryview) -> None:
+        while data:
+            try:
+                data = data[self._socket.send(data) :]
+            except BlockingIOError:
+                self._wait_until_writable()
 
     def send_at_once(self, data: bytes) -> None:
         """Send a small frame from a signal handler, unless that interrupted the sending of another one."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from paddock.guest.python import answers, notices, streams, values
+from paddock.guest.python import answers, left_files, notices, streams, values
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.errors import Source
 from paddock.jail import wire
@@ -79,7 +79,7 @@ def make_functions(channel: Channel) -> Functions:
         result: dict[str, Any] = _decode(answer.header.decode())
         if not result.get("success"):
             return _no_artifact(filename, result)
-        notices.note_kept(filename)
+        left_files.note_kept(filename, body)
         return result
 
     async def read_artifact(ref: str) -> dict[str, Any]:

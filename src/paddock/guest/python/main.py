@@ -17,7 +17,9 @@ from paddock.guest.python import (
     execution,
     functions,
     job,
+    left_files,
     limits,
+    matplotlib_import,
     namespace,
     notices,
     rehearsal,
@@ -61,6 +63,7 @@ def _prepare() -> None:
 
 
 # Created in the zygote so that guests share their memory pages.
+matplotlib_import.install({})
 _channel = Channel()
 _calls = functions.make_functions(_channel)
 _names: dict[str, Any] | None = None
@@ -78,9 +81,9 @@ def _serve(control: socket.socket, is_urgent: bool) -> NoReturn:
         rehearsal.exercise_libraries(_channel, _calls)
     _channel.attach(control)
     folder = namespace.set_file_and_path(names)
-    notices.note_existing(folder)
+    left_files.note_existing(folder)
     if not is_urgent:
-        notices.warn_of_files(folder, (), may_keep=False)  # rehearses it
+        left_files.warn(folder, may_keep=False)  # rehearses it
         notices.clear()
     data_bytes = limits.data_bytes()
     control.setblocking(True)
@@ -91,28 +94,32 @@ def _serve(control: socket.socket, is_urgent: bool) -> NoReturn:
     if received.start.get("session"):
         session.Session(names, _channel, _calls, data_bytes).serve(received)
     namespace.fill(names, received, _calls)
+    left_files.attach(folder, received.start.get("files") or (), is_script=received.is_script)
     outcome = _run(received, names, data_bytes, control)
     if _getpid() != pid and outcome.status == "raised" and not received.is_script:
         streams.write_line(outcome.error["traceback"])  # a process that the script forked reports its own failure
     execution.shut_down()
     if _getpid() == pid:
-        _warn(received, names, outcome, folder)
+        _conclude(received, names, outcome, folder)
         execution.send_result(_channel, outcome)
     execution.exit_process(outcome)
 
 
-def _warn(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: str) -> None:
-    """Add the warnings that are known only at the end. Nothing in here may prevent the RESULT."""
-    if outcome.status == "rejected" or received.start.get("check_only") or outcome.error.get("type") == "MemoryError":
+def _conclude(received: job.Job, names: dict[str, Any], outcome: Outcome, folder: str) -> None:
+    """Add the warnings that are known only at the end, and keep files. Nothing in here may prevent the RESULT."""
+    if outcome.status == "rejected" or received.start.get("check_only"):
+        return
+    if received.start.get("keep_files"):
+        with contextlib.suppress(Exception):
+            left_files.keep(_channel, folder)
+    if outcome.error.get("type") == "MemoryError":
         return
     with contextlib.suppress(Exception):
         tasks.warn()
         namespace.warn_of_hidden(received.inputs, names)
         answers.warn(except_line=outcome.error.get("line"))
-        if outcome.status == "raised":
-            return  # it has to run again anyway
-        files = [entry["path"] for entry in received.start.get("files") or ()]
-        notices.warn_of_files(folder, files, may_keep="create_artifact" in names)
+        if outcome.status != "raised" and not received.start.get("keep_files"):  # else it has to run again anyway
+            left_files.warn(folder, may_keep="create_artifact" in names)
 
 
 def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, control: socket.socket) -> Outcome:

@@ -37,10 +37,13 @@ def main_module() -> dict[str, Any]:
 
 
 def set_file_and_path(names: dict[str, Any]) -> str:
-    """Set `__file__`, and make the working directory the first entry of `sys.path`. Returns that directory."""
+    """Set `__file__`, and make the working directory the last entry of `sys.path`. Returns that directory.
+
+    It is the last one, so that an attached file named `json.py` hides no module.
+    """
     here = os.getcwd()  # noqa: PTH109
     names["__file__"] = f"{here.rstrip('/')}/{FILE_NAME}"
-    sys.path[:] = [here, *[entry for entry in sys.path if entry not in ("", here)]]
+    sys.path[:] = [*[entry for entry in sys.path if entry not in ("", here)], here]
     return here
 
 

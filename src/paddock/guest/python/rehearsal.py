@@ -40,6 +40,22 @@ sums = merged.groupby("name")["value"].agg(["sum", "mean"])
 [sums, table.to_dict(), merged[merged["value"] > 1].describe(), str(merged)]
 """,
 }
+FIGURE = """
+import io
+import matplotlib.font_manager
+import matplotlib.pyplot as plt
+figure, axes = plt.subplots()
+axes.plot([1, 2], label="a")
+axes.set_title("a")
+axes.legend()
+figure.savefig(io.BytesIO())
+plt.close(figure)
+matplotlib.font_manager._get_font.cache_clear()
+"""
+"""Only in the zygote, because it takes longer than a guest may take to start.
+
+A font keeps its file open, and a guest closes the zygote's files.
+"""
 TIMES = 20
 """CPython specialises code after a few runs. That should happen before pages are shared."""
 
@@ -66,6 +82,8 @@ def warm_up(channel: Channel, calls: Functions) -> None:
     for source in (PLAIN, FAILING, AWAITING) * TIMES:
         rehearse(channel, calls, source)
     exercise_libraries(channel, calls)
+    if "matplotlib.pyplot" in sys.modules:
+        rehearse(channel, calls, FIGURE)
     # Reset the policy: once a thread has had an event loop, `get_event_loop` creates no other.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

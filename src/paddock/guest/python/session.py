@@ -23,6 +23,7 @@ from paddock.guest.python import (
     execution,
     functions,
     job,
+    left_files,
     limits,
     namespace,
     notices,
@@ -50,6 +51,7 @@ class Session:
         self._runner = asyncio.Runner()
         self._import, self._import_module = builtins.__import__, importlib.import_module
         self._pid = _getpid()
+        self._folder = os.getcwd()  # noqa: PTH109
 
     def serve(self, first: job.Job) -> NoReturn:
         """Run `first` and then each job that arrives, until the host closes the socket."""
@@ -75,7 +77,7 @@ class Session:
             execution.shut_down()
         streams.flush_all()
         if _getpid() == self._pid:
-            self._warn(received, outcome)
+            self._conclude(received, outcome)
             self._send(outcome, tag, received.limits.get("output_bytes"))
         if is_over:
             execution.exit_process(outcome)
@@ -99,6 +101,7 @@ class Session:
         if (packages := start.get("packages")) and packages[0] not in sys.path:
             namespace.add_packages(packages[0], first=packages[1])
         self._fill(received, start.get("tools") or [])
+        left_files.attach(self._folder, start.get("files") or (), is_script=False)
         try:
             ready = script.compile_script(received.code, is_expression=True, with_outline=bool(start.get("outline")))
         except SyntaxError as error:
@@ -140,9 +143,14 @@ class Session:
             _exit(0)
         self._fill(received, json.loads(go.body)["tools"])
 
-    def _warn(self, received: job.Job, outcome: Outcome) -> None:
-        """Add the warnings that are known only at the end. Nothing in here may prevent the RESULT."""
-        if outcome.status == "rejected" or outcome.error.get("type") == "MemoryError":
+    def _conclude(self, received: job.Job, outcome: Outcome) -> None:
+        """Add the warnings that are known only at the end, and keep files. Nothing in here may prevent the RESULT."""
+        if outcome.status == "rejected":
+            return
+        if received.start.get("keep_files"):
+            with contextlib.suppress(Exception):
+                left_files.keep_of_cell(self._channel, self._folder)
+        if outcome.error.get("type") == "MemoryError":
             return
         with contextlib.suppress(Exception):
             tasks.warn()

@@ -123,6 +123,7 @@ class RunBody(Body):
         examples=["analysis"],
     )
     fork_from: str | None = Field(None, description="The session that a new `session` starts as a copy of.")
+    keep_files: bool = Field(True, description="Keep the files that the script leaves as artifacts.")
     detach: bool = Field(False, description="Return at once with the run's id; get the result with GET /v1/runs/{id}.")
 
 
