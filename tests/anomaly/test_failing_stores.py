@@ -162,10 +162,11 @@ def small_disk(folder: Path) -> Iterator[None]:
 def filled(folder: Path, but: int = 0) -> Iterator[None]:
     """The disk of `folder`, full except for `but` bytes."""
     with (folder / "fill").open("wb") as file:
-        while True:
+        is_filled = False
+        while not is_filled:
             disk = os.statvfs(folder)
-            with suppress(OSError):  # the server wrote in between
+            with suppress(OSError):  # the server has written something meanwhile
                 os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize - but)
-                break
+                is_filled = True
         yield
     (folder / "fill").unlink()
