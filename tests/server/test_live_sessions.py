@@ -1,4 +1,4 @@
-"""Sessions of live interpreters through a server: over MCP in both protocol eras, over REST and through `Paddock(url=…)`."""
+"""Sessions of live interpreters through a server: over MCP in both eras, over REST and through `Paddock(url=…)`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ async def test_a_traceback_over_several_cells_is_shown(services: Services, conne
         await structured(client, "def divide(x):\n    return 1 / x", session="t")
         answer = await structured(client, "divide(0)", session="t")
     first, second = answer["error"]["traceback"].splitlines()
-    assert first.startswith('File "cell') and second.startswith('File "cell')
+    assert first.startswith('File "cell')
+    assert second.startswith('File "cell')
 
 
 async def test_an_answer_says_whether_a_timeout_has_kept_the_session(services: Services, connect: Connect) -> None:
@@ -84,7 +85,7 @@ async def test_sessions_over_rest_and_through_a_remote_paddock(services: Service
 async def test_two_tokens_have_different_sessions_of_one_name(services: Services) -> None:
     async with served(services) as address:
         url = address.removesuffix("/mcp")
-        async with Paddock(url=url, token="ann") as ann, Paddock(url=url, token="bob") as bob:
+        async with Paddock(url=url, token="ann") as ann, Paddock(url=url, token="bob") as bob:  # noqa: S106
             await ann.run("secret = 1", session="own")
             assert (await bob.run("secret", session="own")).error.type == "NameError"  # type: ignore[union-attr]
             await bob.delete_session("own")
