@@ -144,6 +144,7 @@ class Sessions:
                     raise RequestError(f"the session {source.name!r} {reason or 'has no run yet'}; nothing was copied")
                 if source.engine != plan.engine:
                     raise RequestError(f"the session {source.name!r} runs {source.language} on {source.engine}")
+                session.cells = source.cells  # tracebacks name the cells of both
                 return await source.interpreter.fork()
         finally:
             self._leave(source)

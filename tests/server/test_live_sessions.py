@@ -1,4 +1,4 @@
-"""Live interpreters through a server: over MCP in both protocol eras, over REST and through `Paddock(url=…)`."""
+"""Sessions of live interpreters through a server: over MCP in both eras, over REST and through `Paddock(url=…)`."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from paddock.engines.jailed import Cell, JailedExecution
 from paddock.errors import RequestError
+from paddock.jail.fork import REFUSED, Family, Fork
 
 if TYPE_CHECKING:
     from paddock.jail.guest import Guest
@@ -30,24 +31,26 @@ class OpenCell(Protocol):
 class JailedInterpreter:
     """A guest that runs one cell after another. It does not count as in use between them."""
 
-    def __init__(self, jail: Jail, guest: Guest, open_cell: OpenCell) -> None:
+    def __init__(self, jail: Jail, guest: Guest, open_cell: OpenCell, family: Family | None = None) -> None:
         self._jail, self._guest, self._open_cell = jail, guest, open_cell
         self.ended: str | None = None
         self._unread = b""
         self._execution: JailedExecution | None = None  # of the cell that runs
-        self._is_given_back = self._is_running = False
+        self._is_given_back = self._is_running = self._has_run = False
+        self._is_aside = isinstance(guest, Fork)
+        self._family = family
         guest.hold()
         guest.freeze()
-        jail.set_aside(guest)
+        self._set_aside()
 
     @asynccontextmanager
     async def open(self, plan: Plan, cell: int) -> AsyncIterator[JailedExecution]:
         self._is_running = True
         execution = self._execution = None
         try:
-            await self._jail.resume(self._guest)
-            self._guest.thaw()
-            place = Cell(cell, secrets.randbelow(2**32 - 1) + 1, self._unread)
+            await self._resume()
+            place = Cell(cell, secrets.randbelow(2**32 - 1) + 1, self._unread, is_first=not self._has_run)
+            self._has_run = True
             execution = self._open_cell(self._guest, plan, may_fork=self._jail.may_fork, cell=place)
             self._execution = execution
             yield execution
@@ -65,14 +68,32 @@ class JailedInterpreter:
             self._unread = execution.unread
             if self.ended is None and execution.has_result:
                 self._guest.freeze()
-                self._jail.set_aside(self._guest)
+                self._set_aside()
             else:
                 self.end(DIED if self._guest.has_ended() else STUCK)
         if self.ended is not None:
             self._give_back()
 
+    async def _resume(self) -> None:
+        await self._jail.resume(self._guest)
+        self._is_aside = False
+        self._guest.thaw()
+
+    def _set_aside(self) -> None:
+        if not self._is_aside:
+            self._is_aside = True
+            self._jail.set_aside(self._guest)
+
     async def fork(self) -> JailedInterpreter:
-        raise RequestError("this session cannot be forked")
+        if self._jail.profile != "namespaces":
+            raise RequestError(f"{REFUSED}: in the jail's profile {self._jail.profile!r} it could not end alone")
+        self._family = self._family or Family(self._jail, self._guest)
+        self._guest.thaw()
+        try:
+            forked = await self._family.fork(self._guest)
+        finally:
+            self._guest.freeze()
+        return JailedInterpreter(self._jail, forked, self._open_cell, self._family)
 
     def memory_bytes(self) -> int:
         return 0 if self.ended is not None else self._guest.resource_limit.held_bytes()
@@ -87,11 +108,18 @@ class JailedInterpreter:
             if self._is_running:
                 if self._execution is not None:
                     self._execution.ended_by = f"the session {reason}"
-                self._guest.kill()  # the run sees it end, and gives it back
+                if self._guest.is_shared:
+                    self._guest.kill_own()
+                else:
+                    self._guest.kill()  # the run sees it end, and gives it back
             else:
                 self._give_back()
 
     def _give_back(self) -> None:
         if not self._is_given_back:
             self._is_given_back = True
-            self._jail.give_back(self._guest)
+            if self._family is None:
+                self._jail.give_back(self._guest)
+            else:
+                self._set_aside()
+                self._family.end(self._guest)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from paddock.engines.base import Interpreter
 from paddock.errors import RequestError
+from paddock.jail.fork import UNKNOWN_STATUS
 from paddock.jail.frames import (
     ArtifactFrame,
     CallFrame,
@@ -212,6 +213,7 @@ class Cell:
     number: int
     tag: int  # random; the guest marks STARTED, OUTLINE and RESULT with it
     unread: bytes = b""  # that the guest sent after the RESULT of the cell before
+    is_first: bool = True  # in its guest
 
 
 class JailedExecution:
@@ -323,7 +325,7 @@ class JailedExecution:
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
 
     def _set_limits(self, limits: Limits) -> None:
-        if self._cell is None or self._cell.number == 1:
+        if self._cell is None or self._cell.is_first:
             self._guest.limit(limits)
         else:
             self._guest.renew(limits)
@@ -487,11 +489,14 @@ class JailedExecution:
         if self._report is None:
             lost = "the zygote process died, and the run was lost with it; run the script again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=lost)
-        code = os.waitstatus_to_exitcode(self._report.status)
+        status = self._report.status
+        code = 0 if status == UNKNOWN_STATUS else os.waitstatus_to_exitcode(status)
         if (failure := self._guest.resource_limit.failure) is not None:
             return Finished(Verdict.LOST, error_type="JailUnavailable", error_message=failure)
         if self._guest.resource_limit.was_out_of_memory():
             return Finished(Verdict.OUT_OF_MEMORY)
+        if status == UNKNOWN_STATUS:
+            return Finished(Verdict.CRASHED, None, "Crashed", "the script's process ended before it returned")
         if code >= 0 and self._plan.mode == "script":
             return Finished(Verdict.RAISED if code else Verdict.OK, None, "SystemExit", str(code), exit_code=code)
         if code >= 0:

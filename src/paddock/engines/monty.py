@@ -13,7 +13,7 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -36,7 +36,6 @@ from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_warnings import NOTES, from_notes, is_wrapped, misread_answers
 from paddock.engines.monty_workers import GRACE_SECONDS, WorkerPool
-from paddock.errors import RequestError
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -88,20 +87,30 @@ class MontyEngine:
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
-        async with self._workers.session(**_session_options(plan.limits)) as session:
-            execution = MontyExecution(session, plan)
-            self._open.add(execution)
-            try:
-                yield execution
-            finally:
-                self._open.discard(execution)
-                await execution.stop()
+        async with self.open_session(plan) as session, self.watching(MontyExecution(session, plan)) as execution:
+            yield execution
+
+    def open_session(self, plan: Plan) -> AbstractAsyncContextManager[AsyncMontySession]:
+        """A session of Monty's own with this run's limits."""
+        return self._workers.session(**_session_options(plan.limits))
+
+    @asynccontextmanager
+    async def watching(self, execution: MontyExecution) -> AsyncIterator[MontyExecution]:
+        """Stop the execution at the end, and if the engine is closed."""
+        self._open.add(execution)
+        try:
+            yield execution
+        finally:
+            self._open.discard(execution)
+            await execution.stop()
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan  # a plan for Monty asks for no packages
 
     async def interpreter(self, plan: Plan) -> Interpreter:
-        raise RequestError("engine 'monty' has no sessions")
+        from paddock.engines.monty_interpreter import MontyInterpreter
+
+        return MontyInterpreter(self)
 
     def waiting_guests(self) -> dict[tuple[str, str], int]:
         return {}
@@ -138,7 +147,9 @@ def _session_options(limits: Limits) -> dict[str, Any]:
 class MontyExecution:
     """One run in one session."""
 
-    def __init__(self, session: AsyncMontySession, plan: Plan) -> None:
+    def __init__(
+        self, session: AsyncMontySession, plan: Plan, token: str = "", feeds: int = 0, cell: int | None = None
+    ) -> None:
         self._session = session
         self._plan = plan
         self._loop = asyncio.get_running_loop()
@@ -149,9 +160,13 @@ class MontyExecution:
         self._output_left: dict[Stream, int] = dict.fromkeys(
             ("stdout", "stderr"), max(plan.limits.output_bytes, plan.limits.stream_characters) + 1
         )
-        self._token = secrets.token_hex(8)  # part of the host functions' names, so that scripts cannot guess them
+        self._cell = cell  # which run of a session this is
+        self.has_result = False  # the script has ended, and its worker is idle
+        self._token = token or secrets.token_hex(
+            8
+        )  # part of the host functions' names, so that scripts cannot guess them
         self._system = SystemCalls(plan.files, plan.limits.wall_seconds + 1)
-        self._feeds = 0
+        self.feeds = feeds  # how much code was passed to Monty, which numbers it
         self._has_wrapped_answer = False  # a list or a plain value under `result`
         self._has_bridge = False  # whether the script can call tools and create artifacts
 
@@ -176,6 +191,10 @@ class MontyExecution:
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         self._settle("artifact", call_id, answer)
 
+    def cancel(self, reason: str) -> None:
+        """End the run as cancelled, because its session was ended."""
+        self._events.put_nowait(Finished(Verdict.CANCELLED, error_type="Cancelled", error_message=reason))
+
     async def abandon(self) -> None:
         """End the guest because the engine was closed. The run ends as cancelled."""
         await self.stop()
@@ -198,6 +217,7 @@ class MontyExecution:
             finished = _finished_from_error(error, None, self._plan)
         except Exception as problem:  # noqa: BLE001  the reader of the events waits for `Finished`
             finished = _lost(problem)
+        self.has_result = True
         after = _cpu_seconds(pid)
         spent = None if before is None or after is None else round(after - before, 6)
         self._events.put_nowait(replace(finished, cpu_seconds=spent))
@@ -212,10 +232,13 @@ class MontyExecution:
                 await self._feed(script.text, inputs)
             except MontyError as error:
                 if not _is_rejected(error) or not script.stores_value:
-                    failed_script = _Script(self._plan.code, script, f"<python-input-{self._feeds - 1}>")
+                    name = "main.py" if self._cell is None else f"cell {self._cell}"
+                    failed_script = _Script(self._plan.code, script, f"<python-input-{self.feeds - 1}>", name)
                     return _finished_from_error(error, failed_script, self._plan)
             else:
                 finished = await self._value() if script.stores_value else Finished(Verdict.OK)
+                if self._cell is not None and finished.output_json not in (None, "null"):
+                    await self._feed(f"_ = {RESULT}", {})
                 return replace(finished, warnings=await self._warnings()) if self._has_bridge else finished
         raise AssertionError("the last variant is the original script")
 
@@ -275,7 +298,7 @@ class MontyExecution:
 
         `feed_run` is not used, because it converts every value that a script passes into objects.
         """
-        self._feeds += 1
+        self.feeds += 1
         functions = {"call": self._call, "progress": self._progress, "artifact": self._artifact}
         lookup = {f"__paddock_{name}_{self._token}": function for name, function in functions.items()}
         at: Any = await self._session.feed_start(
@@ -348,13 +371,14 @@ class _Script:
     code: str
     instrumented: InstrumentedScript
     filename: str  # Monty's name for it in tracebacks
+    shown_name: str = "main.py"
 
     def traceback(self, frames: list[Frame], last: str) -> str:
         lines = self.code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         hidden = len(frames) - 2 * SHOWN_FRAMES
         shown = frames if hidden <= 0 else [*frames[:SHOWN_FRAMES], *frames[-SHOWN_FRAMES:]]
         texts = [
-            f'  File "main.py", line {frame.line}, in {frame.function_name or "<module>"}\n'
+            f'  File "{self.shown_name}", line {frame.line}, in {frame.function_name or "<module>"}\n'
             f"    {lines[frame.line - 1].strip()[:LINE_CHARACTERS]}"
             for frame in shown
             if frame.line <= len(lines)

@@ -12,8 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from paddock.engines.base import Interpreter
+from paddock.engines.interpreter import JailedInterpreter
 from paddock.engines.jailed import Cell, JailedEngine, JailedExecution, take_guest
-from paddock.errors import JailUnavailable
+from paddock.errors import JailUnavailable, RequestError
+from paddock.jail.fork import REFUSED
 from paddock.jail.jail import Jail
 from paddock.jail.limits import socket_bytes
 from paddock.jail.packages import PackageSets
@@ -84,10 +86,8 @@ class NodeEngine(JailedEngine):
             yield NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
 
     async def interpreter(self, plan: Plan) -> Interpreter:
-        from paddock.engines.interpreter import JailedInterpreter
-
         jail = await self._jail_for(plan)
-        return JailedInterpreter(jail, await jail.take(), partial(NodeExecution, tmp_bytes=self._tmp_bytes))
+        return NodeInterpreter(jail, await jail.take(), partial(NodeExecution, tmp_bytes=self._tmp_bytes))
 
     async def _jail_for(self, plan: Plan) -> Jail:
         packages = plan.package_set
@@ -116,6 +116,13 @@ class NodeEngine(JailedEngine):
         await self._typescript.close()
         await self._large.close()
         await super().close()
+
+
+class NodeInterpreter(JailedInterpreter):
+    """A Node that stays alive between the runs of a session."""
+
+    async def fork(self) -> JailedInterpreter:
+        raise RequestError(f"{REFUSED}: Node has threads, which a fork would lose; use Python for this")
 
 
 class NodeExecution(JailedExecution):

@@ -118,6 +118,7 @@ class Guest:
         self._traced = traced
         self._trace: seccomp.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
+        self.is_shared = False  # other guests were forked from it, and live in the same jail
         self._frozen: Mapping[int, int] = {}  # its other processes, while it is frozen
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
@@ -137,6 +138,15 @@ class Guest:
         self._listen(epoll)
         self._epoll = epoll.share()
         self.control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=control)
+
+    @property
+    def reaper(self) -> int:
+        """The pidfd of its reaper."""
+        return self._reaper
+
+    @property
+    def epoll(self) -> Epoll:
+        return self._epoll
 
     def _listen(self, epoll: Epoll) -> None:
         """Register all descriptors with the epoll object. If one cannot be registered, raise OSError and keep none."""
@@ -206,16 +216,20 @@ class Guest:
             return 0
         if data != ready or not ancillary:
             why = self.read("stderr").decode(errors="replace").strip()
-            if not why:  # a guest writes why, unless its zygote has died
-                raise EngineCrashed("a guest ended before it was walled in")
-            why = ": ".join(filter(None, (why, find_in(why))))
-            raise JailUnavailable(f"a guest could not be walled in: {why}")
+            raise self._not_ready(why)
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         # A descriptor that a guest sends would be closed here, in the event loop: one call can take a second.
         with suppress(OSError):  # before Linux 6.16
             self.control.setsockopt(socket.SOL_SOCKET, _PASS_RIGHTS, 0)
         pid, _, _ = _CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])
         return int(pid)
+
+    def _not_ready(self, why: str) -> Exception:
+        """The error for a guest that ended before READY, and wrote `why` on its stderr."""
+        if not why:  # a guest writes why, unless its zygote has died
+            return EngineCrashed("a guest ended before it was walled in")
+        why = ": ".join(filter(None, (why, find_in(why))))
+        return JailUnavailable(f"a guest could not be walled in: {why}")
 
     def is_waiting(self) -> bool:
         """Whether the guest still waits for a script: it has not ended, and has sent nothing since READY."""
@@ -262,7 +276,9 @@ class Guest:
             if not self._has_namespaces:
                 signal.pidfd_send_signal(self._reaper, BEGIN)
             # The guest is not a child of its reaper, but the reaper adopts the guest's orphans.
-            self.resource_limit.limit(limits, lambda: (self._reaper_pid(), self.pid), self.kill)
+            self.resource_limit.limit(
+                limits, lambda: (self.pid,) if self.is_shared else (self._reaper_pid(), self.pid), self.kill
+            )
         except ProcessLookupError:
             raise EngineCrashed(_REAPER_DIED) from None
         except OSError as problem:  # in the host: no descriptor or thread is free
@@ -289,13 +305,21 @@ class Guest:
         if self._pidfd is not None:
             with suppress(OSError):  # it has died
                 signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
-                self._frozen = freezer.stop((self._reaper_pid(), self.pid), self.pid)
+                reaper = self._reaper_pid()
+                # The reaper has adopted the forks of this guest too.
+                self._frozen = freezer.stop((self.pid,) if self.is_shared else (reaper, self.pid), (reaper, self.pid))
 
     def thaw(self) -> None:
         if self._pidfd is not None:
             with suppress(OSError):
                 freezer.resume(self._frozen)
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
+
+    def kill_own(self) -> None:
+        """Kill only the processes of a guest that is held, not those of its forks in the same jail."""
+        self._is_killed = True
+        if self._pidfd is not None:
+            freezer.kill(self.pid, self._pidfd)
 
     def renew(self, limits: Limits) -> None:
         """Apply the limits of the next run of a session, and count its use from now on."""
@@ -377,7 +401,11 @@ class Guest:
         self._epoll.unregister(self._watched)
         if self._unsent:
             self._loop.remove_writer(self.control.fileno())
-        self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
+        self._await_end(self._processes())
+
+    def _processes(self) -> list[int]:
+        """The processes whose end is the end of the guest."""
+        return [pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None]
 
     def _await_end(self, pidfds: list[int]) -> None:
         """Wait until each of these processes has ended, from the last to the first; then close."""

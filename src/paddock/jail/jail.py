@@ -13,7 +13,7 @@ from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.environment_build import Lease, alease
 from paddock.jail.environments import Built, configured
 from paddock.jail.guest import Guest, Template
-from paddock.jail.limits import ResourceLimits
+from paddock.jail.limits import ResourceLimit, ResourceLimits
 from paddock.jail.packages import make_sets_folder
 from paddock.jail.pool import CLOSED, Pool
 from paddock.jail.profiles import SYSTEM, start, start_first_working
@@ -108,6 +108,24 @@ class Jail:
     async def resume(self, guest: Guest) -> None:
         if self._pool is not None:
             await self._pool.resume(guest)
+
+    async def take_limit(self) -> ResourceLimit:
+        """A limit for a fork of a guest. Raises JailUnavailable if the jail was closed."""
+        return await self._running_pool().take_limit()
+
+    def give_limit_back(self, resource_limit: ResourceLimit) -> None:
+        self._running_pool().give_limit_back(resource_limit)
+
+    def adopt(self, fork: Guest) -> None:
+        self._running_pool().adopt(fork)
+
+    def end_fork(self, fork: Guest) -> None:
+        self._running_pool().end_fork(fork)
+
+    def _running_pool(self) -> Pool:
+        if self._pool is None:
+            raise EngineCrashed(CLOSED)
+        return self._pool
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
         """How many guests wait, by environment and template. Empty before the first guest was taken."""

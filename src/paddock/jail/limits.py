@@ -55,6 +55,9 @@ class ResourceLimit:
         """Apply `limits` from now on. `roots`: the first processes of the tree, the longest-lived first."""
         raise AssertionError("a guest without limits must not get a script")
 
+    def enter(self, pid: int) -> None:
+        """Let the limit apply to this process, which another guest has forked. May take milliseconds."""
+
     def renew(self, limits: Limits) -> None:
         """Apply the limits of the next run of a session. Memory that the session holds already counts too."""
 
@@ -186,6 +189,9 @@ class GroupLimit(ResourceLimit):
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         self.set(limits)
+
+    def enter(self, pid: int) -> None:
+        self.slot.enter(pid)
 
     def renew(self, limits: Limits) -> None:
         self.slot.count_anew()

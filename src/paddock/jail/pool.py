@@ -153,6 +153,24 @@ class Pool:
         await self._room.acquire()
         self._aside.remove(guest)
 
+    async def take_limit(self) -> ResourceLimit:
+        """A limit for a fork of a guest."""
+        return await self._limits.take()
+
+    def give_limit_back(self, resource_limit: ResourceLimit) -> None:
+        self._limits.give_back(resource_limit)
+
+    def adopt(self, fork: Guest) -> None:
+        """Count a fork of a guest among those that are set aside."""
+        self._aside.add(fork)
+
+    def end_fork(self, fork: Guest) -> None:
+        """End a fork that is set aside, in the background."""
+        self._aside.remove(fork)
+        ending = fork.end()
+        ending.add_done_callback(lambda _: self._limits.give_back(fork.resource_limit))
+        self._in_background(ending)
+
     def give_back(self, guest: Guest) -> None:
         """End the guest of a finished run, in the background."""
         if guest in self._aside:

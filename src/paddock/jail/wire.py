@@ -32,6 +32,7 @@ class Kind(IntEnum):
     CODE = 4  # the script; it runs now, or after GO if START asked for an OUTLINE
     ANSWER = 5  # the answer to the CALL or ARTIFACT with the same id
     GO = 6  # run the script that the OUTLINE described; the body names its tools
+    FORK = 7  # between two runs of a session: fork; the descriptors of the new process come with it
 
     READY = 16  # the guest is walled in and waits for START
     CALL = 17  # call a tool; the body is the arguments' JSON text

@@ -23,6 +23,7 @@ from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
 
 READ_BYTES = 64 * 1024
+_FDS_BYTES = socket.CMSG_SPACE(3 * 4)
 # Bound now, because a script may replace `json.dumps`.
 _text = json.JSONEncoder().encode
 _pack_prefix = wire.PREFIX.pack
@@ -48,12 +49,20 @@ class Channel:
         self._socket = control
         self._owner = getpid()
 
+    def replace(self, control: socket.socket) -> None:
+        """Use another socket, in a process that was forked from the one before."""
+        self._socket.close()
+        self._received.clear()
+        self._pending.clear()
+        self.attach(control)
+        self.set_nonblocking()
+
     def set_nonblocking(self) -> None:
         """Make the socket non-blocking, for requests of a running script."""
         self._socket.setblocking(False)
 
     @contextlib.contextmanager
-    def receiving(self) -> Iterator[wire.Readable]:
+    def receiving(self) -> Iterator[_Rest]:
         """Between two runs of a session: only the caller reads the socket, in any thread of the script.
 
         What was received and not yet read comes first.
@@ -164,11 +173,15 @@ class _Rest:
 
     def __init__(self, control: socket.socket, received: bytearray) -> None:
         self._socket, self._received = control, received
+        self.descriptors: list[int] = []  # that the host has sent
 
     def recv_into(self, view: memoryview) -> int:
         count = min(len(view), len(self._received))
         if count == 0:
-            return self._socket.recv_into(view)
+            size, ancillary, _, _ = self._socket.recvmsg_into([view], _FDS_BYTES, socket.MSG_CMSG_CLOEXEC)
+            for _, _, data in ancillary:
+                self.descriptors += memoryview(data[: len(data) & ~3]).cast("i")
+            return size
         view[:count] = self._received[:count]
         del self._received[:count]
         return count

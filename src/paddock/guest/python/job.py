@@ -26,6 +26,7 @@ class Job:
     start: dict[str, Any] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)  # by name, as JSON text
     code: str = ""
+    is_fork: bool = False  # nothing to run: the process is to fork itself
 
     @property
     def is_script(self) -> bool:
@@ -57,6 +58,9 @@ def receive(control: wire.Readable, *, replaces_files: bool = False) -> Job | No
             _append(frame.values()["path"], frame.body)
         elif frame.kind == Kind.CODE:
             job.code = frame.body.decode()
+            return job
+        elif frame.kind == Kind.FORK:
+            job.is_fork = True
             return job
     return None
 

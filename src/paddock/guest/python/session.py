@@ -21,6 +21,7 @@ from paddock.guest.python import (
     clock,
     errors,
     execution,
+    fork,
     functions,
     job,
     left_files,
@@ -39,6 +40,7 @@ from paddock.jail.wire import Kind
 
 _getpid, _exit = os.getpid, os._exit
 _signal = signal.signal
+_READY = wire.pack(Kind.READY)
 
 
 class Session:
@@ -57,11 +59,28 @@ class Session:
         """Run `first` and then each job that arrives, until the host closes the socket."""
         received: job.Job | None = first
         self._channel.set_nonblocking()
+        descriptors: list[int] = []
         while received is not None:
-            self._run_cell(received)
+            if received.is_fork:
+                self._fork(descriptors)
+            else:
+                self._run_cell(received)
             with self._channel.receiving() as control:
-                received = job.receive(control, replaces_files=True)
+                received, descriptors = job.receive(control, replaces_files=True), control.descriptors
         _exit(0)
+
+    def _fork(self, descriptors: list[int]) -> None:
+        """Fork, and go on as the new process with these descriptors as well as this one."""
+        self._runner.close()  # two processes must not share an event loop
+        self._runner = asyncio.Runner()
+        streams.flush_all()
+        if (made := fork.fork(descriptors, self._folder)) is None:
+            return
+        control, self._folder = made
+        self._channel.replace(control)
+        self._pid = _getpid()
+        namespace.reseed()
+        control.sendall(_READY)
 
     def _run_cell(self, received: job.Job) -> None:
         cell, tag = received.start["session"]["cell"], received.start["session"]["tag"]

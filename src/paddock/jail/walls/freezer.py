@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 
 from paddock.jail.walls.watcher import tree
 
@@ -16,14 +17,14 @@ ROUNDS = 20
 """How often new processes are looked for: one that is not stopped yet may start others, or continue them."""
 
 
-def stop(roots: Sequence[int], first: int) -> Mapping[int, int]:
-    """Stop all processes below `roots` except the first root, which runs nothing. `first` was stopped by the caller.
+def stop(roots: Sequence[int], others: Collection[int]) -> Mapping[int, int]:
+    """Stop all processes below `roots` except `others`, which run nothing, or which the caller has stopped.
 
-    Returns the others that were stopped: the time of its start by the pid of each.
+    Returns those that were stopped: the time of its start by the pid of each.
     """
     stopped: dict[int, int] = {}
     for _ in range(ROUNDS):
-        found = {pid: each.start for pid, each in tree(*roots).items() if pid not in (roots[0], first)}
+        found = {pid: each.start for pid, each in tree(*roots).items() if pid not in others}
         if found.items() <= stopped.items():
             break
         for pid, start in found.items():
@@ -36,6 +37,15 @@ def resume(stopped: Mapping[int, int]) -> None:
     """Continue processes that `stop` returned."""
     for pid, start in stopped.items():
         _send(pid, start, signal.SIGCONT)
+
+
+def kill(pid: int, pidfd: int) -> None:
+    """Kill a process and all that it has started, except what another process has adopted since."""
+    with suppress(OSError):
+        signal.pidfd_send_signal(pidfd, signal.SIGSTOP)
+        for each, start in stop((pid,), (pid,)).items():
+            _send(each, start, signal.SIGKILL)
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
 
 def _send(pid: int, start: int, number: signal.Signals) -> bool:

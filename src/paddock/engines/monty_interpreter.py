@@ -1,0 +1,80 @@
+"""A session on Monty: its state is dumped after each run, and loaded into a worker before the next one.
+
+So an idle session takes no worker, each run has its own limits, and after a run that is killed the state is that of
+before the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from pydantic_monty import AsyncMontySession, MontyError
+
+from paddock.engines.monty import MontyEngine, MontyExecution
+from paddock.errors import RequestError
+from paddock.model.limits import MB, format_bytes
+
+if TYPE_CHECKING:
+    from paddock.planning.plan import Plan
+
+MAX_BYTES = 64 * MB
+"""The largest state that is kept. It is in the memory of this process."""
+DUMP_SECONDS = 5.0
+
+
+class MontyInterpreter:
+    """The state of a session."""
+
+    def __init__(self, engine: MontyEngine, state: bytes | None = None, feeds: int = 0, token: str = "") -> None:
+        self._engine = engine
+        self._state, self._feeds = state, feeds
+        self._token = token or secrets.token_hex(8)  # in the names of functions that the state refers to
+        self._execution: MontyExecution | None = None
+        self.ended: str | None = None
+
+    @asynccontextmanager
+    async def open(self, plan: Plan, cell: int) -> AsyncIterator[MontyExecution]:
+        async with self._engine.open_session(plan) as session:
+            await self._load(session)
+            self._execution = MontyExecution(session, plan, self._token, self._feeds, cell)
+            async with self._engine.watching(self._execution) as execution:
+                yield execution
+                if execution.has_result and self.ended is None:
+                    await self._dump(session, execution)
+        self._execution = None
+
+    async def _load(self, session: AsyncMontySession) -> None:
+        try:
+            if self._state is not None:
+                await session.load_session(self._state)
+        except MontyError as problem:
+            raise RequestError(f"what the session holds cannot be loaded: {problem}; allow more memory_bytes") from None
+
+    async def _dump(self, session: AsyncMontySession, execution: MontyExecution) -> None:
+        """Keep what the run has left, unless its worker is gone: then the state is that of before the run."""
+        with suppress(MontyError, RuntimeError, TimeoutError):
+            async with asyncio.timeout(DUMP_SECONDS):
+                state = await session.dump()
+            if len(state) > MAX_BYTES:
+                self.ended = f"ended: it holds more than {format_bytes(MAX_BYTES)}, the most that is kept on Monty"
+            else:
+                self._state, self._feeds = state, execution.feeds
+
+    async def fork(self) -> MontyInterpreter:
+        return MontyInterpreter(self._engine, self._state, self._feeds, self._token)
+
+    def memory_bytes(self) -> int:
+        return len(self._state or b"")
+
+    def check(self) -> None:
+        """Do nothing: without a run, there is no process that could die."""
+
+    def end(self, reason: str) -> None:
+        if self.ended is None:
+            self.ended = reason
+            if self._execution is not None:
+                self._execution.cancel(f"the session {reason}")

@@ -1,0 +1,126 @@
+"""A guest that was forked from the live guest of a session, inside the same jail.
+
+The two share the walls: pid namespace, mounts, uid, filter. Each has its own process, control socket, pipes and, where
+there are control groups, its own limits. So ending one must not end the jail: it ends with the last of them (`Family`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from paddock.errors import RequestError
+from paddock.jail.guest import Guest, Report
+from paddock.jail.wire import Kind, pack
+
+if TYPE_CHECKING:
+    from paddock.jail.jail import Jail
+    from paddock.jail.limits import ResourceLimit
+
+ANSWER_SECONDS = 10.0
+"""How long the guest may take to fork."""
+REFUSED = "the session cannot be forked"
+UNKNOWN_STATUS = -1
+"""The status in the report about a fork: only its parent in the jail could read how it ended."""
+
+
+class Fork(Guest):
+    """The host's side of such a guest."""
+
+    def __init__(self, parent: Guest, fds: list[int], resource_limit: ResourceLimit) -> None:
+        control, out, error = fds
+        report = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # never readable
+        arrived = asyncio.get_running_loop().create_future()
+        arrived.set_result(None)
+        handed_over = [control, report, out, error, os.dup(parent.reaper)]
+        super().__init__(parent.uid, parent.template, handed_over, resource_limit, parent.epoll, arrived)
+        self.is_shared = True
+
+    async def wait_until_ready(self) -> None:
+        """Wait for READY from the new process. Raises `RequestError` with the reason if there is none."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await super().wait_until_ready()
+        except TimeoutError:
+            raise RequestError(f"{REFUSED}: its process does not answer") from None
+        self.hold()
+
+    def _not_ready(self, why: str) -> Exception:
+        return RequestError(f"{REFUSED}: {why or 'its process has ended'}")
+
+    def report(self) -> Report | None:
+        return Report(UNKNOWN_STATUS, 0.0, 0) if self.has_ended() else None
+
+    def kill(self) -> None:
+        self.kill_own()
+
+    def _processes(self) -> list[int]:
+        return [] if self._pidfd is None else [self._pidfd]
+
+
+class Family:
+    """The guests that were forked from one another. The jail of the first ends with the last."""
+
+    def __init__(self, jail: Jail, first: Guest) -> None:
+        self._jail, self._first = jail, first
+        self._members = 1
+
+    async def fork(self, guest: Guest) -> Fork:
+        """Let this member fork itself. It must be idle, and not frozen."""
+        forked = await fork(self._jail, guest)
+        self._members += 1
+        return forked
+
+    def end(self, guest: Guest) -> None:
+        """End this member, which is set aside."""
+        self._members -= 1
+        if isinstance(guest, Fork):
+            self._jail.end_fork(guest)
+        elif self._members:
+            guest.kill_own()
+        if not self._members:
+            self._jail.give_back(self._first)
+
+
+async def fork(jail: Jail, guest: Guest) -> Fork:
+    """Let the guest fork itself, and limit the new process like any guest."""
+    resource_limit = await jail.take_limit()
+    forked = None
+    try:
+        forked = _send_ends(guest, resource_limit)
+        await forked.wait_until_ready()
+        await asyncio.to_thread(resource_limit.enter, forked.pid)
+    except BaseException:
+        if forked is not None:
+            await forked.end()
+        jail.give_limit_back(resource_limit)
+        raise
+    guest.is_shared = True
+    jail.adopt(forked)
+    return forked
+
+
+def _send_ends(guest: Guest, resource_limit: ResourceLimit) -> Fork:
+    """Make a control socket and two pipes, and send the guest its ends of them."""
+    control, guest_control = socket.socketpair()
+    control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells which process sent READY
+    out, guest_out = os.pipe()
+    error, guest_error = os.pipe()
+    own = [control.detach(), out, error]
+    theirs = [guest_control.detach(), guest_out, guest_error]
+    try:
+        forked = Fork(guest, own, resource_limit)
+    except OSError:
+        for fd in (*own, *theirs):
+            os.close(fd)
+        raise
+    try:
+        socket.send_fds(guest.control, [pack(Kind.FORK)], theirs)
+    except OSError:  # it has died: the new sockets close, and say so
+        pass
+    finally:
+        for fd in theirs:
+            os.close(fd)
+    return forked

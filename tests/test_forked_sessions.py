@@ -1,0 +1,165 @@
+"""Forks of sessions of full Python: independent copies of the live state, in one jail."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from paddock.config import JailConfig
+from paddock.errors import NotFound, RequestError
+from paddock.jail.walls.watcher import tree
+from paddock.model.request import RunContext
+from paddock.model.result import Verdict
+from paddock.run import Paddock
+from tests.bare import BARE
+from tests.test_sessions import config, pid_of, until, value
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+MB = 1024 * 1024
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def paddock() -> AsyncIterator[Paddock]:
+    def echo(value: Any) -> Any:
+        return value
+
+    async with Paddock(replace(config(principal_count=64)), tools=[echo]) as made:
+        yield made
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    return str(abs(hash(request.node.name)))
+
+
+async def test_a_fork_starts_with_the_variables_and_changes_only_its_own(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "x = [1]\ndef f():\n    return x")
+    assert await value(paddock, f"{name}.b", "x.append(2)\nf()", fork_from=name) == [1, 2]
+    assert await value(paddock, name, "f()") == [1]
+    assert await value(paddock, f"{name}.b", "f()") == [1, 2]
+
+
+async def test_a_fork_has_a_copy_of_the_working_directory(paddock: Paddock, name: str) -> None:
+    code = "import os\nos.mkdir('d')\nopen('d/a.txt', 'w').write('one')\nos.symlink('d/a.txt', 'link')"
+    await value(paddock, name, code)
+    seen = "[sorted(os.listdir()), open('link').read()]"
+    assert await value(paddock, f"{name}.b", seen, fork_from=name) == [["d", "link"], "one"]
+    await value(paddock, f"{name}.b", "open('d/a.txt', 'w').write('two')")
+    assert await value(paddock, name, "open('d/a.txt').read()") == "one"
+    assert await value(paddock, f"{name}.c", "open('d/a.txt').read()", fork_from=f"{name}.b") == "two"
+
+
+async def test_neither_end_ends_the_other(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "x = 1")
+    for other in ("b", "c", "d"):
+        await value(paddock, f"{name}.{other}", "x", fork_from=name)
+    assert (await paddock.run("import os\nos._exit(1)", session=f"{name}.b")).verdict is Verdict.CRASHED
+    await paddock.delete_session(name)
+    await paddock.delete_session(f"{name}.c")
+    assert await value(paddock, f"{name}.d", "x") == 1
+
+
+async def test_the_jail_ends_with_the_last_of_a_family(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "x = 1")
+    await value(paddock, f"{name}.b", "x", fork_from=name)
+    pids = [pid_of(paddock, each) for each in (name, f"{name}.b")]
+    await paddock.delete_session(name)
+    await until(lambda: not tree(pids[0]))
+    assert tree(pids[1])
+    await paddock.delete_session(f"{name}.b")
+    await until(lambda: not tree(pids[1]))
+    pool: Any = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
+    await until(lambda: not [guest for guest in pool._client_of if guest.pid in pids])
+
+
+async def test_forks_run_at_the_same_time_with_their_own_calls_and_output(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "import asyncio")
+    names = [f"{name}.{number}" for number in range(3)]
+    for each in names:
+        await value(paddock, each, "1", fork_from=name)
+    code = "print(me)\nawait asyncio.sleep(0.05)\nawait echo({'value': me})"
+    results = await asyncio.gather(*(paddock.run(code, session=each, inputs={"me": each}) for each in names))
+    assert [(each.stdout, each.output) for each in results] == [(f"{each}\n", {"result": each}) for each in names]
+
+
+async def test_random_numbers_of_forks_differ(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "import random\nrandom.seed(1)")
+    drawn = [await value(paddock, f"{name}.{n}", "random.random()", fork_from=name) for n in range(2)]
+    assert drawn[0] != drawn[1]
+
+
+async def test_a_timeout_of_a_fork_keeps_it_and_its_source(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "x = 1")
+    await value(paddock, f"{name}.b", "x", fork_from=name)
+    result = await paddock.run("while True:\n    pass", session=f"{name}.b", limits={"wall_seconds": 0.5})
+    assert (result.verdict, result.session and result.session.kept) == (Verdict.TIMEOUT, True)
+    assert [await value(paddock, each, "x") for each in (name, f"{name}.b")] == [1, 1]
+
+
+async def test_each_fork_has_its_own_memory_limit(paddock: Paddock, name: str) -> None:
+    limits = {"memory_bytes": 100 * MB}
+    await value(paddock, name, f"x = bytearray({60 * MB})", limits=limits)
+    await value(paddock, f"{name}.b", "1", fork_from=name, limits=limits)
+    # Shared memory and a child escape RLIMIT_DATA, so this is the control group's, or the watcher's, doing.
+    hog = f"import mmap\nm = mmap.mmap(-1, {400 * MB})\nfor at in range(0, len(m), 4096):\n    m[at] = 1"
+    result = await paddock.run(hog, session=f"{name}.b", limits=limits)
+    assert result.verdict is Verdict.OUT_OF_MEMORY
+    assert await value(paddock, name, "len(x)") == 60 * MB
+
+
+async def test_a_session_with_threads_is_not_forked(paddock: Paddock, name: str) -> None:
+    await value(
+        paddock, name, "import threading, time\nthreading.Thread(target=time.sleep, args=[99], daemon=True).start()"
+    )
+    with pytest.raises(RequestError, match="has 1 more thread"):
+        await paddock.run("1", session=f"{name}.b", fork_from=name)
+    assert await value(paddock, name, "1") == 1
+    assert f"{name}.b" not in [each.name for each in await paddock.sessions()]
+
+
+async def test_files_that_do_not_fit_twice_are_a_reason_not_to_fork(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, f"open('large', 'wb').write(bytes({40 * MB}))")
+    with pytest.raises(RequestError, match=r"files cannot be copied: .*No space left"):
+        await paddock.run("1", session=f"{name}.b", fork_from=name)
+    assert await value(paddock, name, "import os\nos.listdir()") == ["large"]
+
+
+async def test_a_fork_needs_a_source_and_a_new_name(paddock: Paddock, name: str) -> None:
+    with pytest.raises(NotFound):
+        await paddock.run("1", session=name, fork_from="nothing")
+    await value(paddock, name, "1")
+    await value(paddock, f"{name}.b", "1")
+    with pytest.raises(RequestError, match="exists already"):
+        await paddock.run("1", session=f"{name}.b", fork_from=name)
+
+
+async def test_the_session_of_another_principal_cannot_be_forked(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "secret = 1")
+    context = RunContext("r_fork", principal="eve")
+    with pytest.raises(NotFound):
+        await paddock.follow("secret", lambda event: None, context=context, session="mine", fork_from=name)
+
+
+async def test_node_says_that_it_cannot_fork(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "1", language="javascript")
+    with pytest.raises(RequestError, match="Node has threads"):
+        await paddock.run("1", session=f"{name}.b", fork_from=name, language="javascript")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the profile chroot needs root")
+async def test_in_a_profile_that_cannot_end_one_alone_a_fork_is_refused(visible_data: Path) -> None:
+    settings = replace(BARE, jail=JailConfig(profile="chroot"), data_directory=str(visible_data))
+    async with Paddock(settings) as paddock:
+        await value(paddock, "a", "x = 1")
+        with pytest.raises(RequestError, match="profile 'chroot'"):
+            await paddock.run("x", session="b", fork_from="a")
+        result = await paddock.run("while True:\n    pass", session="a", limits={"wall_seconds": 0.5})
+        assert (result.verdict, result.session and result.session.kept) == (Verdict.TIMEOUT, True)
+        assert await value(paddock, "a", "x") == 1
