@@ -80,9 +80,8 @@ def keep(channel: Channel, folder: str) -> None:
             notices.warn(f"{_shown(names)} {'was' if len(names) == 1 else 'were'} not kept: {reason}.")
 
 
-def keep_of_cell(channel: Channel, folder: str) -> None:
-    """Send what a cell of a session left, and remember it, so that the next cell sends only what it changes."""
-    keep(channel, folder)
+def remember(folder: str) -> None:
+    """Remember the files of a session as they are: its next cell leaves only what it changes."""
     for file in _left_files(folder):
         with contextlib.suppress(OSError):
             _attached[file.path] = _state(file.path)

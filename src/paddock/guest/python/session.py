@@ -80,6 +80,7 @@ class Session:
         self._channel.replace(control)
         self._pid = _getpid()
         namespace.reseed()
+        left_files.remember(self._folder)
         control.sendall(_READY)
 
     def _run_cell(self, received: job.Job) -> None:
@@ -168,7 +169,8 @@ class Session:
             return
         if received.start.get("keep_files"):
             with contextlib.suppress(Exception):
-                left_files.keep_of_cell(self._channel, self._folder)
+                left_files.keep(self._channel, self._folder)
+                left_files.remember(self._folder)
         if outcome.error.get("type") == "MemoryError":
             return
         with contextlib.suppress(Exception):
