@@ -22,6 +22,7 @@ from paddock.jail import wire
 from paddock.jail.wire import Frame, Kind
 
 READ_BYTES = 64 * 1024
+WAIT_MILLISECONDS = 20
 # Bound now, because a script may replace `json.dumps`.
 _text = json.JSONEncoder().encode
 _pack_prefix = wire.PREFIX.pack
@@ -38,6 +39,7 @@ class Channel:
         self.settled = 0
         """How many answers have arrived."""
         self._pending: dict[int, asyncio.Future[Frame]] = {}
+        self._awaited: dict[int, Frame | None] = {}  # answers that a thread blocks for
         self._received = bytearray()
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         self._sending, self._reading = threading.Lock(), threading.Lock()
@@ -68,6 +70,22 @@ class Channel:
             return await future
         finally:
             self._pending.pop(number, None)
+
+    def request_now(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
+        """Send a request and block until it is answered, also while an event loop runs."""
+        if getpid() != self._owner:
+            raise RuntimeError("a forked process cannot create artifacts; do that in the main process")
+        self._requests += 1
+        number = self._requests
+        self._awaited[number] = None
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        self.send(kind, number, header, body)
+        while (answer := self._awaited[number]) is None:
+            if poll.poll(WAIT_MILLISECONDS):  # another thread may have read the answer
+                self._read()
+        del self._awaited[number]
+        return answer
 
     async def wait_for_answers(self, seconds: float) -> bool:
         """Wait until the requests that the running loop has made so far are answered.
@@ -133,7 +151,9 @@ class Channel:
             self._received += data
             for frame in wire.take_frames(self._received):
                 self.settled += 1
-                if (future := self._pending.pop(frame.id, None)) is not None:
+                if frame.id in self._awaited:
+                    self._awaited[frame.id] = frame
+                elif (future := self._pending.pop(frame.id, None)) is not None:
                     _settle(future, frame)
 
 
