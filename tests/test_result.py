@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from paddock.model.artifacts import Artifact
+from paddock.model.outputs import RunOutput
 from paddock.model.result import Call, RunError, RunResult, SessionState, Usage, Verdict
 
 
@@ -24,7 +25,7 @@ FULL = RunResult(
     stderr="!",
     truncated=("stdout",),
     logs=({"level": "warn", "text": "w"},),
-    outputs=({"kind": "table"},),
+    outputs=(RunOutput("table", "application/json", "a", b'[{"a":1}]', stdout_offset=2),),
     error=RunError("ValueError", "no", 3, 5, "Traceback", {"tool": "x"}),
     exit_code=1,
     signal=9,
@@ -47,7 +48,17 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
         "stderr": "!",
         "truncated": ["stdout"],
         "logs": [{"level": "warn", "text": "w"}],
-        "outputs": [{"kind": "table"}],
+        "outputs": [
+            {
+                "type": "table",
+                "mime_type": "application/json",
+                "text": "a",
+                "data": [{"a": 1}],
+                "artifact": None,
+                "stdout_offset": 2,
+                "is_result": False,
+            }
+        ],
         "warnings": [],
         "error": {
             "type": "ValueError",

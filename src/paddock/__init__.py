@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from paddock.model.events import ToolResult as ToolResult
     from paddock.model.files import File as File
     from paddock.model.limits import Limits as Limits
+    from paddock.model.outputs import Display as Display
+    from paddock.model.outputs import RunOutput as RunOutput
     from paddock.model.result import Call as Call
     from paddock.model.result import RunError as RunError
     from paddock.model.result import RunResult as RunResult
@@ -70,6 +72,7 @@ _NAMES = {
     "linter": "Finding lint",
     "model.artifacts": "Artifact Artifacts",
     "model.events": "Answer Done Event Output Progress ToolCall ToolResult",
+    "model.outputs": "Display RunOutput",
     "model.files": "File",
     "model.limits": "Limits",
     "model.result": "Call RunError RunResult SessionState Usage Verdict",

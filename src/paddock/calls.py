@@ -22,11 +22,13 @@ from paddock.model.artifacts import (
 )
 from paddock.model.events import ArtifactAnswer, ArtifactCall, Event, GuestCall, ToolCall, ToolResult
 from paddock.model.limits import format_bytes
+from paddock.model.outputs import KEPT_TYPES, Display
 
 if TYPE_CHECKING:
     from paddock.engines.base import Execution
     from paddock.tools.broker import Broker
 
+_FIELDS = ("id", "filename", "mimeType", "size", "url")
 AFTER_SCRIPT = 1 << 32
 """The first call id for artifacts that tools return. Scripts use lower ids, so their artifacts are listed first."""
 _READ_ENOUGH = f"one run may read {format_bytes(READ_BYTES)} of artifacts; keep what was read in a variable"
@@ -53,7 +55,8 @@ class CallTasks:
         if isinstance(call, ToolCall):
             self._broker.expect(call)
             self._publish(call)
-        self.may_have_side_effects = self.may_have_side_effects or isinstance(call, ToolCall) or call.action == "create"
+        is_read = isinstance(call, ArtifactCall) and call.action == "read"
+        self.may_have_side_effects = self.may_have_side_effects or not is_read
         task = self._context.run(asyncio.create_task, self._answer(call))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -74,7 +77,8 @@ class CallTasks:
             self._execution.answer(call.id, answer)
             await self._broker.conclude(call.id)
             return
-        self._execution.answer_artifact(call.id, await self._artifacts.answer(call))
+        work = self._artifacts.answer(call) if isinstance(call, ArtifactCall) else self._artifacts.keep(call)
+        self._execution.answer_artifact(call.id, await work)
 
 
 class RunArtifacts:
@@ -84,6 +88,8 @@ class RunArtifacts:
         self._store, self._publish = store, publish
         self._created: dict[tuple[int, int], Artifact | None] = {}  # by call id and count; None while pending
         self._bytes_left, self._reads_left = RUN_BYTES, READ_BYTES
+        self.displayed: dict[int, Artifact] = {}
+        """The artifacts of displayed values, by the id of the display."""
 
     def created(self) -> tuple[Artifact, ...]:
         """The artifacts that were created, in program order."""
@@ -107,6 +113,17 @@ class RunArtifacts:
             return _failed(_explain(fault, "stored"))
         self._publish(artifact)
         return ArtifactAnswer({"success": True, "id": artifact.id, "url": artifact.url, **_metadata(artifact)})
+
+    async def keep(self, display: Display) -> ArtifactAnswer:
+        """Keep a displayed value as an artifact, if values of its type are kept."""
+        if display.type not in KEPT_TYPES:
+            return ArtifactAnswer({"success": True})
+        content = display.file or display.data or display.text.encode()
+        create = ArtifactCall(display.id, "create", display.filename, display.mime_type, content)
+        answer = await self.answer(create)
+        if answer.values["success"]:
+            self.displayed[display.id] = Artifact(*(answer.values[name] for name in _FIELDS))
+        return answer
 
     async def exists(self, ref: str) -> bool:
         """Whether the script can read this artifact."""

@@ -24,7 +24,7 @@ from paddock.errors import CodeTooLarge, LintUnavailable, RequestError
 from paddock.jail.entry_point import command
 from paddock.model.limits import format_bytes
 from paddock.model.request import MODES
-from paddock.planning.plan import BRIDGE_NAMES, STANDARD_NAMES
+from paddock.planning.plan import BRIDGE_NAMES, DISPLAY, STANDARD_NAMES
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -188,7 +188,7 @@ def _is_blank(text: str) -> bool:
 
 def _rule_options(names: Collection[str], *, is_program: bool) -> list[str]:
     """Ruff's command-line options that select rules and declare names."""
-    predefined = () if is_program else ("files", *BRIDGE_NAMES, *STANDARD_NAMES)
+    predefined = () if is_program else ("files", DISPLAY, *BRIDGE_NAMES, *STANDARD_NAMES)
     defined = sorted({*predefined, *(name for name in names if name.isidentifier())})
     selected, ignored = (PROGRAM_RULES, PROGRAM_IGNORED) if is_program else (RULES, IGNORED)
     return [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from io import StringIO
 
@@ -18,6 +18,7 @@ from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output, Reached
 from paddock.model.limits import format_bytes, format_limit
+from paddock.model.outputs import Display, RunOutput
 from paddock.model.request import RunContext
 from paddock.model.result import Call, RunError, RunResult, SessionState, Usage, Verdict
 from paddock.planning.plan import Plan
@@ -54,6 +55,9 @@ class RunRecord:
         self._characters = {"stdout": 0, "stderr": 0}
         self._truncated: list[str] = []
         self._logs: list[dict[str, str]] = []
+        self._outputs: list[tuple[int, RunOutput]] = []  # with the id of each display
+        self.displayed: Mapping[int, Artifact] = {}
+        """The artifacts of displayed values, by the id of the display."""
         self._finished: Finished | None = None
         self._reached_line: int | None = None  # shortly before the run's time was over
         self.calls: tuple[Call, ...] = ()
@@ -92,6 +96,8 @@ class RunRecord:
             return self._append_output(event)
         if isinstance(event, Log):
             return self._log(event)
+        if isinstance(event, Display):
+            return self._display(event)
         if isinstance(event, Outline):
             return None
         if isinstance(event, Reached):
@@ -122,6 +128,7 @@ class RunRecord:
             stderr=self._streams["stderr"].getvalue(),
             truncated=tuple(self._truncated),
             logs=tuple(self._logs),
+            outputs=tuple(replace(shown, artifact=self.displayed.get(number)) for number, shown in self._outputs),
             error=error,
             warnings=(*finished.warnings, *self.warnings, *(() if error is None else self.effects)),
             exit_code=finished.exit_code,
@@ -141,6 +148,14 @@ class RunRecord:
         elif output is not None and "logs" not in self._truncated:
             self._truncated.append("logs")
         return output
+
+    def _display(self, event: Display) -> Display:
+        offset = self._streams["stdout"].tell()
+        shown = RunOutput(
+            event.type, event.mime_type, event.text, event.data, stdout_offset=offset, is_result=event.is_result
+        )
+        self._outputs.append((event.id, shown))
+        return replace(event, data=b"", file=b"")
 
     def _append_output(self, event: Output) -> Output | None:
         """Store output up to `stream_characters`. Beyond that, stdout ends the run and stderr is truncated."""

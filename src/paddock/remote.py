@@ -19,6 +19,7 @@ from paddock.errors import BadInput, HostError, Overloaded, PaddockError, Reques
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.limits import NAMES, Limits
+from paddock.model.outputs import Display
 from paddock.model.request import ENGINES, LOCAL, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult
 from paddock.model.tools import Hints, Tool
@@ -47,6 +48,7 @@ ANY_CONFIG = Config(code_bytes=32 * 1024 * 1024, caps=Limits(**dict.fromkeys(NAM
 """A configuration that refuses only what every server refuses, such as a request of more than 32 MB."""
 _EVENTS: Mapping[str, type[Any]] = {
     "output": Output,
+    "display": Display,
     "tool_call": ToolCall,
     "tool_result": ToolResult,
     "progress": Progress,

@@ -299,7 +299,7 @@ class Paddock:
             finally:
                 await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
-        record.calls, record.artifacts = broker.calls(), artifacts.created()
+        record.calls, record.artifacts, record.displayed = broker.calls(), artifacts.created(), artifacts.displayed
         record.is_denial, record.warnings = broker.is_denial, broker.warnings()
         record.effects = broker.effects()
         if (name := record.missing_file) and await artifacts.exists(name):

@@ -48,6 +48,13 @@ FRAMES: list[list[Any]] = [
     [Kind.PROGRESS, 0, {"done": 1, "total": 2, "message": "half"}, ""],
     [Kind.ARTIFACT, 2, {"do": "create", "filename": "a.csv", "mime_type": "csv"}, "a,b\n"],
     [Kind.ARTIFACT, 3, {"do": "read", "ref": "a.csv"}, ""],
+    [
+        Kind.DISPLAY,
+        4,
+        {"type": "table", "mime_type": "application/json", "text_bytes": 1, "data_bytes": 9},
+        't[{"a":1}]',
+    ],
+    [Kind.DISPLAY, 5, {"type": "html", "mime_type": "text/html", "data_bytes": 3, "filename": "a.html"}, "<b>"],
     [Kind.LOG, 0, {"level": "warn"}, "careful"],
     [Kind.PRINTED, 0, {"stream": "stdout"}, "hello"],
     [Kind.RESULT, 0, {"status": "ok"}, {"rows": [1, 2.5, None, "x"]}],
@@ -74,7 +81,7 @@ def wait_status(number: int) -> int:
 
 @target(b"".join(map(packed, FRAMES)), *map(packed, FRAMES), raises=(WireError,), tokens=GUEST_TOKENS)
 def frames(data: bytes) -> object:
-    decoder, found = FrameDecoder(1024 * 1024, outline=True), []
+    decoder, found = FrameDecoder(1024 * 1024, outline=True, displays=True), []
     for start in range(0, len(data), 5000):
         decoder.add(data[start : start + 5000])
         found += [type(message).__name__ for message in decoder.messages()]

@@ -11,6 +11,7 @@ from paddock.jail.frames import FrameDecoder, LogFrame, OutlineFrame, ResultFram
 from paddock.jail.wire import PREFIX, Kind, WireError, pack
 from paddock.model.events import Outline
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP
+from paddock.model.outputs import Display
 
 DEEP = 3000  # more than a decoder follows
 
@@ -106,4 +107,50 @@ def test_a_line_longer_than_a_run_may_print_is_refused_before_it_is_read() -> No
     assert found.text == "\ufffd" * 101
     decoder.add(pack(Kind.LOG, header={"level": "log"}, body=b"\xff" * 102)[: PREFIX.size])
     with pytest.raises(WireError, match="announces 102 bytes"):
+        next(decoder.messages())
+
+
+DEEP_ROWS = b"[" * 2000 + b"]" * 2000
+DISPLAY = {"type": "image", "mime_type": "image/png", "text_bytes": 1, "data_bytes": 2, "filename": "a.png"}
+
+
+def displayed(header: dict[str, object], body: bytes) -> object:
+    decoder = FrameDecoder(100, displays=True)
+    decoder.add(pack(Kind.DISPLAY, 7, header, body))
+    return next(decoder.messages())
+
+
+def test_a_displayed_value_is_its_text_its_data_and_its_file() -> None:
+    assert displayed(DISPLAY, b"tddfile") == Display(7, "image", "image/png", "t", b"dd", b"file", "a.png")
+
+
+@pytest.mark.parametrize(
+    ("header", "body"),
+    [
+        (DISPLAY | {"mime_type": "text/html"}, b"tdd"),
+        (DISPLAY | {"type": "video"}, b"tdd"),
+        (DISPLAY | {"data_bytes": 9}, b"tdd"),
+        (DISPLAY | {"data_bytes": -1}, b"tdd"),
+        (DISPLAY | {"data_bytes": 2**40}, b"tdd"),
+        (DISPLAY | {"data_bytes": 1024 * 1024}, bytes(2 * 1024 * 1024)),
+        (DISPLAY | {"more": 1}, b"tdd"),
+        (DISPLAY, b"\xffdd"),
+        (DISPLAY | {"type": "html", "mime_type": "text/html"}, b"t\xff\xff"),
+        (DISPLAY | {"type": "table", "mime_type": "application/json"}, b"t[1"),
+        (DISPLAY | {"type": "table", "mime_type": "application/json"}, b"t{}"),
+        (
+            DISPLAY | {"type": "table", "mime_type": "application/json", "data_bytes": 4000},
+            b"t" + DEEP_ROWS,
+        ),
+    ],
+)
+def test_anything_else_is_no_displayed_value(header: dict[str, object], body: bytes) -> None:
+    with pytest.raises(WireError):
+        displayed(header, body)
+
+
+def test_a_displayed_value_is_read_only_where_it_was_asked_for() -> None:
+    decoder = FrameDecoder(100)
+    decoder.add(pack(Kind.DISPLAY, 7, DISPLAY, b"tdd"))
+    with pytest.raises(WireError, match="kind 28"):
         next(decoder.messages())

@@ -146,7 +146,7 @@ async def test_words_that_do_not_occur_together_get_a_hint(place: Place) -> None
     assert (answer["matches"], "is_regex" in answer["hint"]) == ([], True)
 
 
-async def test_a_small_binary_is_returned_as_base64_and_a_large_one_is_refused(place: Place) -> None:
+async def test_a_binary_is_returned_as_base64_in_pages(place: Place) -> None:
     own = place.of()
     encoded = base64.b64encode(PNG).decode()
     await write_artifact(own, "a.zip", base64=encoded)
@@ -156,12 +156,26 @@ async def test_a_small_binary_is_returned_as_base64_and_a_large_one_is_refused(p
         "the artifact 'a.zip' is binary (application/zip): only text is paged and searched; a script reads its bytes "
         "with the function read_artifact"
     )
-    await own.create("b.zip", "application/zip", PNG + bytes(BASE64_BYTES))
-    large = await read_artifact(own, "b.zip")
-    assert (large["success"], "is binary (application/zip) and has 64.02 KB; at most 64 KB are" in large["error"]) == (
-        False,
-        True,
-    )
+    content = PNG + bytes(2 * BASE64_BYTES)
+    await own.create("b.zip", "application/zip", content)
+    read = b""
+    page: dict[str, Any] = {"more": True, "next": {}}
+    while page["more"]:
+        page = await read_artifact(own, "b.zip", **page["next"])
+        read += base64.b64decode(page["base64"])
+    assert (read == content, page["offset"], "next" in page) == (True, 2 * BASE64_BYTES, False)
+    last = await read_artifact(own, "b.zip", offset=-5, limit=2)
+    assert (base64.b64decode(last["base64"]), last["next"]["offset"]) == (bytes(2), len(content) - 3)
+    assert (await read_artifact(own, "b.zip", offset=len(content) + 9))["base64"] == ""
+
+
+async def test_any_artifact_can_be_read_as_base64(place: Place) -> None:
+    own = place.of()
+    await own.create("a.txt", "text/plain", b"hello")
+    await own.create("a.png", "image/png", PNG)
+    page = await read_artifact(own, "a.txt", encoding="base64", offset=1, limit=2)
+    assert (base64.b64decode(page["base64"]), page["more"]) == (b"el", True)
+    assert base64.b64decode((await read_artifact(own, "a.png", encoding="base64"))["base64"]) == PNG
 
 
 @pytest.mark.parametrize(

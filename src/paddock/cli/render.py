@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from paddock.cli import images
 from paddock.errors import HostError
 from paddock.model import envelope
+from paddock.model.outputs import KEPT_TYPES
 
 if TYPE_CHECKING:
     from paddock.model.events import Progress
@@ -86,6 +88,11 @@ class Screen:
         """Replace the current line of a styled terminal with `text`, until the next status or line replaces it."""
         columns = (os.get_terminal_size(self._fd).columns if self._fd is not None else 0) or WIDTH
         self._put_text(f"\r\x1b[2K{safe(text)[: columns - 1]}")
+
+    def image(self, sequence: str) -> None:
+        """Write what makes the terminal show an image."""
+        self.end_line()
+        self._put_bytes(sequence.encode("ascii"))
 
     def end_line(self) -> None:
         """Start a new line, unless the current one is empty."""
@@ -199,7 +206,20 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
         if result.engine == "monty" and result.engine_reason not in (None, "requested"):
             err.line(f"This ran on monty, which supports a subset of Python; {result.engine_reason}", "yellow")
     elif result.output_json not in (None, "null"):
-        out.line(value_text(result.output))
+        rich = next((output for output in result.outputs if output.is_result), None)
+        if rich is None or (rich.type == "table" and not out.is_terminal):
+            out.line(value_text(result.output))
+        elif rich.type not in KEPT_TYPES:
+            out.line(rich.text)
+    show_images(result, out)
+
+
+def show_images(result: RunResult, out: Screen) -> None:
+    """Show the images of a result if `out` is a terminal that can."""
+    if out.is_styled and (protocol := images.protocol()) is not None:
+        for output in result.outputs:
+            if output.type == "image" and output.content:
+                out.image(images.to_sequence(protocol, output.content))
 
 
 def value_text(value: Any) -> str:

@@ -211,10 +211,13 @@ async def _run(
 
 def _show_event(out: Screen, err: Screen, interrupts: Interrupts, event: Event) -> None:
     from paddock.model.events import Output, Progress
+    from paddock.model.outputs import KEPT_TYPES, Display
 
     with interrupts.writing():
         if isinstance(event, Output):
             (out if event.stream == "stdout" else err).write(event.text)
+        elif isinstance(event, Display) and not event.is_result and event.type not in KEPT_TYPES:
+            out.line(event.text)
         elif isinstance(event, Progress) and err.is_terminal:
             err.line(progress_text(event), "dim")
 

@@ -40,7 +40,7 @@ from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
 from paddock.jail.limits import narrow
 from paddock.jail.packages import PackageSets
-from paddock.jail.wire import CHUNK_BYTES, UNSENT_BYTES, Kind, WireError, pack
+from paddock.jail.wire import CHUNK_BYTES, DISPLAYS, RUN_DISPLAY_BYTES, UNSENT_BYTES, Kind, WireError, pack
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -50,6 +50,7 @@ from paddock.model.events import (
     GuestCall,
     Log,
     OnCall,
+    Outline,
     Output,
     Progress,
     Reached,
@@ -57,6 +58,7 @@ from paddock.model.events import (
     ToolCall,
 )
 from paddock.model.limits import Limits, format_bytes
+from paddock.model.outputs import Display
 from paddock.model.result import Verdict
 from paddock.planning.plan import Plan
 
@@ -225,13 +227,16 @@ class JailedExecution:
         self._may_fork = may_fork
         self._cell = cell
         self._tag = 0 if cell is None else cell.tag
-        self._decoder = FrameDecoder(plan.limits.output_bytes, outline=plan.sends_outline)
+        self._decoder = FrameDecoder(
+            plan.limits.output_bytes, outline=plan.sends_outline, displays=plan.keep_files and not plan.check_only
+        )
         self._decoder.add(b"" if cell is None else cell.unread)
         self._text_decoders = {stream: _DECODER("replace") for stream in STREAMS}
         self._calls_made = 0
         self._calls: dict[int, int] = {}  # unanswered calls: the guest's id by the host's id
         self._artifacts = 0  # unanswered artifact requests
         self._progress_count = 0
+        self._displays, self._display_bytes = 0, 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
         self._has_outlined = False
         self._has_started = False  # the guest compiled the source and was about to run the first line
@@ -395,6 +400,8 @@ class JailedExecution:
             on_call(event)
         elif event is not None:
             yield event
+        if isinstance(event, Display):
+            on_call(event)
 
     def _is_late(self, message: Message) -> bool:
         """Whether the guest sent this during an earlier cell, or a thread of it did before this one started."""
@@ -405,7 +412,7 @@ class JailedExecution:
         return not self._has_started
 
     def _event(self, message: Message) -> EngineEvent | GuestCall | None:
-        if isinstance(message, CallFrame | ArtifactFrame) and not self._has_started:
+        if isinstance(message, CallFrame | ArtifactFrame | Display) and not self._has_started:
             raise WireError("a call before STARTED")  # a script that does not run must not call anything
         if isinstance(message, CallFrame):
             self._calls_made += 1
@@ -420,27 +427,41 @@ class JailedExecution:
             self._artifacts += 1
             name = message.filename if message.do == "create" else message.ref
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
+        if isinstance(message, Display):
+            return self._counted(message)
         if isinstance(message, LogFrame | ReachedFrame):
             return Log(message.level, message.text) if isinstance(message, LogFrame) else Reached(message.line)
         if isinstance(message, OutputFrame):
             text = self._text_decoders[message.stream].decode(message.data)
             return Output(message.stream, text) if text else None
-        if isinstance(message, OutlineFrame):
-            if self._has_outlined or self._has_started:
-                raise WireError("an unexpected OUTLINE")
-            self._has_outlined = True
-            return message.outline
-        if isinstance(message, StartedFrame):
-            if self._has_started or self._plan.check_only or self._has_outlined != self._plan.sends_outline:
-                raise WireError("an unexpected STARTED")
-            self._has_started = True
-            return None
+        if isinstance(message, OutlineFrame | StartedFrame):
+            return self._begin(message)
         if isinstance(message, OversizedResult):
             limit = self._plan.limits.output_bytes
             is_unsent = self.has_result = message.size == UNSENT_BYTES
             size = f"more than {format_bytes(limit)}" if is_unsent else format_bytes(message.size)
             return self._with_usage(Finished(Verdict.OUTPUT_LIMIT, error_message=f"the result is {size} of JSON"))
         return self._finished_from(message)
+
+    def _begin(self, message: OutlineFrame | StartedFrame) -> Outline | None:
+        if isinstance(message, OutlineFrame):
+            if self._has_outlined or self._has_started:
+                raise WireError("an unexpected OUTLINE")
+            self._has_outlined = True
+            return message.outline
+        if self._has_started or self._plan.check_only or self._has_outlined != self._plan.sends_outline:
+            raise WireError("an unexpected STARTED")
+        self._has_started = True
+        return None
+
+    def _counted(self, display: Display) -> Display:
+        """`display`, if the run may display it. The guest's runtime never exceeds these limits."""
+        self._artifacts += 1
+        self._displays += 1
+        self._display_bytes += len(display.data)
+        if self._displays > DISPLAYS or self._display_bytes > RUN_DISPLAY_BYTES:
+            raise WireError("too many values to display")
+        return display
 
     def _finished_from(self, result: ResultFrame) -> Finished:
         """The guest's own report of how it ended. Raises WireError for a report that the host must not believe."""

@@ -215,6 +215,7 @@ _BRIDGE = (
     "async def create_artifact(filename: str, content: str | bytes, file_type: str | None = None) "
     "-> dict[str, Any]: ...",
     "async def read_artifact(ref: str) -> dict[str, Any]: ...",
+    "def display(*objects: Any) -> None: ...",
 )
 
 

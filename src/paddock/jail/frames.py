@@ -11,9 +11,20 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from paddock.jail.wire import ARTIFACT_BYTES, CHUNK_BYTES, PREFIX, UNSENT_BYTES, Kind, WireError, prefix
+from paddock.jail.wire import (
+    ARTIFACT_BYTES,
+    CHUNK_BYTES,
+    DISPLAY_BYTES,
+    DISPLAY_CHARACTERS,
+    PREFIX,
+    UNSENT_BYTES,
+    Kind,
+    WireError,
+    prefix,
+)
 from paddock.model.events import Level, Outline, Stream
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
+from paddock.model.outputs import MIME_TYPES, Display, OutputType
 
 CALL_BYTES = 8 * 1024 * 1024
 ERROR_BYTES = 2 * 1024 * 1024
@@ -51,6 +62,17 @@ class ArtifactFrame(msgspec.Struct, forbid_unknown_fields=True):
     ref: str = ""
     id: int = 0
     content: bytes = b""
+
+
+class DisplayFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """The script displays a value. The body is the text, the data and the file, one after another."""
+
+    type: OutputType
+    mime_type: str
+    text_bytes: Annotated[int, msgspec.Meta(ge=0, le=4 * DISPLAY_CHARACTERS)] = 0
+    data_bytes: Annotated[int, msgspec.Meta(ge=0, le=DISPLAY_BYTES)] = 0
+    filename: str = ""
+    is_result: bool = False
 
 
 class LogFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -129,6 +151,7 @@ _BODY_BYTES: dict[int, int] = {
 _CALL = msgspec.json.Decoder(CallFrame)
 _PROGRESS = msgspec.json.Decoder(ProgressFrame)
 _ARTIFACT = msgspec.json.Decoder(ArtifactFrame)
+_DISPLAY = msgspec.json.Decoder(DisplayFrame)
 _LOG = msgspec.json.Decoder(LogFrame)
 _OUTPUT = msgspec.json.Decoder(OutputFrame)
 _REACHED = msgspec.json.Decoder(ReachedFrame)
@@ -140,6 +163,7 @@ Message = (
     CallFrame
     | ProgressFrame
     | ArtifactFrame
+    | Display
     | LogFrame
     | OutputFrame
     | StartedFrame
@@ -153,8 +177,9 @@ Message = (
 class FrameDecoder:
     """Decodes frames from bytes as they arrive. Holds at most one incomplete frame."""
 
-    def __init__(self, result_bytes: int, *, outline: bool = False) -> None:
+    def __init__(self, result_bytes: int, *, outline: bool = False, displays: bool = False) -> None:
         self._body_bytes = (_BODY_BYTES | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _BODY_BYTES) | {
+            **({Kind.DISPLAY: ARTIFACT_BYTES + DISPLAY_BYTES + 4 * DISPLAY_CHARACTERS} if displays else {}),
             Kind.RESULT: max(result_bytes, ERROR_BYTES),
             # A guest truncates a line to one byte more than a run may print: decoding more would only take time.
             Kind.LOG: result_bytes + 1,
@@ -208,6 +233,15 @@ def _checked(result: ResultFrame, value: bytes) -> ResultFrame:
     return result
 
 
+def _result(result: ResultFrame, body: bytes) -> ResultFrame:
+    if result.status == "ok":
+        return _checked(result, body)
+    if body:
+        texts = _ERROR_TEXTS.decode(body)
+        result.message, result.traceback = texts.message, texts.traceback
+    return result
+
+
 def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
     if kind == Kind.CALL:
         call = _CALL.decode(header)
@@ -220,12 +254,7 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
     if kind == Kind.RESULT:
         result = _RESULT.decode(header)
         result.tag = frame_id
-        if result.status == "ok":
-            return _checked(result, body)
-        if body:
-            texts = _ERROR_TEXTS.decode(body)
-            result.message, result.traceback = texts.message, texts.traceback
-        return result
+        return _result(result, body)
     if kind == Kind.LOG:
         log = _LOG.decode(header)
         if log.text:
@@ -236,6 +265,8 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
         return StartedFrame(frame_id) if kind == Kind.STARTED else _REACHED.decode(header)
     if kind == Kind.OUTLINE:
         return OutlineFrame(_OUTLINE.decode(body), frame_id)
+    if kind == Kind.DISPLAY:
+        return _display(frame_id, _DISPLAY.decode(header), body)
     if kind == Kind.PRINTED:
         return OutputFrame(_OUTPUT.decode(header).stream, body)
     request = _ARTIFACT.decode(header)
@@ -243,6 +274,21 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
         raise ValueError("not a request for an artifact")
     request.id, request.content = frame_id, body
     return request
+
+
+def _display(frame_id: int, frame: DisplayFrame, body: bytes) -> Display:
+    data_start = frame.text_bytes
+    file_start = data_start + frame.data_bytes
+    text, data, file = body[:data_start].decode(), body[data_start:file_start], body[file_start:]
+    if frame.mime_type not in MIME_TYPES[frame.type] or len(body) < file_start or len(file) > ARTIFACT_BYTES:
+        raise ValueError("not a value to display")
+    if frame.type == "table" and data:
+        check_json(data)
+        if not data.startswith(b"[") or depth(data) > RESULT_DEPTH:
+            raise ValueError("not the rows of a table")
+    elif frame.type != "image":
+        data.decode()
+    return Display(frame_id, frame.type, frame.mime_type, text, data, file, frame.filename, frame.is_result)
 
 
 _validate = msgspec.json.Decoder(msgspec.Raw).decode  # checks without decoding: 2 ms for a megabyte

@@ -19,6 +19,12 @@ UNSENT_BYTES = 2**32 - 1
 """The length that a guest announces for a result that is too large. The body is not sent."""
 ARTIFACT_BYTES = 16 * 1024 * 1024
 """The largest artifact. The content of a frame that announces a larger one is not read."""
+DISPLAY_BYTES = 512 * 1024
+"""The longest `data` of a DISPLAY: a larger image is scaled inside."""
+DISPLAY_CHARACTERS = 10_000
+"""The longest text of a DISPLAY."""
+DISPLAYS, RUN_DISPLAY_BYTES = 100, 8 * 1024 * 1024
+"""How many values one run displays, and the total size of their `data`."""
 CHUNK_BYTES = 256 * 1024
 """The size of the frames in which a large file is sent, and the limit for frames with printed output."""
 
@@ -44,6 +50,7 @@ class Kind(IntEnum):
     STARTED = 23  # the source compiled; the script's first line runs next
     OUTLINE = 24  # facts about the compiled source, if START asked for them; the guest then waits for GO
     REACHED = 25  # the line that the script has reached, shortly before its time is over
+    DISPLAY = 28  # a figure, table or other value to show; the body is its text, its data and its file
 
 
 class WireError(Exception):

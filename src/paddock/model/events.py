@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddock.model.artifacts import Artifact
+from paddock.model.outputs import Display
 
 if TYPE_CHECKING:
     from paddock.model.result import RunResult, Verdict
@@ -134,11 +135,11 @@ class Done:
     result: RunResult
 
 
-EngineEvent = Output | Log | Progress | Outline | Reached | Finished
-GuestCall = ToolCall | ArtifactCall
+EngineEvent = Output | Log | Progress | Display | Outline | Reached | Finished
+GuestCall = ToolCall | ArtifactCall | Display
 OnCall = Callable[[GuestCall], None]
 """Starts a task that answers a call of the guest. Does not block."""
-Event = Output | ToolCall | ToolResult | Progress | Artifact | Done
+Event = Output | Display | ToolCall | ToolResult | Progress | Artifact | Done
 
 
 @dataclass(frozen=True, slots=True)

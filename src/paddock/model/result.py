@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from paddock.model.artifacts import Artifact
+from paddock.model.outputs import RunOutput
 
 
 class Verdict(StrEnum):
@@ -93,7 +94,7 @@ class RunResult:
     stderr: str = ""
     truncated: tuple[str, ...] = ()  # those of stdout, stderr, output and logs of which a part was dropped
     logs: tuple[Mapping[str, str], ...] = ()
-    outputs: tuple[Mapping[str, Any], ...] = ()  # reserved, always empty
+    outputs: tuple[RunOutput, ...] = ()  # figures, tables and other values that the script displayed, in order
     error: RunError | None = None
     warnings: tuple[str, ...] = ()
     """What the script probably did not intend, such as a call that was never awaited. Each is one sentence."""
@@ -115,14 +116,25 @@ class RunResult:
             return None
         return json.loads(self.output_json)
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows the result."""
+        from paddock.model.notebook import to_html
+
+        return to_html(self)
+
     @classmethod
     def from_json(cls, text: str | bytes) -> RunResult:
         """The result whose JSON form is `text`. Raises ValueError, KeyError or RecursionError if it is none."""
         import msgspec
 
         values = msgspec.convert(json.loads(text), dict[str, Any])
-        output = values.pop("output")
-        return msgspec.convert({**values, "output_json": None if output is None else json.dumps(output)}, cls)
+        output, displayed = values.pop("output"), values.pop("outputs")
+        values["output_json"] = None if output is None else json.dumps(output)
+        try:
+            outputs = tuple(map(RunOutput.from_values, displayed))
+        except TypeError as problem:
+            raise ValueError(f"not an output: {problem}") from None
+        return replace(msgspec.convert(values, cls), outputs=outputs)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, with the keys of its JSON form."""
@@ -135,10 +147,12 @@ class RunResult:
 
         raw = msgspec.Raw((self.output_json or "null").encode())
         values = {name: raw if name == "output" else getattr(self, name) for name in _KEYS}
+        values["outputs"] = [output.to_values() for output in self.outputs]
         try:
             return msgspec.json.encode(values).decode()
         except UnicodeEncodeError:  # a lone surrogate in an argument or a message
-            return json.dumps(msgspec.to_builtins({**values, "output": self.output}))
+            decoded = [{**output.to_values(), "data": output.data} for output in self.outputs]
+            return json.dumps(msgspec.to_builtins({**values, "output": self.output, "outputs": decoded}))
 
 
 _KEYS = (

@@ -29,6 +29,8 @@ LIGHT = ("monty", "quickjs")
 BRIDGE_NAMES = ("call_tool", "report_progress", "create_artifact", "read_artifact")
 STANDARD_NAMES = ("asyncio", "json", "Path")
 """What Python scripts need no import for, because the descriptions of the code tools use it."""
+DISPLAY = "display"
+"""The function of full Python that shows figures and tables. An input of this name hides it."""
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"

@@ -21,7 +21,7 @@ from paddock.definitions.faces.logs import artifact_fields
 from paddock.errors import BadArtifact, BadFile
 from paddock.model.artifacts import NAME_CHARACTERS, Artifact, mime_type, name_problem
 from paddock.model.files import File
-from paddock.model.limits import MB, format_bytes
+from paddock.model.limits import MB
 from paddock.model.spelling import nearest
 from paddock.server.sessions import Caller
 from paddock.store.artifact_text import PAGE_CHARACTERS, Query
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from paddock.store.artifacts import ArtifactScope
 
 BASE64_BYTES = 64 * 1024
-"""The largest binary artifact that is returned as base64."""
+"""How many bytes are returned as base64 at once."""
 IMAGE = "image"
 IMAGE_BYTES = 512 * 1024
 """The largest image that is sent. A larger one is a link."""
@@ -61,12 +61,13 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
     offset: int = 0,
     limit: int | None = None,
     unit: Unit = "characters",
+    encoding: Literal["base64"] | None = None,
     search: str | None = None,
     smartGrepQuery: str | None = None,  # noqa: N803  another name for `search` that some agents use
     is_regex: bool = False,
     context_lines: int = 2,
 ) -> Answer:
-    """Return a page of an artifact's text, or the matches in its text, or a small binary as base64.
+    """Return a page of an artifact's text, or the matches in its text, or a page of its bytes as base64.
 
     For an image, the result has the key IMAGE: the server adds the image itself.
     """
@@ -80,10 +81,10 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
             limit = min(limit or DEFAULT_LIMITS["matches"], MAX_MATCHES)
             query = Query(text, is_regex, unit, offset, limit, min(context_lines, MAX_CONTEXT))
             return await _search(scope, artifact, query)
-        if artifact.artifact.mime_type in IMAGE_TYPES and artifact.artifact.size <= IMAGE_BYTES:
+        if encoding is None and artifact.artifact.mime_type in IMAGE_TYPES and artifact.artifact.size <= IMAGE_BYTES:
             return {"success": True, **artifact_fields(artifact.artifact), IMAGE: True}
-        if not await scope.is_text(artifact):
-            return await _binary(scope, artifact)
+        if encoding is not None or not await scope.is_text(artifact):
+            return await _binary(scope, artifact, offset, limit)
         offset = await _from_start(scope, artifact, unit, offset)
         limit = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MAX_LINES)
         return await _page(scope, artifact, unit, offset, limit)
@@ -196,15 +197,17 @@ async def _search(scope: ArtifactScope, stored: StoredArtifact, query: Query) ->
     return answer
 
 
-async def _binary(scope: ArtifactScope, stored: StoredArtifact) -> Answer:
-    if stored.artifact.size > BASE64_BYTES:
-        return failure(
-            f"the artifact {stored.artifact.filename!r} is binary ({stored.artifact.mime_type}) and has "
-            f"{format_bytes(stored.artifact.size)}; at most {format_bytes(BASE64_BYTES)} are returned as base64",
-            "Read its bytes in a script, with the function read_artifact.",
-        )
-    content = b"".join([piece async for piece in scope.stream(stored)])
-    return {"success": True, **artifact_fields(stored.artifact), "base64": base64.b64encode(content).decode()}
+async def _binary(scope: ArtifactScope, stored: StoredArtifact, offset: int, limit: int | None) -> Answer:
+    """Return a page of an artifact's bytes as base64. `offset` and `limit` count bytes."""
+    size = stored.artifact.size
+    start = min(offset, size) if offset >= 0 else max(0, size + offset)
+    end = min(size, start + min(limit or BASE64_BYTES, BASE64_BYTES))
+    content = b"".join([piece async for piece in scope.stream(stored, start, end)]) if start < end else b""
+    answer = {"success": True, **artifact_fields(stored.artifact), "base64": base64.b64encode(content).decode()}
+    if (start, end) == (0, size):
+        return answer
+    answer |= {"offset": start, "more": end < size}
+    return {**answer, "next": {"encoding": "base64", "offset": end}} if end < size else answer
 
 
 async def _not_found(scope: ArtifactScope, ref: str) -> Answer:

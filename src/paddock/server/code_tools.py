@@ -24,7 +24,7 @@ from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.server.runs import Run, create_run, is_failure, store_overflows, summarize
 from paddock.server.sessions import Caller
-from paddock.server.tool import ServerTool, json_result, to_result
+from paddock.server.tool import ServerTool, json_result, scaled_images, to_result
 from paddock.store.runs import StoredRun
 from paddock.tools.upstream import CODE_TOOL
 
@@ -101,7 +101,8 @@ class _CodeTool:
         overflows = await store_overflows(self._services, caller, run.id, parts, max_bytes, self.face.preview)
         response = self.face.render(self._definition, request, result, overflows)
         stored = [each.artifact for each in overflows.values() if each.artifact is not None]
-        return to_result(response, (*result.artifacts, *stored))
+        answer = to_result(response, (*result.artifacts, *stored))
+        return answer.model_copy(update={"content": [*answer.content, *scaled_images(caller, result)]})
 
     def _without_host_paths(self, response: FaceResponse) -> FaceResponse:
         hide = self._services.without_host_paths

@@ -28,6 +28,7 @@ from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
 from paddock.model.envelope import with_meta
 from paddock.model.limits import MB
+from paddock.model.result import RunResult
 from paddock.model.tools import Hints
 from paddock.server.artifacts import IMAGE_BYTES, IMAGE_TYPES
 from paddock.server.services import Services
@@ -175,6 +176,19 @@ def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
     if not compact.get("required", True):
         del compact["required"]
     return compact
+
+
+def scaled_images(caller: Caller, result: RunResult) -> list[ImageContent]:
+    """The images that a script displayed and that are too large to be sent whole: smaller copies, made in the guest."""
+    images, room = [], IMAGES_BYTES if caller.max_bytes is None else caller.max_bytes // 2
+    for output in result.outputs:
+        is_large = output.artifact is not None and output.artifact.size > IMAGE_BYTES
+        mime_type = _image_type(output.content) if output.type == "image" and is_large else None
+        if mime_type is not None and len(output.content) * 4 // 3 <= room:
+            data = base64.b64encode(output.content).decode()
+            images.append(ImageContent(data=data, mime_type=mime_type))
+            room -= len(data)
+    return images
 
 
 async def with_images(services: Services, caller: Caller, result: CallToolResult) -> CallToolResult:

@@ -15,7 +15,7 @@ from paddock.model.events import Answer, Progress
 from paddock.model.request import LOCAL, Context
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool, Tool
-from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, STANDARD_NAMES
+from paddock.planning.plan import BRIDGE_NAMES, DISPLAY, JAVASCRIPT_BRIDGE_NAMES, STANDARD_NAMES
 from paddock.tools.catalogue import Catalogue, ambiguity, is_pattern, may_match, servers_of
 from paddock.tools.functions import FunctionTool, to_answer
 from paddock.tools.identifiers import linked, reserved
@@ -361,9 +361,9 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
     """
     if outline is not None:
         used = outline.unbound
-        return used is None or not set(used) <= {*known, *BRIDGE_NAMES, *STANDARD_NAMES}
+        return used is None or not set(used) <= {*known, DISPLAY, *BRIDGE_NAMES, *STANDARD_NAMES}
     given = (
-        (*BRIDGE_NAMES, *STANDARD_NAMES, *dir(builtins))
+        (DISPLAY, *BRIDGE_NAMES, *STANDARD_NAMES, *dir(builtins))
         if language == "python"
         else (*JAVASCRIPT_BRIDGE_NAMES, *reserved("javascript"))
     )

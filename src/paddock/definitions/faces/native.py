@@ -35,6 +35,8 @@ from paddock.model.result import RunResult, Verdict
 PREVIEW_BYTES = 2000
 CALLS_BYTES = 8000
 """How much of the calls of a run that did not end by itself is shown."""
+ROWS_BYTES = 50_000
+"""How much of the rows of displayed tables is returned."""
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
 STORED_FILE = "Artifacts need no `files`: use `(await read_artifact(name))['content']`."
@@ -108,7 +110,12 @@ def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
-    return FaceResponse(structured=summarize(result.to_dict(), overflows), is_error=result.verdict is not Verdict.OK)
+    values = summarize(result.to_dict(), overflows)
+    text = None
+    if any("rows" in each for each in values.get("outputs", ())):  # a model reads the text, a program the rows
+        shown = [{name: value for name, value in each.items() if name != "rows"} for each in values["outputs"]]
+        text = json.dumps({**values, "outputs": shown}, ensure_ascii=False)
+    return FaceResponse(text, values, is_error=result.verdict is not Verdict.OK)
 
 
 def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
@@ -130,6 +137,7 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     # The calls are the only record of what an unfinished run did.
     names = (*_FIELDS, "calls") if result["verdict"] in (Verdict.LOST, Verdict.CANCELLED) else _FIELDS
     fields = {name: result.get(name) for name in names}
+    fields["outputs"] = _outputs(result.get("outputs") or (), "output" in overflows)
     if "calls" in fields:
         calls = _newest_calls(result["calls"])
         fields |= {"calls": calls, "calls_left_out": len(result["calls"]) - len(calls) or None}
@@ -143,6 +151,27 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     if session and (not session["kept"] or result["verdict"] in (*_LIMIT_VERDICTS, Verdict.CANCELLED)):
         fields["session"] = {"kept": session["kept"], "reason": session["reason"] or "the run was interrupted"}
     return summary | {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _outputs(outputs: Sequence[Mapping[str, Any]], is_cut: bool) -> list[dict[str, Any]]:
+    """What the script displayed, without the content of images and HTML, which are artifacts.
+
+    A table that is the script's value is left out unless the value `is_cut`. As many rows are shown as fit.
+    """
+    shown, bytes_left = [], ROWS_BYTES
+    for output in outputs:
+        if output["type"] == "table" and output["is_result"] and not is_cut:
+            continue
+        values = {"type": output["type"], "text": output["text"]}
+        if output["artifact"] is not None:
+            values["artifact"] = output["artifact"]["filename"]
+        if output["type"] == "table" and isinstance(output["data"], list):
+            sizes = [len(json.dumps(row)) for row in output["data"]]
+            count = count_fitting(sizes, bytes_left)
+            bytes_left -= sum(sizes[:count])
+            values["rows"] = output["data"][:count]
+        shown.append(values)
+    return shown
 
 
 def _newest_calls(calls: Sequence[Any]) -> list[Any]:

@@ -103,7 +103,8 @@ class Script:
         """Compile and run the script."""
         context, start = self._context, self._job.start
         try:
-            settings = {"tools": start.get("tools") or [], "files": start.get("files") or []}
+            settings = {name: start.get(name) or [] for name in ("tools", "files")}
+            settings["keep_files"] = bool(start.get("keep_files"))
             context.call("begin", json.dumps({**settings, "output_bytes": self._output_bytes}))
             context.seed(_seed(self._job))
             for name, text in self._job.inputs.items():

@@ -25,6 +25,8 @@
   const variables = parts.variables(primordials, parts.kinds(primordials));
   const evaluate = eval; // a script has none
   const wrap = parts.wrap(checkBody, parts.scopes());
+  const showTable = parts.tables(primordials);
+  let showsTables = false; // a returned array of objects is shown as a table
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
   let value; // what the script returned
@@ -140,6 +142,7 @@
     bridge.warnOfPending(true);
     if (timers.wait() >= 0) failures.warnOfUnfinished();
     if (value === undefined && !hasActed) failures.warnOfNothing(false);
+    if (showsTables && text !== undefined) showTable(value, text, host.emit);
     const header = '{"status":"ok"' + failures.takeWarnings() + '}';
     host.emit(RESULT, 0, text === undefined ? TOO_LARGE : header, text ?? '');
   }
@@ -148,7 +151,8 @@
     __proto__: null,
     // `settings` is JSON: tools, files, output_bytes.
     begin(settings) {
-      const { files, output_bytes: maxBytes, tools } = JSONParse(settings);
+      const { files, keep_files: keepsFiles, output_bytes: maxBytes, tools } = JSONParse(settings);
+      showsTables = keepsFiles;
       outputBytes = maxBytes;
       bridge.reset(); // discards answers to a rehearsal
       reads = caught = undefined;

@@ -32,6 +32,7 @@
   primordials.Uint8ArrayPrototypeToBase64 ??= toBase64;
   const channel = parts.channel(require, primordials, settle, receiveNext);
   const failures = parts.failures(primordials);
+  const leftFiles = parts.left_files(require, primordials, files, channel.exchange, failures.warn);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
   const wrap = parts.wrap(primordials.AsyncFunction, parts.scopes());
@@ -44,6 +45,8 @@
   let isReady = false; // READY was sent
   let finish = null; // sends the value of a script that has returned, unless calls are still pending
   let callsDeadline = Infinity; // when a script that has returned no longer waits for its calls
+  let wasAskedToKeep = false; // files that the script leaves are kept
+  let keepsFiles = false; // and have not been sent yet
   let hasArtifacts = false; // the script has codeExec
   let hasConsole = false; // the script's console sends frames
   let outputBytes = 1024 * 1024; // limit of a result, and of a line of the console
@@ -100,8 +103,20 @@
     }
   }
 
+  // Keeps the files that the script wrote. Nothing in here may prevent the RESULT.
+  function keepFiles() {
+    if (!keepsFiles || isOver || !hasStarted) return;
+    keepsFiles = false;
+    try {
+      leftFiles.keep(folders, existingFiles, realm.bridge.isArtifact);
+    } catch (error) {
+      warn(`Files of the script were not kept: ${error?.message}.`);
+    }
+  }
+
   // Warns of files that the script wrote, which are deleted after the run.
   function warnOfFiles() {
+    if (wasAskedToKeep) return;
     let names = '';
     let count = 0;
     for (let at = 0; at < folders.length; at++) {
@@ -178,8 +193,10 @@
     if (session === null) {
       if (hasWork()) failures.warnOfUnfinished();
       emitExit(0);
-      warnOfFiles();
     } else if (value !== undefined) place('_', value);
+    if (keepsFiles && text !== undefined) parts.tables(realm.primordials)(value, text, channel.emit);
+    keepFiles();
+    if (session === null) warnOfFiles();
     if (session === null && value === undefined && !hasActed) failures.warnOfNothing(false);
     end('ok', {}, null, text ?? '', text === undefined ? UNSENT_BYTES : undefined);
   }
@@ -212,6 +229,7 @@
     realm.bridge.warnOfMisuses(description.line);
     if (isProgram) writeSync(2, formatUncaught(description));
     if (session === null) emitExit(1);
+    keepFiles();
     end('raised', description, isProgram ? 1 : null);
   }
 
@@ -242,6 +260,7 @@
 
   function exited(code) {
     const number = (Number(process.exitCode ?? code) || 0) & 0xff;
+    keepFiles();
     if (number === 0 && !isOver) {
       realm.bridge.warnOfMisuses();
       warnOfFiles();
@@ -324,6 +343,8 @@
     }
     const attached = start.files ?? [];
     for (const file of attached) file.path = realPath(file.path);
+    leftFiles.attach(attached);
+    wasAskedToKeep = keepsFiles = start.keep_files === true;
     if (start.globals === 'closed') {
       realm = closed.createRealm(code, start.tools, attached, inputs);
       closed.refuseCode();

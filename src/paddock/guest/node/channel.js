@@ -152,6 +152,26 @@
     send(data, PREFIX + headerBytes + bodyBytes);
   }
 
+  // Sends a request, waits for its answer, and returns the answer's header. Other answers are left for `deliver`.
+  function exchange(kind, id, header, body) {
+    emit(kind, id, header, body);
+    for (;;) {
+      for (let begin = 0; filled - begin >= PREFIX;) {
+        const middle = begin + PREFIX + number(buffer, begin + 5);
+        const end = middle + number(buffer, begin + 9);
+        if (filled < end) break;
+        if (number(buffer, begin + 1) === id) {
+          const answer = utf8Slice(buffer, begin + PREFIX, middle);
+          copyWithin(buffer, begin, end, filled);
+          filled -= end - begin;
+          return answer;
+        }
+        begin = end;
+      }
+      readAhead();
+    }
+  }
+
   // While an answer is expected, the process does not exit by itself.
   function expect(isExpected) {
     if (pipe === null) listen();
@@ -159,5 +179,5 @@
     else unref(pipe);
   }
 
-  return { __proto__: null, emit, expect, receive, textOf: utf8Slice };
+  return { __proto__: null, emit, exchange, expect, receive, textOf: utf8Slice };
 })

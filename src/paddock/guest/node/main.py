@@ -23,10 +23,12 @@ from paddock.jail.wire import Kind, pack
 CONTROL, SOURCE = 3, 4
 SHARED_PARTS = (
     *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
-    *("failures", "variables", "facts", "scopes", "wrap"),
+    *("failures", "variables", "facts", "scopes", "tables", "wrap"),
 )
 """Parts that both JavaScript engines use, from the folder next to this one."""
-NODE_PARTS = ("channel", "stacks", "logs", "typescript", "imports", "closed", "script", "session", "boot")
+NODE_PARTS = (
+    *("channel", "left_files", "stacks", "logs", "typescript", "imports", "closed", "script", "session", "boot"),
+)
 LOADER = """{
 const { closeSync, readFileSync } = require('node:fs');
 const { Script, constants } = require('node:vm');

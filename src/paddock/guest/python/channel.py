@@ -24,6 +24,7 @@ from paddock.jail.wire import Frame, Kind
 
 READ_BYTES = 64 * 1024
 _FDS_BYTES = socket.CMSG_SPACE(3 * 4)
+WAIT_MILLISECONDS = 20
 # Bound now, because a script may replace `json.dumps`.
 _text = json.JSONEncoder().encode
 _pack_prefix = wire.PREFIX.pack
@@ -40,6 +41,7 @@ class Channel:
         self.settled = 0
         """How many answers have arrived."""
         self._pending: dict[int, asyncio.Future[Frame]] = {}
+        self._awaited: dict[int, Frame | None] = {}  # answers that a thread blocks for
         self._received = bytearray()
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()  # with their threads
         self._sending, self._reading = threading.Lock(), threading.Lock()
@@ -91,6 +93,22 @@ class Channel:
             return await future
         finally:
             self._pending.pop(number, None)
+
+    def request_now(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
+        """Send a request and block until it is answered, also while an event loop runs."""
+        if getpid() != self._owner:
+            raise RuntimeError("a forked process cannot create artifacts; do that in the main process")
+        self._requests += 1
+        number = self._requests
+        self._awaited[number] = None
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        self.send(kind, number, header, body)
+        while (answer := self._awaited[number]) is None:
+            if poll.poll(WAIT_MILLISECONDS):  # another thread may have read the answer
+                self._read()
+        del self._awaited[number]
+        return answer
 
     async def wait_for_answers(self, seconds: float) -> bool:
         """Wait until the requests that the running loop has made so far are answered.
@@ -164,7 +182,9 @@ class Channel:
             # Another thread may read what is for a session's next run. That stays for `receiving`.
             for frame in wire.take_frames(self._received, Kind.ANSWER):
                 self.settled += 1
-                if (future := self._pending.pop(frame.id, None)) is not None:
+                if frame.id in self._awaited:
+                    self._awaited[frame.id] = frame
+                elif (future := self._pending.pop(frame.id, None)) is not None:
                     _settle(future, frame)
 
 

@@ -5,12 +5,11 @@ Everything in here runs under the script's limits. The host checks names and siz
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from paddock.guest.python import notices, streams
@@ -36,6 +35,10 @@ _readlink = os.readlink
 _existing: set[str] = set()  # names in the working directory that are not the script's
 _attached: dict[str, tuple[int, int, int]] = {}  # size, mtime and inode of each attached file, by its path
 _kept: dict[str, set[int]] = {}  # hashes of the content of artifacts, by file name
+
+
+ShowImage = Callable[[str, bytes], str | None]
+"""Shows the image in a file, and keeps it. Returns why it was not kept, or "". None: the file is not an image."""
 
 
 class LeftFile(NamedTuple):
@@ -71,11 +74,10 @@ def note_kept(filename: str, body: bytes) -> None:
     _kept.setdefault(filename.rpartition("/")[2], set()).add(hash(body))
 
 
-def keep(channel: Channel, folder: str) -> None:
+def keep(channel: Channel, folder: str, show_image: ShowImage | None = None) -> None:
     """Send every file that the script left as an artifact. A warning names those that were not kept."""
     if found := _left_files(folder):
-        with asyncio.Runner() as runner:
-            failures = runner.run(_send(channel, found))
+        failures = _send(channel, found, show_image)
         for reason, names in failures.items():
             notices.warn(f"{_shown(names)} {'was' if len(names) == 1 else 'were'} not kept: {reason}.")
 
@@ -100,29 +102,31 @@ def warn(folder: str, *, may_keep: bool) -> None:
     notices.warn(f"{_shown(names)} {'was' if len(names) == 1 else 'were'} written and not kept: {keep}.")
 
 
-async def _send(channel: Channel, found: list[LeftFile]) -> dict[str, list[str]]:
+def _send(channel: Channel, found: list[LeftFile], show_image: ShowImage | None) -> dict[str, list[str]]:
     """Send the files one by one. Returns the names of those that were not kept, by the reason."""
     failures: dict[str, list[str]] = {}
     bytes_left = RUN_BYTES
     for file in found:
         problem = None
         try:
-            body = _content(file.path, min(ARTIFACT_BYTES, bytes_left))
+            body = content(file.path, min(ARTIFACT_BYTES, bytes_left))
         except OSError as error:
             problem = error.strerror or str(error)
         else:
             if hash(body) in _kept.get(file.name.rpartition("/")[2], ()):
                 continue
             bytes_left -= len(body)
-            header = {"do": "create", "filename": _clean(file.name), "mime_type": ""}
-            answer = await channel.request(Kind.ARTIFACT, header, body)
-            problem = answer.values().get("error")
+            if show_image is not None and (shown := show_image(file.name, body)) is not None:
+                problem = shown or None
+            else:
+                header = {"do": "create", "filename": clean(file.name), "mime_type": ""}
+                problem = channel.request_now(Kind.ARTIFACT, header, body).values().get("error")
         if problem is not None:
             failures.setdefault(problem, []).append(file.name)
     return failures
 
 
-def _content(path: str, max_bytes: int) -> bytes:
+def content(path: str, max_bytes: int) -> bytes:
     """The bytes of a regular file. Raises OSError for any other file, and for one that is too large."""
     fd = _open(path, _OPEN_FLAGS)
     try:
@@ -210,6 +214,6 @@ def _shown(names: list[str]) -> str:
     return f"{shown} and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else shown
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """The text with lone surrogates replaced: a file name may be any bytes."""
     return text.encode("utf-8", streams.REPLACE).decode()

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from paddock.guest.python import (
     answers,
     clock,
+    display,
     errors,
     execution,
     functions,
@@ -63,7 +64,7 @@ def _prepare() -> None:
 
 
 # Created in the zygote so that guests share their memory pages.
-matplotlib_import.install({})
+matplotlib_import.install({"matplotlib.pyplot": display.replace_show})
 _channel = Channel()
 _calls = functions.make_functions(_channel)
 _names: dict[str, Any] | None = None
@@ -111,7 +112,7 @@ def _conclude(received: job.Job, names: dict[str, Any], outcome: Outcome, folder
         return
     if received.start.get("keep_files"):
         with contextlib.suppress(Exception):
-            left_files.keep(_channel, folder)
+            left_files.keep(_channel, folder, display.show_image)
     if outcome.error.get("type") == "MemoryError":
         return
     with contextlib.suppress(Exception):
@@ -141,13 +142,19 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     if received.is_script:
         _write_file(ready.source)
     refused, recursion = start.get("refused_modules") or (), received.limits.get("recursion")
+    if start.get("keep_files"):
+        display.begin(_channel)
     namespace.replace_import(refused, recursion)
     control.sendall(_STARTED)
     _channel.set_nonblocking()
     clock.start(received.limits, _channel)
     if not received.is_script:
         tasks.start(received.limits.get("wall_seconds"))
-    return execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)
+    outcome = execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)
+    if start.get("keep_files") and outcome.status in ("ok", "exited"):
+        with contextlib.suppress(Exception):
+            display.finish(ready.result.value)
+    return outcome
 
 
 def _send_outline(outline: dict[str, Any], names: dict[str, Any], control: socket.socket) -> None:

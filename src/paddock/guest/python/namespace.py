@@ -16,6 +16,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from paddock.guest.python import limits, notices
+from paddock.guest.python.display import display
 from paddock.guest.python.errors import FILE_NAME
 from paddock.guest.python.functions import Functions, link_tools
 from paddock.guest.python.job import Job
@@ -65,6 +66,7 @@ def fill(names: dict[str, Any], job: Job, functions: Functions) -> None:
     tools, files = job.start.get("tools") or [], job.start.get("files") or []
     if not job.is_script:
         names |= STANDARD
+        names["display"] = display
     if tools or not job.is_script:
         names |= link_tools(functions, tools) | functions
     if files or not job.is_script:

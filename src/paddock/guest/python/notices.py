@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 MAX_WARNINGS = 20
 CHARACTERS = 400
 _texts: dict[str, None] = {}
@@ -11,6 +14,15 @@ def warn(text: str) -> None:
     """Add a warning, unless it was added already."""
     if len(_texts) < MAX_WARNINGS:
         _texts[text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}…"] = None
+
+
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Forget the warnings that are added in this block."""
+    before = dict(_texts)
+    yield
+    _texts.clear()
+    _texts.update(before)
 
 
 def collected() -> list[str]:

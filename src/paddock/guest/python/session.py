@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from paddock.guest.python import (
     answers,
     clock,
+    display,
     errors,
     execution,
     fork,
@@ -130,6 +131,7 @@ class Session:
             self._send_outline(ready.outline, tag, received)
         builtins.__import__, importlib.import_module = self._import, self._import_module
         namespace.replace_import((), recursion)
+        display.begin(self._channel if start.get("keep_files") else None)
         self._channel.send(Kind.STARTED, tag, {})
         clock.start(received.limits, self._channel)
         tasks.start(received.limits.get("wall_seconds"))
@@ -140,6 +142,9 @@ class Session:
         finally:
             if ready.is_async:
                 tasks.cancel(self._runner.get_loop())
+        if start.get("keep_files") and outcome.status == "ok":
+            with contextlib.suppress(Exception):
+                display.finish(ready.result.value)
         if outcome.status == "ok" and ready.result.value is not None:
             builtins._ = ready.result.value  # type: ignore[attr-defined]  # as in Python's own prompt
         return outcome
@@ -150,7 +155,9 @@ class Session:
         files = received.start.get("files") or []
         if files:
             self._names["files"] = self._placed["files"] = files
-        namespace.renew(self._names, self._placed, {**namespace.STANDARD, "files": files, **offered})
+        namespace.renew(
+            self._names, self._placed, {**namespace.STANDARD, "display": display.display, "files": files, **offered}
+        )
         namespace.set_inputs(self._names, received)
 
     def _send_outline(self, outline: dict[str, Any], tag: int, received: job.Job) -> None:
@@ -169,7 +176,7 @@ class Session:
             return
         if received.start.get("keep_files"):
             with contextlib.suppress(Exception):
-                left_files.keep(self._channel, self._folder)
+                left_files.keep(self._channel, self._folder, display.show_image)
                 left_files.remember(self._folder)
         if outcome.error.get("type") == "MemoryError":
             return

@@ -39,6 +39,9 @@ _KEEP = {
     "PIL": "keep an image with `image.save('a.png')`, then `await create_artifact('a.png', <its bytes>)`.",
     "plotly": "keep a figure with `await create_artifact('a.html', fig.to_html())`.",
 }
+shows_figures = False
+"""Whether figures and images are shown, so that a script need not keep them."""
+_SHOWN = ("matplotlib", "PIL")
 _PLAIN = frozenset({dict, list, tuple, set, Pairs})
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _UNIFORM: tuple[set[type], ...] = (set(), {str}, {int})
@@ -243,12 +246,19 @@ def _object_to_plain(value: Any, kind: type) -> Any:
 
 def _text_of_object(value: Any, kind: type) -> str:
     """The text of a value that has no JSON form, without an address. Warns about it."""
-    text = _ADDRESS.sub("", repr(value)).replace("<__main__.", "<")
+    text = without_address(repr(value))
     library = str(getattr(kind, "__module__", "")).partition(".")[0]
+    if shows_figures and library in _SHOWN:
+        return text
     advice = _KEEP.get(library, "return its data instead, for example as a dict.")
     what = "A class" if issubclass(kind, type) else f"An object of type {errors.name_of(kind)}"
     notices.warn(f"{what} has no JSON form, so the result has only its text: {advice}")
     return text
+
+
+def without_address(text: str) -> str:
+    """The `repr()` of an object without its address and its module `__main__`."""
+    return _ADDRESS.sub("", text).replace("<__main__.", "<")
 
 
 def json_default(value: Any) -> Any:

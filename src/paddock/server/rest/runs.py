@@ -18,6 +18,7 @@ from paddock.errors import NotFound, PaddockError
 from paddock.linter import alint
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
+from paddock.model.outputs import Display
 from paddock.server.artifacts import add_files
 from paddock.server.rest import problems
 from paddock.server.rest.callers import get_caller
@@ -62,6 +63,7 @@ KeyHeader = Annotated[
 RunRequest = Annotated[FaceRequest, Depends(read_request)]
 _NAMES: Mapping[type[Any], str] = {
     Output: "output",
+    Display: "display",
     ToolCall: "tool_call",
     ToolResult: "tool_result",
     Progress: "progress",
@@ -244,7 +246,7 @@ class Events:
 
 def _size(event: Event) -> int:
     match event:
-        case Output():
+        case Output() | Display():
             return EVENT_BYTES + len(event.text)
         case ToolCall():
             return EVENT_BYTES + len(event.tool) + len(event.arguments_json)
@@ -285,7 +287,8 @@ class _RunStream(StreamingResponse):
             if event is None:
                 break
             if not isinstance(event, Done):
-                yield _event(_NAMES[type(event)], asdict(event))
+                values = {name: value for name, value in asdict(event).items() if not isinstance(value, bytes)}
+                yield _event(_NAMES[type(event)], values)
         try:
             name, data = "done", await asyncio.to_thread((await asyncio.shield(self._task)).to_json)
         except PaddockError as fault:

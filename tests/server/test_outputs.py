@@ -1,0 +1,78 @@
+"""Figures, tables and files as `run_code` returns them to an MCP client."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_types import ImageContent, ResourceLink, TextContent
+
+from paddock.server.mcp import make_server
+from paddock.server.services import Services
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+FRAME = "import pandas as pd\nframe = pd.DataFrame({'item': ['lamp', 'desk'], 'price': [40, 210]})\n"
+TEXT = "   item  price\n0  lamp     40\n1  desk    210\n[2 rows x 2 columns; item str, price int64]"
+
+
+async def called(services: Services, code: str) -> Any:
+    async with Client(make_server(services)) as client:
+        return await client.call_tool("run_code", {"code": code})
+
+
+async def test_a_table_is_text_for_the_model_and_rows_for_programs(services: Services) -> None:
+    result = await called(services, f"{FRAME}display(frame)\nlen(frame)")
+    (text,) = result.content
+    assert isinstance(text, TextContent)
+    assert json.loads(text.text)["outputs"] == [{"type": "table", "text": TEXT}]
+    rows = [{"item": "lamp", "price": 40}, {"item": "desk", "price": 210}]
+    assert result.structured_content["outputs"] == [{"type": "table", "text": TEXT, "rows": rows}]
+    assert result.structured_content["output"] == 2
+
+
+async def test_a_returned_table_is_returned_once(services: Services) -> None:
+    result = await called(services, f"{FRAME}frame")
+    assert result.structured_content["output"][0] == {"item": "lamp", "price": 40}
+    assert "outputs" not in result.structured_content
+
+
+@pytest.mark.parametrize("end", ["plt.show()", "plt.savefig('fig.png')", "plt.gcf()", "None"])
+async def test_a_figure_is_an_image(services: Services, end: str) -> None:
+    result = await called(services, f"import matplotlib.pyplot as plt\nplt.plot([1, 2])\n{end}")
+    assert [type(each) for each in result.content] == [TextContent, ImageContent]
+    assert base64.b64decode(result.content[1].data).startswith(b"\x89PNG")
+    name = "fig.png" if "fig" in end else "image-1.png"
+    assert result.structured_content["outputs"][0]["artifact"] == name
+    assert [each["filename"] for each in result.structured_content["artifacts"]] == [name]
+
+
+async def test_a_large_image_is_scaled_and_an_artifact(services: Services) -> None:
+    code = "import os\nfrom PIL import Image\ndisplay(Image.frombytes('RGB', (900, 600), os.urandom(900 * 600 * 3)))"
+    result = await called(services, code)
+    _, link, image = result.content
+    assert isinstance(link, ResourceLink)
+    assert (link.size or 0) > 512 * 1024
+    assert isinstance(image, ImageContent)
+    assert len(base64.b64decode(image.data)) <= 512 * 1024
+
+
+async def test_html_is_an_artifact_and_not_in_the_answer(services: Services) -> None:
+    code = (
+        "class Page:\n    def _repr_html_(self): return '<script>x</script>'\n    def __repr__(self): return 'P'\n"
+        "Page()"
+    )
+    result = await called(services, code)
+    assert result.structured_content["outputs"] == [{"type": "html", "text": "P", "artifact": "html-1.html"}]
+    assert "<script>" not in json.dumps(result.model_dump(mode="json"))
+
+
+async def test_a_file_comes_back_and_can_be_read_by_the_next_run(services: Services) -> None:
+    result = await called(services, "open('report.csv', 'w').write('a,b')")
+    link = result.content[1]
+    assert isinstance(link, ResourceLink)
+    assert (link.name, link.size) == ("report.csv", 3)
+    again = await called(services, "(await read_artifact('report.csv'))['content']")
+    assert again.structured_content["output"] == "a,b"
