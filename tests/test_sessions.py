@@ -416,3 +416,15 @@ async def test_each_run_keeps_the_files_that_it_writes_or_changes(paddock: Paddo
     assert await kept("open('b.txt', 'w').write(open('a.txt').read())") == ["b.txt"]
     assert await kept("open('a.txt', 'a').write('2')") == ["a.txt"]
     assert await kept("1") == []
+
+
+async def test_each_run_shows_its_own_figures_and_tables(paddock: Paddock) -> None:
+    class_code = "class Note:\n    def _repr_markdown_(self):\n        return '# note'\nNote()"
+    first = await paddock.run(class_code, session="shown")
+    second = await paddock.run("display(Note())\n1", session="shown")
+    third = await paddock.run("2", session="shown")
+    assert [[output.type for output in result.outputs] for result in (first, second, third)] == [
+        ["markdown"],
+        ["markdown"],
+        [],
+    ]

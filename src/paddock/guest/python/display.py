@@ -66,7 +66,7 @@ _saved: dict[int, tuple[Any, str]] = {}  # figures that were saved as images, an
 
 def begin(channel: Channel | None) -> None:
     """Send what the script displays over `channel`, within the limits of a run. If it is None, that is printed."""
-    global _channel, _shown, _bytes_left  # noqa: PLW0603
+    global _channel, _shown, _bytes_left
     _channel, _shown, _bytes_left = channel, 0, RUN_DISPLAY_BYTES
     values.shows_figures = channel is not None
 
