@@ -7,7 +7,7 @@ import os
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -162,7 +162,11 @@ def small_disk(folder: Path) -> Iterator[None]:
 def filled(folder: Path, but: int = 0) -> Iterator[None]:
     """The disk of `folder`, full except for `but` bytes."""
     with (folder / "fill").open("wb") as file:
-        disk = os.statvfs(folder)
-        os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize - but)
+        is_filled = False
+        while not is_filled:
+            disk = os.statvfs(folder)
+            with suppress(OSError):  # the server has written something meanwhile
+                os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize - but)
+                is_filled = True
         yield
     (folder / "fill").unlink()
