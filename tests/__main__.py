@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 UID_BLOCKS = 8
 """How many workers can have guests with uids of their own."""
 WORKERS = min(UID_BLOCKS, 2 * (os.cpu_count() or 1) + 1)
-"""More than there are cores: half of the time a test waits, for a kernel, a limit or another process."""
+"""More than there are cores: tests also wait, for a kernel, a limit or another process."""
 SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
     "escape": (
         ("--profile", "namespaces", "--part", "1/2"),

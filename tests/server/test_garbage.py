@@ -25,16 +25,16 @@ def unfrozen() -> Iterator[None]:
     gc.unfreeze()
 
 
-async def test_a_full_collection_waits_until_few_runs_are_in_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_collection_waits_until_the_server_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(garbage, "CHECK_SECONDS", 0.0)
     was_alive: list[bool] = []
     is_free = asyncio.Event()
 
-    def count_runs() -> int:
+    def is_idle() -> bool:
         was_alive.append(watched() is not None)
-        return garbage.FEW_RUNS + 1 if len(was_alive) < 3 else garbage.FEW_RUNS
+        return len(was_alive) >= 3
 
-    with garbage.collect_in_quiet_moments(count_runs):
+    with garbage.collect_when_idle(is_idle):
         node = Node()
         watched = weakref.ref(node, lambda gone: is_free.set())
         for _ in range(garbage.DUE + 2):  # the first ones move the cycle to the oldest generation
@@ -47,6 +47,6 @@ async def test_a_full_collection_waits_until_few_runs_are_in_progress(monkeypatc
 
 async def test_a_full_collection_is_put_off_but_not_for_ever() -> None:
     before = gc.get_threshold()
-    with garbage.collect_in_quiet_moments(lambda: 1000):
+    with garbage.collect_when_idle(lambda: False):
         assert gc.get_threshold() == (*before[:2], garbage.OVERDUE)
     assert gc.get_threshold() == before

@@ -209,7 +209,7 @@ async def _serve_http(
         LimitedProtocol,
         handle_loop_error,
     )
-    from paddock.server.garbage import collect_in_quiet_moments
+    from paddock.server.garbage import collect_when_idle
     from paddock.server.http import make_app
     from paddock.server.mcp import make_server
 
@@ -260,7 +260,7 @@ async def _serve_http(
         stdout().line(f"Paddock serves MCP at {_address(listener)}. Ctrl-C stops it.")
         if not is_local:
             stderr().line("Requests are not encrypted: put a TLS proxy in front of it, and set server.url.")
-        with collect_in_quiet_moments(lambda: len(services.runs)):
+        with collect_when_idle(lambda: not services.runs):
             await web.serve(sockets=[listener])
     await authenticator.close()
 
