@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PREVIEW_CHARACTERS = 200
 SENTENCE_CHARACTERS = 200
+_UNLISTED = ("aiodns", "ruff")
+"""Packages that no script imports itself: aiohttp uses the one, and the other is a program."""
 _OWN_FILE = re.compile(r"main\.py|cell \d+")  # a script, or a run of a session
 _ENTRY = re.compile(r'^  File "([^"\n]*+)", line \d++.*+\n    (.*)$', re.MULTILINE)  # possessive: linear on any text
 """An entry of a Python traceback: its file and the line of source."""
@@ -53,7 +55,8 @@ class HostInfo:
         """What follows "standard library" in a description: the packages that scripts of the definition can import."""
         if "cpython" not in self.engines:
             return ", in part"
-        return "".join(f", {name}" for name in self.packages() if name not in definition.refused_modules)
+        unlisted = {*definition.refused_modules, *_UNLISTED}
+        return "".join(f", {name}" for name in self.packages() if name not in unlisted)
 
     def python(self) -> str:
         """Python with its version. Environments are built with the server's own interpreter."""
