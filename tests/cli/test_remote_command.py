@@ -192,3 +192,12 @@ def test_the_address_may_come_before_the_command_with_it_or_from_the_environment
 def test_what_cannot_work_says_why(url: str, arguments: tuple[str, ...], status: int, said: str) -> None:
     ended = paddock(*(each.replace("URL", url) for each in arguments))
     assert (ended.status, ended.out, said in ended.err) == (status, "", True), ended.err
+
+
+def test_artifacts_of_a_server_are_listed_saved_and_deleted(url: str, tmp_path: Path) -> None:
+    assert remotely(url, "run", "-c", "open('left.csv', 'w').write('a,b')").out == "3\n"
+    assert "left.csv" in remotely(url, "artifacts", "list", "--name", "left*").out
+    saved = remotely(url, "artifacts", "get", "left.csv", "--out", str(tmp_path))
+    assert (saved.out, (tmp_path / "left.csv").read_text()) == (f"Saved left.csv as {tmp_path}/left.csv\n", "a,b")
+    assert remotely(url, "artifacts", "delete", "left.csv").out == "Deleted left.csv\n"
+    assert remotely(url, "artifacts", "list", "--name", "left*").out == "No artifact matches.\n"

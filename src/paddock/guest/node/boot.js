@@ -32,6 +32,7 @@
   primordials.Uint8ArrayPrototypeToBase64 ??= toBase64;
   const channel = parts.channel(require, primordials, settle);
   const failures = parts.failures(primordials);
+  const showTable = parts.tables(primordials);
   const leftFiles = parts.left_files(require, primordials, files, channel.exchange, failures.warn);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
@@ -184,7 +185,7 @@
     realm.bridge.warnOfPending(true);
     if (hasWork()) failures.warnOfUnfinished();
     emitExit(0);
-    if (keepsFiles && text !== undefined) parts.tables(realm.primordials)(value, text, channel.emit);
+    if (keepsFiles && text !== undefined) showTable(value, text, channel.emit);
     keepFiles();
     warnOfFiles();
     if (value === undefined && !hasActed) failures.warnOfNothing(false);
