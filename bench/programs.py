@@ -313,6 +313,16 @@ def pandas_program(number: int) -> str:
     return f"# Program {number}" + PANDAS.format(**_names(chance, number), **values)
 
 
+def figure_program(number: int) -> str:
+    """A script that draws a figure and saves it."""
+    chance = _chance("figure", number)
+    values = [chance.randint(1, 99) for _ in range(chance.randint(5, 40))]
+    return (
+        f"# Program {number}\nimport matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot({values})\n"
+        f"ax.set_title({chance.choice(VOCABULARY)!r})\nfig.savefig('/tmp/paddock-bench.png')\n"
+    )
+
+
 def calling_program(number: int, calls: int) -> Program:
     """A script that calls the tool `add` so many times, one call after another."""
     loop = f"for n in range({calls}):\n    answer = await call_tool('add', {{'a': n, 'b': {number % 7}}})"

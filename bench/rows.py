@@ -16,7 +16,7 @@ from typing import Any
 from bench import code_mode
 from bench.http_rows import HTTP_ROWS
 from bench.package_rows import PACKAGE_ROWS
-from bench.programs import Program, calling_program, javascript_program, pandas_program, program
+from bench.programs import Program, calling_program, figure_program, javascript_program, pandas_program, program
 from bench.runner import Act, Row, Sides, Target, in_flight, process, process_in_flight
 from bench.servers import ROOT, command, connect
 from paddock import Config, Paddock
@@ -291,6 +291,15 @@ ROWS = (
         script=pandas_program,
         pause_seconds=PYTHON_REFILL_SECONDS,
         target=Target.share("a fresh interpreter", 1 / 60),
+    ),
+    Row(
+        "figure",
+        "a figure is drawn and saved, a new script each time, a guest waiting",
+        _pandas,
+        rounds=10,
+        script=figure_program,
+        pause_seconds=PYTHON_REFILL_SECONDS,
+        target=Target.within(150),
     ),
     Row(
         "upstream",

@@ -203,3 +203,12 @@ def test_without_a_server_a_session_says_that_it_needs_one() -> None:
     ended = paddock("run", "-c", "1", "--session", "notes", PADDOCK_URL="http://127.0.0.1:9")
     assert ended.status == 3
     assert "A session lives in a server: start one, or name it with --url" in ended.err
+
+
+def test_artifacts_of_a_server_are_listed_saved_and_deleted(url: str, tmp_path: Path) -> None:
+    assert remotely(url, "run", "-c", "open('left.csv', 'w').write('a,b')").out == "3\n"
+    assert "left.csv" in remotely(url, "artifacts", "list", "--name", "left*").out
+    saved = remotely(url, "artifacts", "get", "left.csv", "--out", str(tmp_path))
+    assert (saved.out, (tmp_path / "left.csv").read_text()) == (f"Saved left.csv as {tmp_path}/left.csv\n", "a,b")
+    assert remotely(url, "artifacts", "delete", "left.csv").out == "Deleted left.csv\n"
+    assert remotely(url, "artifacts", "list", "--name", "left*").out == "No artifact matches.\n"

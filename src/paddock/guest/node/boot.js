@@ -32,6 +32,7 @@
   primordials.Uint8ArrayPrototypeToBase64 ??= toBase64;
   const channel = parts.channel(require, primordials, settle, receiveNext);
   const failures = parts.failures(primordials);
+  const showTable = parts.tables(primordials);
   const leftFiles = parts.left_files(require, primordials, files, channel.exchange, failures.warn);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
@@ -194,7 +195,7 @@
       if (hasWork()) failures.warnOfUnfinished();
       emitExit(0);
     } else if (value !== undefined) place('_', value);
-    if (keepsFiles && text !== undefined) parts.tables(realm.primordials)(value, text, channel.emit);
+    if (keepsFiles && text !== undefined) showTable(value, text, channel.emit);
     keepFiles();
     if (session === null) warnOfFiles();
     if (session === null && value === undefined && !hasActed) failures.warnOfNothing(false);

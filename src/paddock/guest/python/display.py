@@ -7,6 +7,7 @@ order.
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import sys
@@ -207,9 +208,7 @@ def _fitted(form: Form) -> Form:
 
 def _scaled(data: bytes) -> bytes | None:
     """A smaller copy of an image, as PNG."""
-    from PIL import Image  # type: ignore[import-not-found]
-
-    with Image.open(io.BytesIO(data)) as image:
+    with importlib.import_module("PIL.Image").open(io.BytesIO(data)) as image:
         image.load()
         factor = (DISPLAY_BYTES / len(data)) ** 0.5
         for _ in range(SCALINGS):
