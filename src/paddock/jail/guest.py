@@ -81,6 +81,8 @@ Template = Literal["bare", "warm"]
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
 """A guest that has left more than this unread is behind: see `is_behind`."""
+FREEZE_SECONDS = 0.05
+"""After this time it is checked that all processes of a frozen guest are stopped."""
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
@@ -119,6 +121,7 @@ class Guest:
         self._trace: seccomp.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
         self.is_shared = False  # other guests were forked from it, and live in the same jail
+        self._freeze_timer: asyncio.TimerHandle | None = None
         self._frozen: Mapping[int, int] = {}  # its other processes, while it is frozen
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
@@ -308,8 +311,19 @@ class Guest:
                 reaper = self._reaper_pid()
                 # The reaper has adopted the forks of this guest too.
                 self._frozen = freezer.stop((self.pid,) if self.is_shared else (reaper, self.pid), (reaper, self.pid))
+                if self._frozen:
+                    self._freeze_timer = self._loop.call_later(FREEZE_SECONDS, self._freeze_again)
+
+    def _freeze_again(self) -> None:
+        """Stop processes that others have continued while these were stopped, until none runs."""
+        self._freeze_timer = None
+        if not self._ended.done() and not freezer.is_stopped((self.pid, *self._frozen)):
+            self.freeze()
 
     def thaw(self) -> None:
+        if self._freeze_timer is not None:
+            self._freeze_timer.cancel()
+            self._freeze_timer = None
         if self._pidfd is not None:
             with suppress(OSError):
                 freezer.resume(self._frozen)
@@ -441,6 +455,8 @@ class Guest:
         pidfds = [fd for fd in (self._reaper, self._pidfd) if fd is not None]
         self._epoll.unregister([*self._watched, *pidfds])
         self._pidfd = None
+        if self._freeze_timer is not None:
+            self._freeze_timer.cancel()
         self.control.close()
         for fd in (self._report, *self._pipes.values(), *pidfds):
             os.close(fd)
