@@ -81,8 +81,8 @@ Template = Literal["bare", "warm"]
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
 """A guest that has left more than this unread is behind: see `is_behind`."""
-FREEZE_SECONDS = 0.05
-"""After this time it is checked that all processes of a frozen guest are stopped."""
+FREEZE_SECONDS = 0.1
+"""How long after its last run a guest is frozen, and how long after that it is checked that all its processes are."""
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
@@ -121,6 +121,7 @@ class Guest:
         self._trace: seccomp.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
         self.is_shared = False  # other guests were forked from it, and live in the same jail
+        self._is_frozen = False
         self._freeze_timer: asyncio.TimerHandle | None = None
         self._frozen: Mapping[int, int] = {}  # its other processes, while it is frozen
         self.resource_limit = resource_limit
@@ -303,8 +304,13 @@ class Guest:
             with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGINT)
 
+    def freeze_soon(self) -> None:
+        """Freeze the guest if it is not used again at once: that would only delay its next run."""
+        self._freeze_timer = self._loop.call_later(FREEZE_SECONDS, self.freeze)
+
     def freeze(self) -> None:
         """Stop all processes of a guest that is held, until `thaw`. It can be killed as ever."""
+        self._freeze_timer, self._is_frozen = None, True
         if self._pidfd is not None:
             with suppress(OSError):  # it has died
                 signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
@@ -324,7 +330,8 @@ class Guest:
         if self._freeze_timer is not None:
             self._freeze_timer.cancel()
             self._freeze_timer = None
-        if self._pidfd is not None:
+        if self._is_frozen and self._pidfd is not None:
+            self._is_frozen = False
             with suppress(OSError):
                 freezer.resume(self._frozen)
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
@@ -411,6 +418,8 @@ class Guest:
                 self._close()
 
     def _begin_end(self) -> None:
+        if self._freeze_timer is not None:
+            self._freeze_timer.cancel()
         self.kill()
         self._epoll.unregister(self._watched)
         if self._unsent:
@@ -455,8 +464,6 @@ class Guest:
         pidfds = [fd for fd in (self._reaper, self._pidfd) if fd is not None]
         self._epoll.unregister([*self._watched, *pidfds])
         self._pidfd = None
-        if self._freeze_timer is not None:
-            self._freeze_timer.cancel()
         self.control.close()
         for fd in (self._report, *self._pipes.values(), *pidfds):
             os.close(fd)
