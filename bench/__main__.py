@@ -11,11 +11,13 @@ import sys
 from bench.figures import FIGURES
 from bench.rows import ROWS
 from bench.runner import Figure, Measured, measure
+from bench.session_rows import SESSION_ROWS, idle_sessions
 
 
 def main() -> int:
-    rows = {row.name: row for row in ROWS}
-    names = [*rows, *FIGURES]
+    rows = {row.name: row for row in (*ROWS, *SESSION_ROWS)}
+    figures = {**FIGURES, "idle-sessions": idle_sessions}
+    names = [*rows, *figures]
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of {', '.join(names)}")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -25,7 +27,7 @@ def main() -> int:
     items: list[Measured | Figure] = []
     for name in options.only or names:
         print(f"measuring {name} …", file=sys.stderr)
-        found = [asyncio.run(measure(rows[name]))] if name in rows else FIGURES[name]()
+        found = [asyncio.run(measure(rows[name]))] if name in rows else figures[name]()
         items += found
         # With --json the rows go to stderr as well, so that a run that is stopped loses nothing.
         print("\n".join(map(str, found)), file=sys.stderr if options.json else sys.stdout, flush=True)

@@ -61,13 +61,13 @@ async def _memory() -> list[Figure]:
             if code is not None:
                 answer = await client.call_tool("run_code", {"code": code})
                 assert answer.structured_content["verdict"] == "ok", answer
-            megabytes, processes = await _settled(_server_memory)
+            megabytes, processes = await settled(server_memory)
             name = f"memory-{when.replace(' ', '-')}"
             figures.append(Figure(name, f"MB of paddock mcp {when}, {processes} processes", megabytes, SERVER_MB[when]))
     return figures
 
 
-def _server_memory() -> tuple[int, int]:
+def server_memory() -> tuple[int, int]:
     """Megabytes of all processes below this one, and their number. Processes that share one memory count once."""
     pids = list(descendants(os.getpid()))
     own = [pid for at, pid in enumerate(pids) if not any(_shares_memory(pid, other) for other in pids[:at])]
@@ -86,7 +86,7 @@ def _pss(pid: int) -> int:
     return 0
 
 
-async def _settled(look: Callable[[], Any]) -> Any:
+async def settled(look: Callable[[], Any]) -> Any:
     """What `look` returns once it returns the same three times in a row, half a second apart."""
     seen: list[Any] = []
     while len(seen) < 3 or len({str(each) for each in seen[-3:]}) > 1:
@@ -113,9 +113,9 @@ async def _growth() -> list[Figure]:
             await asyncio.gather(*(some() for _ in range(4)))
 
         await runs(GROWTH_WARM_UP)
-        before = await _settled(_resources)
+        before = await settled(_resources)
         await runs(GROWTH_RUNS)
-        after = await _settled(_resources)
+        after = await settled(_resources)
     most = {"MB": 8}
     return [
         Figure(

@@ -40,7 +40,7 @@ class JailedInterpreter:
         self._is_aside = isinstance(guest, Fork)
         self._family = family
         guest.hold()
-        guest.freeze()
+        guest.freeze_soon()
         self._set_aside()
 
     @asynccontextmanager
@@ -67,7 +67,7 @@ class JailedInterpreter:
         if execution is not None:
             self._unread = execution.unread
             if self.ended is None and execution.has_result:
-                self._guest.freeze()
+                self._guest.freeze_soon()
                 self._set_aside()
             else:
                 self.end(DIED if self._guest.has_ended() else STUCK)
@@ -77,7 +77,6 @@ class JailedInterpreter:
     async def _resume(self) -> None:
         await self._jail.resume(self._guest)
         self._is_aside = False
-        self._guest.thaw()
 
     def _set_aside(self) -> None:
         if not self._is_aside:
@@ -92,7 +91,7 @@ class JailedInterpreter:
         try:
             forked = await self._family.fork(self._guest)
         finally:
-            self._guest.freeze()
+            self._guest.freeze_soon()
         return JailedInterpreter(self._jail, forked, self._open_cell, self._family)
 
     def memory_bytes(self) -> int:

@@ -349,6 +349,8 @@ class JailedExecution:
             frames += [pack(Kind.FILE, header={"path": placed.path}, body=part) for part in parts]
         frames.append(pack(Kind.CODE, body=plan.code.encode()))
         self._guest.send(b"".join(frames))
+        if self._cell is not None:
+            self._guest.thaw()  # only now: a guest that wakes up finds its script
 
     def _receive(self) -> bool:
         """Receive what has arrived. Returns True if more may be waiting after the reads of one turn."""

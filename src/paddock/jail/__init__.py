@@ -24,7 +24,8 @@ the guest as waiting (`Pool`). A script, its limits, inputs and files are sent w
 Whatever a guest sends is untrusted data: frames with announced lengths (`wire`), decoded into typed values (`frames`).
 The zygote, which is the guest's parent, reports how the guest ended. The guest's control group (`walls/cgroup`), or a
 watcher where there is none (`walls/watcher`), reports what the guest used. `engines/jailed` derives the verdict from
-these two reports. After its run the guest is killed, whatever it sends. The next run gets another guest.
+these two reports. After its run the guest is killed, whatever it sends, and the next run gets another guest. Only in
+a session does the guest stay for the next run, stopped meanwhile, and it may be forked (`fork`).
 
 If the host dies, the warden's socket closes and the warden exits. It is the first process of its pid namespace, so the
 kernel kills everything in it. Control groups and temporary folders outlive processes: a **cleanup** process next to the

@@ -81,6 +81,8 @@ Template = Literal["bare", "warm"]
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
 """A guest that has left more than this unread is behind: see `is_behind`."""
+FREEZE_SECONDS = 0.1
+"""How long after its last run a guest is frozen, and how long after that it is checked that all its processes are."""
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
@@ -119,6 +121,8 @@ class Guest:
         self._trace: seccomp.Trace | None = None
         self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
         self.is_shared = False  # other guests were forked from it, and live in the same jail
+        self._is_frozen = False
+        self._freeze_timer: asyncio.TimerHandle | None = None
         self._frozen: Mapping[int, int] = {}  # its other processes, while it is frozen
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
@@ -300,17 +304,34 @@ class Guest:
             with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGINT)
 
+    def freeze_soon(self) -> None:
+        """Freeze the guest if it is not used again at once: that would only delay its next run."""
+        self._freeze_timer = self._loop.call_later(FREEZE_SECONDS, self.freeze)
+
     def freeze(self) -> None:
         """Stop all processes of a guest that is held, until `thaw`. It can be killed as ever."""
+        self._freeze_timer, self._is_frozen = None, True
         if self._pidfd is not None:
             with suppress(OSError):  # it has died
                 signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
                 reaper = self._reaper_pid()
                 # The reaper has adopted the forks of this guest too.
                 self._frozen = freezer.stop((self.pid,) if self.is_shared else (reaper, self.pid), (reaper, self.pid))
+                if self._frozen:
+                    self._freeze_timer = self._loop.call_later(FREEZE_SECONDS, self._freeze_again)
+
+    def _freeze_again(self) -> None:
+        """Stop processes that others have continued while these were stopped, until none runs."""
+        self._freeze_timer = None
+        if not self._ended.done() and not freezer.is_stopped((self.pid, *self._frozen)):
+            self.freeze()
 
     def thaw(self) -> None:
-        if self._pidfd is not None:
+        if self._freeze_timer is not None:
+            self._freeze_timer.cancel()
+            self._freeze_timer = None
+        if self._is_frozen and self._pidfd is not None:
+            self._is_frozen = False
             with suppress(OSError):
                 freezer.resume(self._frozen)
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
@@ -397,6 +418,8 @@ class Guest:
                 self._close()
 
     def _begin_end(self) -> None:
+        if self._freeze_timer is not None:
+            self._freeze_timer.cancel()
         self.kill()
         self._epoll.unregister(self._watched)
         if self._unsent:

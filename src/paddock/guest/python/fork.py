@@ -6,10 +6,11 @@ import contextlib
 import os
 import socket
 import sys
+import time
 
 PREFIX = ".fork-"
 """How the names of the working directories of forks begin. They are in that of the first process."""
-_fork, _waitpid, _exit = os.fork, os.waitpid, os._exit
+_fork, _waitpid, _exit, _sleep = os.fork, os.waitpid, os._exit, time.sleep
 
 
 def fork(descriptors: list[int], folder: str) -> tuple[socket.socket, str] | None:
@@ -32,12 +33,15 @@ def fork(descriptors: list[int], folder: str) -> tuple[socket.socket, str] | Non
         with contextlib.suppress(ChildProcessError):  # the script ignores SIGCHLD
             _waitpid(pid, 0)
         return None
+    between = os.getpid()
     try:
         if _fork():  # so that the new process is no child of this one, which the script could wait for
             _exit(0)
     except OSError as problem:
         os.write(error, str(problem).encode(errors="replace"))
         _exit(0)
+    while os.getppid() == between:  # what is still below the first process is stopped with it
+        _sleep(0.0002)
     os.dup2(out, 1)
     os.dup2(error, 2)
     os.close(out)

@@ -1,14 +1,14 @@
 """Stops the processes of a guest that has no run, and continues them: an idle session uses no processor time.
 
-Signals do it, which works in every profile and without a control group. A process cannot catch SIGSTOP, and what is
-stopped cannot continue another process.
+Signals do it, which works in every profile and without a control group. A process cannot catch SIGSTOP, but one that is
+not stopped yet can continue another: `is_stopped` says whether that has happened.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from paddock.jail.walls.watcher import tree
@@ -31,6 +31,19 @@ def stop(roots: Sequence[int], others: Collection[int]) -> Mapping[int, int]:
             if stopped.get(pid) != start and _send(pid, start, signal.SIGSTOP):
                 stopped[pid] = start
     return stopped
+
+
+def is_stopped(pids: Iterable[int]) -> bool:
+    """Whether none of these processes runs."""
+    return all(_state(pid) in ("T", "Z", "X", "") for pid in pids)
+
+
+def _state(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
+            return stat.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""  # it is gone
 
 
 def resume(stopped: Mapping[int, int]) -> None:

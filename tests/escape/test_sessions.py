@@ -1,0 +1,135 @@
+"""Hostile cells of a session: they cannot answer a later run, outlive their session or go on while it is idle."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.jail.walls.watcher import tree
+from paddock.model.result import Verdict
+from tests.escape.conftest import Rig
+
+MB = 1024 * 1024
+FORGE = """
+import json, os, stat, struct, threading
+def frame(kind, tag, header, body):
+    text = json.dumps(header).encode()
+    return struct.pack("!BIII", kind, tag, len(text), len(body)) + text + body
+def forge():
+    sockets = [fd for fd in range(3, 32) if is_socket(fd)]
+    for tag in (0, 1, 2, 3, 2**32 - 1):
+        for fd in sockets:
+            os.write(fd, frame(23, tag, {}, b""))
+            os.write(fd, frame(20, tag, {"status": "ok"}, b'"forged"'))
+    return len(sockets)
+def is_socket(fd):
+    try:
+        return stat.S_ISSOCK(os.fstat(fd).st_mode)
+    except OSError:
+        return False
+"""
+PROCESSES = """
+import os, signal, time
+pids = []
+for _ in range(3):
+    pid = os.fork()
+    if pid == 0:
+        if os.fork() == 0:
+            try:
+                os.setsid()
+            except OSError:
+                pass
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        while True:
+            try:
+                os.kill(-1, signal.SIGCONT)
+            except OSError:
+                pass
+    pids.append(pid)
+"""
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def guest_of(rig: Rig, name: str) -> Any:
+    interpreter: Any = rig.paddock._sessions._sessions["local", name].interpreter
+    return interpreter._guest
+
+
+def processes(rig: Rig, name: str) -> list[int]:
+    guest = guest_of(rig, name)
+    reaper = guest._reaper_pid()
+    return [pid for pid in tree(reaper, guest.pid) if pid != reaper]
+
+
+async def test_a_cell_cannot_answer_a_later_one(rig: Rig) -> None:
+    made = await rig.run(f"{FORGE}forge()", session="forger")
+    assert made.output == 1, made.error
+    for number in range(3):
+        assert (await rig.run(f"forge()\n{number}", session="forger")).output == number
+    await rig.run(
+        "threading.Thread(target=lambda: [forge() for _ in range(20)], daemon=True).start()", session="forger"
+    )
+    seen = [(await rig.run(f"{number}", session="forger")).output for number in range(10)]
+    assert "forged" not in seen
+    await rig.paddock.delete_session("forger")
+
+
+async def test_processes_of_an_idle_session_are_stopped_and_end_with_it(rig: Rig) -> None:
+    if rig.profile == "confined":
+        pytest.skip("a confined guest has one process")
+    result = await rig.run(f"{PROCESSES}1", session="processes")
+    assert result.output == 1, result.error
+    pids = processes(rig, "processes")
+    assert len(pids) >= 4
+
+    def states() -> set[str]:
+        found = [Path(f"/proc/{pid}/stat").read_text() for pid in pids]
+        return {text.rpartition(")")[2].split()[0] for text in found}
+
+    await until(lambda: states() == {"T"})
+    await rig.paddock.delete_session("processes")
+    await until(lambda: not [pid for pid in pids if tree(pid)])
+
+
+async def test_what_a_session_holds_counts_against_the_limit_of_each_run(rig: Rig) -> None:
+    limits = {"memory_bytes": 100 * MB}
+    hoard = "import mmap\nheld = globals().get('held', []) + [mmap.mmap(-1, 40 << 20, flags=34)]\n"
+    # 34: private and anonymous
+    hoard += "for at in range(0, len(held[-1]), 4096):\n    held[-1][at] = 1\nlen(held)"
+    results = [await rig.run(hoard, session="hoard", limits=limits) for _ in range(3)]
+    assert [each.output for each in results[:2]] == [1, 2]
+    assert results[2].verdict in (Verdict.OUT_OF_MEMORY, Verdict.RAISED)
+    if "hoard" in [each.name for each in await rig.paddock.sessions()]:
+        await rig.paddock.delete_session("hoard")
+
+
+async def test_a_fork_does_not_escape_its_limits(rig: Rig) -> None:
+    if rig.profile != "namespaces":
+        pytest.skip("forks are refused in this profile")
+    limits = {"memory_bytes": 100 * MB, "processes": 8}
+    await rig.run("x = 1", session="source", limits=limits)
+    await rig.run("x", session="fork", fork_from="source", limits=limits)
+    bomb = "import os, time\nmade = 0\ntry:\n    while made < 50:\n        if os.fork() == 0:\n"
+    bomb += "            time.sleep(99)\n        made += 1\nexcept OSError:\n    pass\nmade"
+    result = await rig.run(bomb, session="fork", limits=limits)
+    assert result.verdict is Verdict.OK, result.error
+    assert 1 <= result.output <= 7  # the processes of the whole family have one uid, and count too
+    hog = "import mmap\nm = mmap.mmap(-1, 400 << 20)\nfor at in range(0, len(m), 4096):\n    m[at] = 1"
+    pids = list(tree(guest_of(rig, "fork").pid))
+    await rig.paddock.delete_session("fork")
+    await until(lambda: not [pid for pid in pids if tree(pid)])
+    await rig.run("x", session="other", fork_from="source", limits=limits)
+    assert (await rig.run(hog, session="other", limits=limits)).verdict is Verdict.OUT_OF_MEMORY
+    assert (await rig.run("x", session="source", limits=limits)).output == 1
+    for each in await rig.paddock.sessions():
+        await rig.paddock.delete_session(each.name)
