@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp_types import INVALID_REQUEST
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -61,6 +61,7 @@ _METADATA = "/.well-known/oauth-protected-resource"
 MCP_PATH = "/mcp"
 _Result = TypeVar("_Result")
 _RECEIVED_KEY = "paddock_received"
+_ARTIFACT = re.compile(r"/v1/artifacts/a_[\w-]+")
 ANYBODY = Identity("", "user", is_verified=False)
 """The sender of a request that needs no token."""
 
@@ -212,6 +213,14 @@ class _Refused(Exception):
         return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, self.status, self.headers)
 
 
+def _is_signed_link(scope: Scope) -> bool:
+    """Whether a request uses a link to an artifact, which needs no token. The route checks the signature."""
+    is_read = scope["type"] == "http" and scope["method"] == "GET"
+    return (
+        is_read and _ARTIFACT.fullmatch(scope["path"]) is not None and "signature" in QueryParams(scope["query_string"])
+    )
+
+
 class _Guard:
     """Checks who sends a request, reads its body within limits, and notices when its client disconnects.
 
@@ -319,7 +328,7 @@ class _Guard:
 
     async def _identify(self, scope: Scope, headers: Headers) -> Identity:
         """Return who sends the request. Raises _Refused. The SDK serves a session only to whoever started it."""
-        if scope["path"] == _HEALTH or scope["path"].startswith(_METADATA):
+        if scope["path"] == _HEALTH or scope["path"].startswith(_METADATA) or _is_signed_link(scope):
             return ANYBODY
         address = _address(scope)
         try:

@@ -34,6 +34,14 @@ FAILED_SECONDS = 60.0
 BATCH = 500
 
 
+def principal_of(connection: Connection, artifact_id: str) -> str | None:
+    """The principal that an artifact belongs to."""
+    found: str | None = connection.execute(
+        select(artifacts.c.principal).where(artifacts.c.id == artifact_id)
+    ).scalar_one_or_none()
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Records:
     """The artifacts that one owner sees at one moment, in one transaction."""

@@ -31,6 +31,7 @@ from paddock.model.artifacts import (
     name_problem,
 )
 from paddock.model.limits import MB, format_bytes
+from paddock.store.artifact_links import ArtifactLinks
 from paddock.store.artifact_text import Page, Query, Search, TextReader, Unit
 from paddock.store.memory import new_artifact_id
 from paddock.store.objects import Objects, Part
@@ -84,6 +85,7 @@ class StoredArtifacts:
         settings: ArtifactsConfig,
         *,
         base_url: str = "",
+        links: ArtifactLinks | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`base_url` is used if `settings` has none."""
@@ -91,12 +93,14 @@ class StoredArtifacts:
         self.texts = TextReader()
         base_url = settings.base_url or base_url
         self._base_url = f"{base_url.rstrip('/')}/" if base_url else URL
+        self._links = links if self._base_url.startswith(("http://", "https://")) else None
 
     @classmethod
     def from_config(cls, config: Config, store: Store, *, base_url: str = "") -> StoredArtifacts:
         """Create the artifacts that `config` describes."""
         objects = Objects(config.artifacts.url, Path(config.data_directory) / "artifacts")
-        return cls(store, objects, config.artifacts, base_url=base_url)
+        links = ArtifactLinks(Path(config.data_directory) / "artifact-links.key")
+        return cls(store, objects, config.artifacts, base_url=base_url, links=links)
 
     def of(self, owner: Owner, run_id: str | None = None) -> ArtifactScope:
         """Return the artifacts that `owner` sees. New artifacts are recorded as created by the run `run_id`."""
@@ -126,10 +130,25 @@ class StoredArtifacts:
 
     def id_of(self, ref: str) -> str:
         """Return the id in a URL, else `ref` itself."""
-        return ref.removeprefix(URL).removeprefix(self._base_url)
+        if ref.startswith(self._base_url):
+            return ref.removeprefix(self._base_url).partition("?")[0]
+        return ref.removeprefix(URL)
+
+    async def of_link(self, artifact_id: str, until: int, signature: str) -> ArtifactScope | None:
+        """Return the artifacts of the principal whose artifact a link is for; None if the link is not valid now."""
+        from paddock.store import artifact_records as records
+
+        principal = await self.store.read(lambda connection: records.principal_of(connection, artifact_id))
+        if principal is None or self._links is None:
+            return None
+        is_valid = self._links.is_valid(principal, artifact_id, until, signature, self.clock())
+        return self.of(Owner(principal)) if is_valid else None
 
     def from_row(self, row: Row[Any], parts: tuple[Part, ...] = ()) -> StoredArtifact:
-        artifact = Artifact(row.id, row.filename, row.mime_type, row.size, self.url_of(row.id))
+        url = self.url_of(row.id)
+        if self._links is not None:
+            url = f"{url}?{self._links.query(row.principal, row.id, self.clock())}"
+        artifact = Artifact(row.id, row.filename, row.mime_type, row.size, url)
         return StoredArtifact(artifact, row.session, row.run_id, row.created_at, row.expires_at, parts)
 
     def check_size(self, size: int) -> None:

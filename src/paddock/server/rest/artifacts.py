@@ -78,10 +78,20 @@ def make_router(services: Services) -> APIRouter:
         page = await scope.list(filename=filename, mime_type=type, limit=limit, cursor=cursor)
         return {"artifacts": [_values(each) for each in page.artifacts], "next": page.cursor}
 
-    @router.get("/artifacts/{artifact_id}", response_model=StoredArtifactModel, responses=problems.responses(404))
-    async def get(request: Request, artifact_id: str) -> dict[str, Any]:
-        """Get an artifact's name, type and size."""
-        return _values(await find(await scope_of(request), artifact_id))
+    @router.get("/artifacts/{artifact_id}", response_model=StoredArtifactModel, responses=problems.responses(404, 416))
+    async def get(
+        request: Request,
+        artifact_id: str,
+        until: Annotated[int, Query(ge=0, le=10**6, description="Of a signed link.")] = 0,
+        signature: Annotated[str | None, Query(max_length=100, description="Of a signed link.")] = None,
+    ) -> Any:
+        """Get an artifact's name, type and size. With the signature of a link, download it; that needs no token."""
+        if signature is None:
+            return _values(await find(await scope_of(request), artifact_id))
+        scope = await services.artifacts.of_link(artifact_id, until, signature)
+        if scope is None:
+            raise NotFound("this link has expired, or its artifact is gone")
+        return await _download(request, scope, await find(scope, artifact_id))
 
     @router.get(
         "/artifacts/{artifact_id}/content",
@@ -95,27 +105,7 @@ def make_router(services: Services) -> APIRouter:
     async def download(request: Request, artifact_id: str) -> Response:
         """Download an artifact, or one range of its bytes."""
         scope = await scope_of(request)
-        found = await find(scope, artifact_id)
-        artifact = found.artifact
-        start, end = _range(request.headers.get("range"), artifact.size)
-        headers = {
-            **_INERT,
-            "Accept-Ranges": "bytes",
-            "Content-Length": str(end - start),
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(artifact.filename, safe='')}",
-        }
-        is_part = (start, end) != (0, artifact.size)
-        if is_part:
-            headers["Content-Range"] = f"bytes {start}-{end - 1}/{artifact.size}"
-        pieces = scope.stream(found, start, end)
-        first = await anext(pieces, b"")  # now, because an error cannot be reported after the status
-
-        async def content() -> AsyncIterator[bytes]:
-            yield first
-            async for piece in pieces:
-                yield piece
-
-        return StreamingResponse(content(), 206 if is_part else 200, headers, media_type=artifact.mime_type)
+        return await _download(request, scope, await find(scope, artifact_id))
 
     @router.delete("/artifacts/{artifact_id}", status_code=204, responses=problems.responses(404))
     async def delete(request: Request, artifact_id: str) -> None:
@@ -124,6 +114,29 @@ def make_router(services: Services) -> APIRouter:
         await scope.remove(await find(scope, artifact_id))
 
     return router
+
+
+async def _download(request: Request, scope: ArtifactScope, found: StoredArtifact) -> Response:
+    artifact = found.artifact
+    start, end = _range(request.headers.get("range"), artifact.size)
+    headers = {
+        **_INERT,
+        "Accept-Ranges": "bytes",
+        "Content-Length": str(end - start),
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(artifact.filename, safe='')}",
+    }
+    is_part = (start, end) != (0, artifact.size)
+    if is_part:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{artifact.size}"
+    pieces = scope.stream(found, start, end)
+    first = await anext(pieces, b"")  # now, because an error cannot be reported after the status
+
+    async def content() -> AsyncIterator[bytes]:
+        yield first
+        async for piece in pieces:
+            yield piece
+
+    return StreamingResponse(content(), 206 if is_part else 200, headers, media_type=artifact.mime_type)
 
 
 def _values(stored: StoredArtifact) -> dict[str, Any]:
