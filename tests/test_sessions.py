@@ -195,6 +195,17 @@ async def test_output_and_results_beyond_the_limit_keep_the_session(paddock: Pad
     assert await value(paddock, name, "1") == 1
 
 
+async def test_a_session_does_not_grow_above_its_memory_limit_from_run_to_run(paddock: Paddock, name: str) -> None:
+    mb = 2**20
+    await value(paddock, name, "held = []")
+    for _ in range(20):
+        result = await paddock.run(f"held.append(b'x' * {3 * mb})", session=name, limits={"memory_bytes": 20 * mb})
+        assert (result.usage.memory_bytes or 0) < 30 * mb
+        if result.verdict is not Verdict.OK:
+            break
+    assert result.verdict in (Verdict.RAISED, Verdict.OUT_OF_MEMORY)
+
+
 async def test_the_memory_limit_is_for_the_session_and_may_change(paddock: Paddock, name: str) -> None:
     mb = 1024 * 1024
     await value(paddock, name, f"a = bytearray({100 * mb})", limits={"memory_bytes": 200 * mb})
