@@ -236,6 +236,48 @@ async def test_after_its_end_a_session_refuses_one_run_and_then_starts_empty(
     assert await value(paddock, name, "1") == 1
 
 
+FORKS = """
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for _ in range(8):
+    if os.fork() == 0:
+        while True:
+            if os.fork():
+                os._exit(0)
+"""
+TIMER = """
+import ctypes, signal, struct, threading
+signal.signal(signal.SIGCONT, lambda *_: None)
+timer, event = ctypes.c_void_p(), ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
+libc = ctypes.CDLL(None)
+assert libc.timer_create(1, event, ctypes.byref(timer)) == 0
+assert libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 10**7, 0, 10**7), None) == 0
+def spin():
+    while True:
+        pass
+threading.Thread(target=spin, daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("code", [FORKS, TIMER])
+async def test_processes_that_evade_being_stopped_are_stopped_or_end_the_session(
+    paddock: Paddock, name: str, code: str
+) -> None:
+    assert (await paddock.run(code, session=name)).verdict is Verdict.OK
+    interpreter: Any = paddock._sessions._sessions["local", name].interpreter
+    guest, used = interpreter._guest, list[float]()
+
+    def is_still() -> bool:
+        used.append(guest.usage()[0])
+        return guest.has_ended() or (len(used) > 50 and len(set(used[-50:])) == 1)
+
+    await until(is_still)
+    result = await paddock.run("1", session=name)
+    if result.verdict is not Verdict.OK:
+        assert result.error is not None
+        assert "its processes went on after its run" in result.error.message
+
+
 async def test_a_session_that_dies_while_it_is_idle_says_so(paddock: Paddock, name: str) -> None:
     await value(paddock, name, "x = 1")
     pid = pid_of(paddock, name)

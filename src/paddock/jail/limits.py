@@ -59,6 +59,10 @@ class ResourceLimit:
     def enter(self, pid: int) -> None:
         """Let the limit apply to this process, which another guest has forked. May take milliseconds."""
 
+    def processes(self) -> list[int]:
+        """The processes that the limit applies to, as far as that is known."""
+        return []
+
     def renew(self, limits: Limits) -> None:
         """Apply the limits of the next run of a session. Memory that the session holds already counts too."""
 
@@ -204,6 +208,9 @@ class GroupLimit(ResourceLimit):
 
     def enter(self, pid: int) -> None:
         self.slot.enter(pid)
+
+    def processes(self) -> list[int]:
+        return self.slot.processes()
 
     def renew(self, limits: Limits) -> None:
         self.slot.count_anew()

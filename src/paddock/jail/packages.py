@@ -383,9 +383,9 @@ def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> 
     settings.chmod(0o600)
     certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
     options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
-    switches = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+    switches = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
     # A package may name an address or a repository of git as a dependency. The settings in a repository can run code.
-    switches += tuple(f"--allow-{kind}=none" for kind in ("git", "remote", "file", "directory"))
+    switches += [f"--allow-{kind}=none" for kind in ("git", "remote", "file", "directory")]
     return {
         "reads": sorted({*built.reads, *_interpreter(built), *filter(os.path.exists, [certificates])}),
         "npm": [
