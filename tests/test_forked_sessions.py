@@ -163,3 +163,32 @@ async def test_in_a_profile_that_cannot_end_one_alone_a_fork_is_refused(visible_
         result = await paddock.run("while True:\n    pass", session="a", limits={"wall_seconds": 0.5})
         assert (result.verdict, result.session and result.session.kept) == (Verdict.TIMEOUT, True)
         assert await value(paddock, "a", "x") == 1
+
+
+ORPHAN = """
+import os, time
+if os.fork() == 0:
+    if os.fork() == 0:
+        while True:
+            pass
+    os._exit(0)
+os.wait()
+"""
+
+
+async def test_orphans_are_stopped_and_end_with_the_session_that_left_them(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "x = 1")
+    await value(paddock, f"{name}.b", "x", fork_from=name)
+    guest: Any = paddock._sessions._sessions["local", name].interpreter
+    reaper = guest._guest._reaper_pid()
+    before = set(tree(reaper))
+    await value(paddock, name, ORPHAN)
+    [orphan] = set(tree(reaper)) - before
+
+    def state() -> str:
+        return Path(f"/proc/{orphan}/stat").read_text().rpartition(")")[2].split()[0]
+
+    await until(lambda: state() == "T")
+    await paddock.delete_session(name)
+    await until(lambda: orphan not in tree(reaper))
+    assert await value(paddock, f"{name}.b", "x") == 1

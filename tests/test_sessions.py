@@ -195,6 +195,17 @@ async def test_output_and_results_beyond_the_limit_keep_the_session(paddock: Pad
     assert await value(paddock, name, "1") == 1
 
 
+async def test_a_session_does_not_grow_above_its_memory_limit_from_run_to_run(paddock: Paddock, name: str) -> None:
+    mb = 2**20
+    await value(paddock, name, "held = []")
+    for _ in range(20):
+        result = await paddock.run(f"held.append(b'x' * {3 * mb})", session=name, limits={"memory_bytes": 20 * mb})
+        assert (result.usage.memory_bytes or 0) < 30 * mb
+        if result.verdict is not Verdict.OK:
+            break
+    assert result.verdict in (Verdict.RAISED, Verdict.OUT_OF_MEMORY)
+
+
 async def test_the_memory_limit_is_for_the_session_and_may_change(paddock: Paddock, name: str) -> None:
     mb = 1024 * 1024
     await value(paddock, name, f"a = bytearray({100 * mb})", limits={"memory_bytes": 200 * mb})
@@ -223,6 +234,48 @@ async def test_after_its_end_a_session_refuses_one_run_and_then_starts_empty(
     assert "its process died" in refused.error.message
     assert (await paddock.run("x", session=name)).error.type == "NameError"  # type: ignore[union-attr]
     assert await value(paddock, name, "1") == 1
+
+
+FORKS = """
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for _ in range(8):
+    if os.fork() == 0:
+        while True:
+            if os.fork():
+                os._exit(0)
+"""
+TIMER = """
+import ctypes, signal, struct, threading
+signal.signal(signal.SIGCONT, lambda *_: None)
+timer, event = ctypes.c_void_p(), ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
+libc = ctypes.CDLL(None)
+assert libc.timer_create(1, event, ctypes.byref(timer)) == 0
+assert libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 10**7, 0, 10**7), None) == 0
+def spin():
+    while True:
+        pass
+threading.Thread(target=spin, daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("code", [FORKS, TIMER])
+async def test_processes_that_evade_being_stopped_are_stopped_or_end_the_session(
+    paddock: Paddock, name: str, code: str
+) -> None:
+    assert (await paddock.run(code, session=name)).verdict is Verdict.OK
+    interpreter: Any = paddock._sessions._sessions["local", name].interpreter
+    guest, used = interpreter._guest, list[float]()
+
+    def is_still() -> bool:
+        used.append(guest.usage()[0])
+        return guest.has_ended() or (len(used) > 50 and len(set(used[-50:])) == 1)
+
+    await until(is_still)
+    result = await paddock.run("1", session=name)
+    if result.verdict is not Verdict.OK:
+        assert result.error is not None
+        assert "its processes went on after its run" in result.error.message
 
 
 async def test_a_session_that_dies_while_it_is_idle_says_so(paddock: Paddock, name: str) -> None:

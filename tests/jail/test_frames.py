@@ -48,6 +48,7 @@ def test_a_result_that_is_nested_too_deeply_is_the_scripts_error(text: bytes) ->
         b'"' + b'\\"' * 300_000,
         b"[" * 200 + b'"' + b"\\" * 300_001,
         *(
+            b"1" * 300 + b"e99",
             b"1e400",
             b"-1e999",
             b"[1E+309]",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -54,3 +57,55 @@ def test_only_settings_that_say_where_packages_come_from_reach_npm(
     monkeypatch.delenv("npm_config_registry", raising=False)
     monkeypatch.delenv("NPM_CONFIG_REGISTRY", raising=False)
     assert _npm_settings().splitlines() == kept
+
+
+class Registry(ThreadingHTTPServer):
+    """A registry whose only package, `hostile`, has one dependency. It notes what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Page)
+        self.dependency, self.asked = "", list[str]()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Page(BaseHTTPRequestHandler):
+    server: Registry
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        version = {
+            "name": "hostile",
+            "version": "1.0.0",
+            "dependencies": {"other": self.server.dependency},
+            "dist": {"tarball": f"{self.server.address}/hostile.tgz"},
+        }
+        page = {"name": "hostile", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version}}
+        self.send_response(200 if self.path == "/hostile" else 404)
+        self.end_headers()
+        self.wfile.write(json.dumps(page).encode())
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+    with Registry() as registry:
+        Thread(target=registry.serve_forever).start()
+        monkeypatch.delenv("npm_config_registry", raising=False)
+        monkeypatch.setenv("NPM_CONFIG_REGISTRY", registry.address + "/")
+        yield registry
+        registry.shutdown()
+
+
+@pytest.mark.parametrize("dependency", ["ADDRESS/secret", "git+ADDRESS/secret.git", "file:../../.."])
+async def test_a_package_that_depends_on_an_address_git_or_a_folder_is_refused_before_anything_is_fetched(
+    paddock: Paddock, registry: Registry, dependency: str
+) -> None:
+    registry.dependency = dependency.replace("ADDRESS", registry.address)
+    result = await paddock.run("1", language="javascript", packages=["hostile"])
+    assert (result.verdict, registry.asked) == ("rejected", ["/hostile"])
+    assert result.error is not None
+    assert "an address, a folder or a git repository" in result.error.message

@@ -194,6 +194,24 @@ async def test_a_set_larger_than_its_limit_is_refused(index: Path, config: Confi
         assert result.error.message.startswith("the packages are larger than")
 
 
+async def test_empty_files_count_too(index: Path, config: Config) -> None:
+    wheel(index, "many", {f"many/{number}.txt": "" for number in range(1000)})
+    async with Paddock(replace(config, packages=PackagesConfig(max_bytes=1024**2))) as paddock:
+        result = await paddock.run("1", packages=["many"])
+    assert result.error is not None
+    assert "the packages are larger than 1 MB" in result.error.message
+
+
+async def test_the_cache_of_the_installers_is_emptied_when_it_is_too_large(index: Path, config: Config) -> None:
+    wheel(index, "large", {"large.txt": "x" * 3 * 1024**2})
+    packages = PackagesConfig(max_bytes=1024**2, cache_bytes=2 * 1024**2)
+    async with Paddock(replace(config, packages=packages)) as paddock:
+        result = await paddock.run("1", packages=["large"])
+    assert result.error is not None
+    work = sets_folder(config.data_directory).parent / "work"
+    assert [path.name for path in work.iterdir()] == ["home"]
+
+
 async def test_a_set_with_more_packages_than_allowed_is_refused(index: Path, config: Config) -> None:
     wheel(index, "upper", requires=("greeting",))
     async with Paddock(replace(config, packages=PackagesConfig(max_packages=1))) as paddock:
@@ -237,7 +255,7 @@ async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Padd
     ("given", "words"),
     [
         ("humanize", "packages must be a list"),
-        ([5], "packages must be a list of names, and has 5"),
+        ([5], "packages must be a list of names, and has a value of type int"),
         (["../x"], "is a path"),
         (["a @ https://example.org/a.whl"], "is an address"),
         (["--index-url=x"], "is not a package"),
@@ -273,6 +291,7 @@ def test_a_block_is_read_only_among_the_first_comments() -> None:
         ("# /// script\n# dependencies = 'a'\n# ///", "dependencies is a list"),
         ("# /// script\n# dependencies = ['../a']\n# ///", "is a path"),
         ("# /// script\n" + "# x = [" * 2000 + "\n# ///", "has no end"),
+        ("# /// script\n# dependencies = [{" + ".".join("a" * 3000) + " = 1}]\n# ///", "has a value of type dict"),
     ],
 )
 def test_a_block_that_cannot_be_read_is_refused_with_the_reason(block: str, words: str) -> None:

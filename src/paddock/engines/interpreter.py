@@ -20,6 +20,7 @@ INTERRUPT_SECONDS = 1.0
 """How long an interrupted script may take to stop. Then its interpreter ends."""
 DIED = "ended: its process died"
 STUCK = "ended: its run did not stop when it was interrupted"
+RESTLESS = "ended: its processes went on after its run"
 
 
 class OpenCell(Protocol):
@@ -99,7 +100,7 @@ class JailedInterpreter:
 
     def check(self) -> None:
         if self.ended is None and self._guest.has_ended():
-            self.end(DIED)
+            self.end(RESTLESS if self._guest.is_restless else DIED)
 
     def end(self, reason: str) -> None:
         if self.ended is None:

@@ -19,6 +19,7 @@ from paddock.jail.limits import ResourceLimit
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import freezer, seccomp
 from paddock.jail.walls.shortage import find_in
+from paddock.jail.walls.watcher import Process, tree
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.limits import Limits
@@ -81,8 +82,10 @@ Template = Literal["bare", "warm"]
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
 """A guest that has left more than this unread is behind: see `is_behind`."""
-FREEZE_SECONDS = 0.1
-"""How long after its last run a guest is frozen, and how long after that it is checked that all its processes are."""
+FREEZE_SECONDS, CHECK_SECONDS = 0.1, 8.0
+"""How long after its last run a guest is frozen. The time until it is first checked, and the longest between checks."""
+FROZEN_CPU_SECONDS, MAX_FREEZES = 0.1, 10
+"""How much CPU time a frozen guest may use, and how often it is stopped again, before it is killed."""
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
@@ -124,6 +127,8 @@ class Guest:
         self._is_frozen = False
         self._freeze_timer: asyncio.TimerHandle | None = None
         self._frozen: Mapping[int, int] = {}  # its other processes, while it is frozen
+        self._freezes, self._frozen_cpu_seconds = 0, 0.0  # how often it was stopped since `thaw`; what it had used then
+        self.is_restless = False  # it was killed because it went on while it was frozen
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
         self._watched = [control, self._report, out, error]
@@ -280,9 +285,7 @@ class Guest:
             if not self._has_namespaces:
                 signal.pidfd_send_signal(self._reaper, BEGIN)
             # The guest is not a child of its reaper, but the reaper adopts the guest's orphans.
-            self.resource_limit.limit(
-                limits, lambda: (self.pid,) if self.is_shared else (self._reaper_pid(), self.pid), self.kill
-            )
+            self.resource_limit.limit(limits, self._roots, self.kill)
         except ProcessLookupError:
             raise EngineCrashed(_REAPER_DIED) from None
         except OSError as problem:  # in the host: no descriptor or thread is free
@@ -310,21 +313,55 @@ class Guest:
 
     def freeze(self) -> None:
         """Stop all processes of a guest that is held, until `thaw`. It can be killed as ever."""
-        self._freeze_timer, self._is_frozen = None, True
-        if self._pidfd is not None:
-            with suppress(OSError):  # it has died
-                signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
-                reaper = self._reaper_pid()
-                # The reaper has adopted the forks of this guest too.
-                self._frozen = freezer.stop((self.pid,) if self.is_shared else (reaper, self.pid), (reaper, self.pid))
-                if self._frozen:
-                    self._freeze_timer = self._loop.call_later(FREEZE_SECONDS, self._freeze_again)
+        is_first, self._is_frozen, self._freeze_timer = not self._is_frozen, True, None
+        self._freezes = 1 if is_first else self._freezes + 1
+        if self._pidfd is None:
+            return
+        with suppress(OSError):  # it has died
+            signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
+            self._frozen = freezer.stop(self._other_processes)
+            if is_first:
+                self._frozen_cpu_seconds = self._used_cpu_seconds()
+        self._check_frozen_in(FREEZE_SECONDS)
 
-    def _freeze_again(self) -> None:
-        """Stop processes that others have continued while these were stopped, until none runs."""
+    def _check_frozen_in(self, seconds: float) -> None:
+        self._freeze_timer = self._loop.call_later(seconds, self._check_frozen, seconds)
+
+    def _check_frozen(self, seconds: float) -> None:
+        """Stop again what others have continued meanwhile. Kill a guest that goes on nevertheless.
+
+        A timer can send SIGCONT to its own process, at any time.
+        """
         self._freeze_timer = None
-        if not self._ended.done() and not freezer.is_stopped((self.pid, *self._frozen)):
+        if self._ended.done() or self.has_ended():
+            return
+        used_seconds = self._used_cpu_seconds() - self._frozen_cpu_seconds
+        if used_seconds > FROZEN_CPU_SECONDS or self._freezes > MAX_FREEZES:
+            self.is_restless = True
+            self.kill_own() if self.is_shared else self.kill()
+        elif self._other_processes().items() <= self._frozen.items() and freezer.is_stopped((self.pid, *self._frozen)):
+            self._check_frozen_in(min(2 * seconds, CHECK_SECONDS))
+        else:
             self.freeze()
+
+    def _roots(self) -> tuple[int, ...]:
+        """The first processes of this guest, the longest-lived first."""
+        # The reaper has adopted the orphans of this guest, but also its forks, which are guests of their own.
+        return (self.pid,) if self.is_shared else (self._reaper_pid(), self.pid)
+
+    def _own_processes(self) -> dict[int, Process]:
+        """The processes of this guest, without the reaper, which polls in some profiles."""
+        known = self.resource_limit.processes() if self.is_shared else []
+        found = {pid: each for root in known for pid, each in tree(root).items() if pid == root} or tree(*self._roots())
+        found.pop(self._reaper_pid(), None)
+        return found
+
+    def _other_processes(self) -> dict[int, int]:
+        """The processes of this guest except the first: the start of each by its pid."""
+        return {pid: each.start for pid, each in self._own_processes().items() if pid != self.pid}
+
+    def _used_cpu_seconds(self) -> float:
+        return sum(each.cpu_seconds for each in self._own_processes().values())
 
     def thaw(self) -> None:
         if self._freeze_timer is not None:
@@ -337,10 +374,17 @@ class Guest:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
 
     def kill_own(self) -> None:
-        """Kill only the processes of a guest that is held, not those of its forks in the same jail."""
+        """Kill only the processes of a guest that is held, not those of its forks in the same jail.
+
+        Without a control group, orphans go on until the jail ends: nothing tells whose they were.
+        """
         self._is_killed = True
         if self._pidfd is not None:
-            freezer.kill(self.pid, self._pidfd)
+            for number in (signal.SIGSTOP, signal.SIGKILL):  # its children become orphans when it has ended
+                with suppress(OSError):
+                    signal.pidfd_send_signal(self._pidfd, number)
+                with suppress(OSError):
+                    freezer.kill(self._other_processes)
 
     def renew(self, limits: Limits) -> None:
         """Apply the limits of the next run of a session, and count its use from now on."""

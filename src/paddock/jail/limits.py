@@ -46,6 +46,7 @@ class ResourceLimit:
     oom_fd: int | None = None  # readable when memory may have run out: then ask `was_out_of_memory`
     counts_sockets = True  # bytes that wait in sockets count too
     failure: str | None = None  # why the host could no longer enforce the limit, and killed the guest
+    justified_bytes = 0  # the memory that a session may hold: a limit of this or an earlier run accounts for it
 
     def cgroup_fds(self) -> list[int]:
         """Descriptors through which the guest enters its control group by itself. Do not close them."""
@@ -58,8 +59,22 @@ class ResourceLimit:
     def enter(self, pid: int) -> None:
         """Let the limit apply to this process, which another guest has forked. May take milliseconds."""
 
+    def processes(self) -> list[int]:
+        """The processes that the limit applies to, as far as that is known."""
+        return []
+
     def renew(self, limits: Limits) -> None:
         """Apply the limits of the next run of a session. Memory that the session holds already counts too."""
+
+    def renewed_bytes(self, limits: Limits) -> int:
+        """The memory limit of the next run of a session.
+
+        The kernel refuses, or enforces by killing, a limit below what is in use. What the session holds may be more
+        than this run's limit only because of an earlier run with a higher one: a little more for each run would add up.
+        """
+        held_bytes = min(self.held_bytes(), self.justified_bytes)
+        self.justified_bytes = max(limits.memory_bytes, held_bytes)
+        return max(limits.memory_bytes, held_bytes + LEAST_MEMORY_BYTES)
 
     def held_bytes(self) -> int:
         """The memory that the guest holds now, beyond what it held when it was made; 0 if that is not known."""
@@ -188,16 +203,18 @@ class GroupLimit(ResourceLimit):
         self.slot.limit(max(limits.memory_bytes, LEAST_MEMORY_BYTES), max(1, limits.processes))
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
+        self.justified_bytes = limits.memory_bytes
         self.set(limits)
 
     def enter(self, pid: int) -> None:
         self.slot.enter(pid)
 
+    def processes(self) -> list[int]:
+        return self.slot.processes()
+
     def renew(self, limits: Limits) -> None:
         self.slot.count_anew()
-        # The kernel refuses, or enforces by killing, a limit below what is in use.
-        least_bytes = self.slot.held_bytes() + LEAST_MEMORY_BYTES
-        self.slot.limit(max(limits.memory_bytes, least_bytes), max(1, limits.processes))
+        self.slot.limit(self.renewed_bytes(limits), max(1, limits.processes))
 
     def held_bytes(self) -> int:
         try:
@@ -235,13 +252,14 @@ class WatchedLimit(ResourceLimit):
                 self.failure = f"the host could no longer check the script's memory, and ended the script: {reason}"
             kill()  # in the watcher's thread, because the event loop may be busy
 
+        self.justified_bytes = limits.memory_bytes
         first, *others = roots()
         with suppress(ProcessLookupError):  # its death is noticed elsewhere
             self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
 
     def renew(self, limits: Limits) -> None:
         if self._watched is not None:
-            self._watched.renew(max(limits.memory_bytes, self.held_bytes() + LEAST_MEMORY_BYTES))
+            self._watched.renew(self.renewed_bytes(limits))
 
     def held_bytes(self) -> int:
         if self._watched is None:

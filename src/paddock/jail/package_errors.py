@@ -19,6 +19,11 @@ _CAUSES = (
     (r"404 Not Found.{0,200}?'([^'@]*@?[^'@]+)@", "the registry has no package `{name}`: check its name"),
     (r"No matching version found for (\S+?)@", _NO_VERSION),
     (
+        r"code EALLOW[A-Z]+",
+        "one of these packages bundles others, or depends on an address, a folder or a git repository, which is not "
+        "installed here: choose another version or package",
+    ),
+    (
         r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|error sending request|dns error|Connection refused|"
         r"Failed to fetch|Request failed|tunnel error|timed out",
         "the package index cannot be reached from this machine: use what is installed, or try again later",

@@ -50,6 +50,8 @@ UNUSED_SECONDS = 3600.0
 """A set that was used more recently is never dropped: a script may still import from it."""
 REPORT_BYTES = 4 * 1024 * 1024
 CHECK_SECONDS = 0.25
+ENTRY_BYTES = 4096
+"""What an empty file or folder counts: a disk has room for a limited number of them."""
 BUILDS_AT_ONCE = 2
 INSTALLER_LIMITS = {"data_bytes": 4 << 30, "open_files": 4096, "processes": 512}
 _FILE_SETTINGS = (
@@ -179,7 +181,7 @@ class PackageSets:
             except OSError as problem:
                 raise HostError(f"packages cannot be installed in {self._folder}: {problem}") from None
             finally:
-                await asyncio.to_thread(shutil.rmtree, stage, ignore_errors=True)
+                await asyncio.to_thread(self._clean_up, stage)
 
     def _make_stage(self) -> Path:
         work = self._folder / "work"
@@ -191,6 +193,15 @@ class PackageSets:
             for folder in (work, work / "cache", work / "home", stage):
                 os.chown(folder, INSTALLER_UID, INSTALLER_UID)
         return stage
+
+    def _clean_up(self, stage: Path) -> None:
+        """Remove what an installation leaves behind, and the installers' cache if it has become too large."""
+        shutil.rmtree(stage, ignore_errors=True)
+        cache = self._folder / "work" / "cache"
+        if len(self._installations) == 1 and _size(cache) > self._settings.cache_bytes:
+            with suppress(OSError):
+                cache.rename(stage)  # first: an installation that starts now makes another one
+            shutil.rmtree(stage, ignore_errors=True)
 
     async def _run(self, installation: _Installation, job: dict[str, Any], stage: Path) -> _Done:
         """Run an installer within its limits of time, bytes and output, and return what it reports."""
@@ -222,11 +233,17 @@ class PackageSets:
             await process.wait()
 
     async def _watch_size(self, installation: _Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
-        """Tell how much has been installed, and end an installer that writes more than a set may have."""
+        """Tell how much has been installed, and end an installer that writes more than a set may have.
+
+        Packages are unpacked in the cache first. Other installations write there too.
+        """
+        cache = self._folder / "work" / "cache"
+        cached = await asyncio.to_thread(_size, cache)
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             size = await asyncio.to_thread(_size, stage)
-            if size > self._settings.max_bytes:
+            growth = await asyncio.to_thread(_size, cache) - cached
+            if size > self._settings.max_bytes or growth > BUILDS_AT_ONCE * self._settings.max_bytes:
                 installation.is_too_large = True
                 process.kill()
             if installation.count and size and not installation.is_compiling:
@@ -366,7 +383,9 @@ def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> 
     settings.chmod(0o600)
     certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
     options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
-    switches = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+    switches = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
+    # A package may name an address or a repository of git as a dependency. The settings in a repository can run code.
+    switches += [f"--allow-{kind}=none" for kind in ("git", "remote", "file", "directory")]
     return {
         "reads": sorted({*built.reads, *_interpreter(built), *filter(os.path.exists, [certificates])}),
         "npm": [
@@ -454,10 +473,10 @@ async def _follow(process: asyncio.subprocess.Process, job: dict[str, Any], inst
 def _size(folder: Path) -> int:
     """The bytes below `folder`. Follows no link; what vanishes meanwhile is not counted."""
     size = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
+    for parent, folders, names in os.walk(folder):
+        for name in (*folders, *names):
             with suppress(OSError):
-                size += os.lstat(f"{parent}/{name}").st_blocks * 512
+                size += max(os.lstat(f"{parent}/{name}").st_blocks * 512, ENTRY_BYTES)
     return size
 
 
@@ -468,11 +487,11 @@ def _make_safe(folder: Path, max_bytes: int) -> None:
         for name in (*folders, *names):
             path = f"{parent}/{name}"
             status = os.lstat(path)
+            size += max(status.st_size, ENTRY_BYTES)
             if stat.S_ISDIR(status.st_mode):
                 os.chmod(path, 0o755)  # noqa: PTH101, S103
             elif stat.S_ISREG(status.st_mode):
                 os.chmod(path, 0o555 if status.st_mode & 0o100 else 0o444)  # noqa: PTH101
-                size += status.st_size
             else:
                 os.unlink(path)  # noqa: PTH108
                 continue

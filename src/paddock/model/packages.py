@@ -40,7 +40,7 @@ def parse_packages(given: object, language: str) -> tuple[str, ...]:
     packages = []
     for package in given:
         if not isinstance(package, str):
-            raise RequestError(f"packages must be a list of names, and has {package!r}")
+            raise RequestError(f"packages must be a list of names, and has a value of type {type(package).__name__}")
         name = package.strip()
         problem = requirement_problem(name) if language == "python" else _npm_problem(name)
         if problem is not None:

@@ -21,6 +21,8 @@ RESERVE_BYTES = 1024 * 1024
 DEFAULT_RECURSION = sys.getrecursionlimit()
 LEAST_BYTES = 4 * 1024 * 1024
 """What a run of a session may always use beyond what the session holds already, for example to delete something."""
+_justified_bytes = 0
+"""The private memory that this process may hold: the limit of this run, or of an earlier one, accounts for it."""
 TASKS = "PADDOCK_TASKS"
 """Environment variable: the number of threads that other processes of this uid have. RLIMIT_NPROC counts them too."""
 SESSION_SECONDS = 3
@@ -56,11 +58,13 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None, *, in_session: bo
     In a session, hard limits stay as they are, because the next run may have higher ones. The processor time of earlier
     runs does not count, and the host notices the end of this run's time before the kernel does.
     """
+    global _justified_bytes  # noqa: PLW0603
     set_one = set_soft_limit if in_session else set_limit
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
-        least = (data_bytes() or 0) + LEAST_BYTES if in_session else 0
-        set_one(resource.RLIMIT_DATA, RESERVE_BYTES + max(before_bytes + memory, least))
+        limit, held = before_bytes + memory, min(data_bytes() or 0, _justified_bytes)
+        _justified_bytes = max(limit, held)
+        set_one(resource.RLIMIT_DATA, RESERVE_BYTES + (max(limit, held + LEAST_BYTES) if in_session else limit))
     if (seconds := limits.get("cpu_seconds")) is not None:
         whole = max(1, -(-seconds // 1))
         if in_session:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from paddock.jail.walls.cleanup import end_members, remove, write
+from paddock.jail.walls.cleanup import end_members, members, remove, write
 
 FILE_BYTES = 4096
 """An upper bound on the length of the files that are read here."""
@@ -169,6 +169,10 @@ class Slot(ABC):
     def tasks(self) -> int:
         """How many tasks, that is processes and threads, are in the group now."""
         return self._pids.number("pids.current")
+
+    def processes(self) -> list[int]:
+        """The processes in the group now."""
+        return sorted(members(next(iter(self._groups))))
 
     def was_out_of_memory(self) -> bool:
         """Whether the kernel killed a process of the group for lack of memory since `reset()`."""

@@ -1,15 +1,14 @@
 """Stops the processes of a guest that has no run, and continues them: an idle session uses no processor time.
 
 Signals do it, which works in every profile and without a control group. A process cannot catch SIGSTOP, but one that is
-not stopped yet can continue another: `is_stopped` says whether that has happened.
+not stopped yet can continue another, and a timer its own process: `is_stopped` says whether that has happened.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 
 from paddock.jail.walls.watcher import tree
 
@@ -17,14 +16,11 @@ ROUNDS = 20
 """How often new processes are looked for: one that is not stopped yet may start others, or continue them."""
 
 
-def stop(roots: Sequence[int], others: Collection[int]) -> Mapping[int, int]:
-    """Stop all processes below `roots` except `others`, which run nothing, or which the caller has stopped.
-
-    Returns those that were stopped: the time of its start by the pid of each.
-    """
+def stop(find: Callable[[], Mapping[int, int]]) -> Mapping[int, int]:
+    """Stop all processes that `find` returns: the time of its start by the pid of each. Returns those it stopped."""
     stopped: dict[int, int] = {}
     for _ in range(ROUNDS):
-        found = {pid: each.start for pid, each in tree(*roots).items() if pid not in others}
+        found = find()
         if found.items() <= stopped.items():
             break
         for pid, start in found.items():
@@ -52,13 +48,10 @@ def resume(stopped: Mapping[int, int]) -> None:
         _send(pid, start, signal.SIGCONT)
 
 
-def kill(pid: int, pidfd: int) -> None:
-    """Kill a process and all that it has started, except what another process has adopted since."""
-    with suppress(OSError):
-        signal.pidfd_send_signal(pidfd, signal.SIGSTOP)
-        for each, start in stop((pid,), (pid,)).items():
-            _send(each, start, signal.SIGKILL)
-        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+def kill(find: Callable[[], Mapping[int, int]]) -> None:
+    """Kill all processes that `find` returns."""
+    for pid, start in stop(find).items():
+        _send(pid, start, signal.SIGKILL)
 
 
 def _send(pid: int, start: int, number: signal.Signals) -> bool:
