@@ -27,7 +27,11 @@ def judged(report: T) -> T:
     if not report.skipped or hasattr(report, "wasxfail") or not os.environ.get("CI"):
         return report
     longrepr = report.longrepr
-    reason = (longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)).removeprefix("Skipped: ").removeprefix("Skipped: ")
+    reason = (
+        (longrepr[2] if isinstance(longrepr, tuple) else str(longrepr))
+        .removeprefix("Skipped: ")
+        .removeprefix("Skipped: ")
+    )
     if not any(re.fullmatch(pattern, reason) for pattern in ALLOWED):
         report.outcome = "failed"
         report.longrepr = f"skipped, which counts as failed in CI: {reason}"
