@@ -216,7 +216,8 @@ async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Co
     assert (shown.type, shown.mime_type, base64.b64decode(shown.data)) == ("image", "image/png", PNG)
     assert [(link.type, link.name) for link in links] == [("resource_link", "b.png"), ("resource_link", "c.png")]
     assert [block.type for block in read.content] == ["text", "image"]
-    assert large.is_error
+    assert large.structured_content is not None
+    assert large.structured_content["next"] == {"encoding": "base64", "offset": 65536}  # too large to be an image
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -259,7 +260,7 @@ async def test_descriptions_name_the_packages_and_versions_that_are_there() -> N
         assert "pandas" not in described[name]
     assert "polars, requests. No network" in described["run_code"]
     assert "library, polars. No network" in described["execute"]  # which refuses requests
-    assert "`import` loads modules of Node 24, no packages" in described["run_code"]
+    assert "`import` loads modules of Node 24." in described["run_code"]
     assert "Node 24 has its own modules" in described["code_executor"]
 
 
