@@ -216,7 +216,7 @@ async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Co
     assert (shown.type, shown.mime_type, base64.b64decode(shown.data)) == ("image", "image/png", PNG)
     assert [(link.type, link.name) for link in links] == [("resource_link", "b.png"), ("resource_link", "c.png")]
     assert [block.type for block in read.content] == ["text", "image"]
-    assert large.is_error
+    assert large.structured_content["next"]["encoding"] == "base64"
 
 
 @pytest.mark.parametrize("era", ERAS)
