@@ -267,7 +267,7 @@ async def test_waiting_for_a_tool_counts_as_time(rig: Rig) -> None:
 async def test_every_result_has_the_same_shape(rig: Rig, code: str | Script) -> None:
     result: dict[str, Any] = (await rig.run(code, limits=QUICK)).to_dict()
     assert (result["error"] is None) == (result["verdict"] == "ok")
-    assert len(result) == 22
+    assert len(result) == 23
     assert result["usage"].keys() == {"wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes"}
 
 
