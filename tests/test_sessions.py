@@ -481,3 +481,15 @@ async def test_each_run_shows_its_own_figures_and_tables(paddock: Paddock) -> No
         ["markdown"],
         [],
     ]
+
+
+async def test_many_ended_sessions_of_one_principal_leave_those_of_another_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("paddock.sessions.MAX_ENDED", 3)
+    async with Paddock(config(principal_count=1)) as paddock:
+        names = [("quiet", "a"), ("quiet", "b"), *(("busy", str(number)) for number in range(6)), ("quiet", "a")]
+        for number, (principal, session) in enumerate(names):
+            context = RunContext(f"r_{number}", principal=principal)
+            result = await paddock.follow("1", lambda event: None, context=context, session=session)
+    assert (result.verdict, result.error is not None and result.error.type) == (Verdict.REJECTED, "SessionEnded")

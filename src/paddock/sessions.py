@@ -218,9 +218,11 @@ class Sessions:
             self._forget_old()
 
     def _forget_old(self) -> None:
+        """Forget the oldest of the principal with the most ended sessions: the others' runs must still be refused."""
         ended = [key for key, each in self._sessions.items() if each.interpreter is None and not each.waiting]
-        for key in ended[: max(0, len(ended) - MAX_ENDED)]:
-            del self._sessions[key]
+        if len(ended) > MAX_ENDED:
+            [(most, _)] = Counter(principal for principal, _ in ended).most_common(1)
+            del self._sessions[next(key for key in ended if key[0] == most)]
 
     def _end_idle(self, session: Session) -> None:
         session.timer = None
