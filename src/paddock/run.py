@@ -3,10 +3,11 @@
     request -> plan -> execution <-> calls -> result
 
 Start at `Paddock.run`. `_run` makes the plan, and starts the run again if the host lost it. `_plan` decides which
-engine runs the script and what the script may call. `_execute` is one attempt: it records what the guest does, while
-`CallTasks` answers the guest's calls. `_prepare` connects the tools that the script names and checks its types, before
-the first line runs. The engine decides the verdict (`engines/jailed.py`); `record.py` makes the result, with a hint for
-the model (`hints/`).
+engine runs the script and what the script may call. `_install` installs the packages that the run asks for. `_execute`
+is one attempt: it records what the guest does, while `CallTasks` answers the guest's calls; in a session the guest is
+one that earlier runs have used (`sessions.py`). `_prepare` connects the tools that the script names and checks its
+types, before the first line runs. The engine decides the verdict (`engines/jailed.py`); `record.py` makes the result,
+with a hint for the model (`hints/`).
 
 Where to look next: `jail/__init__.py` explains the sandbox, and `guest/` is what runs inside it. `tools/` connects to
 MCP servers, called upstreams. Every default is in `config.py`, except those of each upstream, which are in

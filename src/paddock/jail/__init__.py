@@ -39,7 +39,8 @@ guest may make. `profile_namespaces`, `profile_chroot` and `profile_confined` co
 above is of `namespaces`. The other two have no pid namespace: each of their reapers finds and kills the guest's
 processes itself (`reaper`). `profiles` chooses the one that works on this machine.
 
-`environments` and `environment_build` install the packages that guests can import. `entry_point` is the program that
-every process of the jail starts as. `exec_jailed` sandboxes a single program, such as a Monty worker or Ruff. `doctor`
-reports what works on this machine.
+`environments` and `environment_build` install the packages that guests can import. `packages` installs those that a run
+asks for, behind walls of their own (`exec_installer`). `entry_point` is the program that every process of the jail
+starts as. `exec_jailed` sandboxes a single program, such as a Monty worker or Ruff. `doctor` reports what works on this
+machine.
 """
