@@ -251,7 +251,7 @@ signal.signal(signal.SIGCONT, lambda *_: None)
 timer, event = ctypes.c_void_p(), ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
 libc = ctypes.CDLL(None)
 assert libc.timer_create(1, event, ctypes.byref(timer)) == 0
-assert libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 10**7, 0, 10**7), None) == 0
+assert libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 10**7, 0, 3 * 10**8), None) == 0
 def spin():
     while True:
         pass
@@ -269,7 +269,7 @@ async def test_processes_that_evade_being_stopped_are_stopped_or_end_the_session
 
     def is_still() -> bool:
         used.append(guest.usage()[0])
-        return guest.has_ended() or (len(used) > 50 and len(set(used[-50:])) == 1)
+        return guest.has_ended() or (len(used) > 100 and len(set(used[-100:])) == 1)
 
     await until(is_still)
     result = await paddock.run("1", session=name)
