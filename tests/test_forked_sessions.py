@@ -192,3 +192,12 @@ async def test_orphans_are_stopped_and_end_with_the_session_that_left_them(paddo
     await paddock.delete_session(name)
     await until(lambda: orphan not in tree(reaper))
     assert await value(paddock, f"{name}.b", "x") == 1
+
+
+async def test_a_fork_copies_nothing_of_a_runtime_that_is_mounted_below_the_working_directory(
+    tmp_path: Path, name: str
+) -> None:
+    below = replace(config(), data_directory=str(tmp_path))  # below /tmp, where guests have their working directory
+    async with Paddock(below) as paddock:
+        await value(paddock, name, "open('own.txt', 'w').write('1')")
+        assert await value(paddock, f"{name}.b", "import os\nsorted(os.listdir())", fork_from=name) == ["own.txt"]

@@ -8,6 +8,8 @@ import socket
 import sys
 import time
 
+from paddock.guest.python import left_files
+
 PREFIX = ".fork-"
 """How the names of the working directories of forks begin. They are in that of the first process."""
 _fork, _waitpid, _exit, _sleep = os.fork, os.waitpid, os._exit, time.sleep
@@ -65,7 +67,10 @@ def _copy(folder: str) -> str:
 
     def unwanted(parent: str, names: list[str]) -> list[str]:
         special = [name for name in names if not _is_copied(f"{parent}/{name}")]
-        return [*special, *(name for name in names if parent == folder and name.startswith(PREFIX))]
+        if parent != folder:
+            return special
+        # The runtime may be mounted below the working directory.
+        return [*special, *(name for name in names if name.startswith(PREFIX) or left_files.existed(name))]
 
     root, _, last = folder.rpartition("/")
     copy = f"{root if last.startswith(PREFIX) else folder}/{PREFIX}{os.urandom(4).hex()}"

@@ -54,6 +54,11 @@ def note_existing(folder: str) -> None:
         _existing.update(entry.name for entry in entries)
 
 
+def existed(name: str) -> bool:
+    """Whether this was in the working directory before the script ran."""
+    return name in _existing
+
+
 def attach(folder: str, files: Iterable[Mapping[str, Any]], *, is_script: bool) -> None:
     """Link the attached files into the working directory, and remember their state.
 
