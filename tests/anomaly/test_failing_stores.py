@@ -14,6 +14,7 @@ import pytest
 
 from tests.anomaly.crowd import KINDS, Crowd, crowd
 from tests.anomaly.serving import PATIENCE_SECONDS, Serving, serving
+from tests.mounts import TEST_DISK
 
 pytestmark = [
     pytest.mark.thorough,
@@ -151,7 +152,7 @@ async def test_artifacts_that_cannot_be_written_are_missing_whole_and_their_scri
 def small_disk(folder: Path) -> Iterator[None]:
     """A disk of 80 MB at `folder`. What servers of other tests see of it does not matter."""
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80m", "none", str(folder)], check=True)  # noqa: S607
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80m", TEST_DISK, str(folder)], check=True)  # noqa: S607
     try:
         yield
     finally:

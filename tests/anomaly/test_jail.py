@@ -16,6 +16,7 @@ from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Output
 from paddock.model.result import RunResult, Verdict
 from paddock.run import Paddock
+from tests.mounts import mounts
 
 BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=GuestsConfig(environment="bare"))
 SLEEPS = """
@@ -159,10 +160,10 @@ async def test_the_death_of_everything_while_nothing_runs_is_not_noticed(paddock
 
 
 async def test_leaving_a_paddock_leaves_no_process_mount_or_control_group() -> None:
-    def seen() -> tuple[set[int], list[str], list[str]]:
+    def seen() -> tuple[set[int], frozenset[str], list[str]]:
         own = f"/paddock-{os.getpid()}-"
         groups = [path for path, _, _ in os.walk("/sys/fs/cgroup") if own in path]  # others' come and go meanwhile
-        return descendants(os.getpid()), Path("/proc/self/mountinfo").read_text().splitlines(), groups
+        return descendants(os.getpid()), mounts(), groups
 
     before = seen()
     async with Paddock(BARE) as paddock:

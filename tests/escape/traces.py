@@ -21,6 +21,7 @@ from paddock.jail.pool import Pool
 from paddock.jail.walls import roots
 from paddock.jail.walls.cgroup import Slots
 from paddock.run import Paddock
+from tests.mounts import mounts
 
 PATIENCE_SECONDS = 10
 MARK = "paddock-escape"
@@ -36,7 +37,7 @@ class Traces:
 
     processes: int  # those of the host and of its guests, without those that wait
     descriptors: Counter[str]
-    mounts: frozenset[bytes]
+    mounts: frozenset[str]
     marked: frozenset[str]
     temporary: frozenset[str]
     folders: int  # of guests, in memory, without those of guests that wait
@@ -129,7 +130,7 @@ def _traces(paddock: Paddock, pools: list[Pool]) -> Traces:
     return Traces(
         processes=len(below) - PER_GUEST * waiting,
         descriptors=descriptors,
-        mounts=frozenset(line.split(b" ", 2)[2] for line in _read("/proc/self/mountinfo").splitlines()),
+        mounts=mounts(),
         marked=frozenset(_marked()),
         temporary=frozenset(path.name for path in Path(tempfile.gettempdir()).iterdir()),
         folders=len(memory_folders()) - waiting,

@@ -22,6 +22,7 @@ from tests.escape.traces import descendants, of_ids
 from tests.jail import host_to_kill
 from tests.jail import place as places
 from tests.jail.place import ORDINARY, Place
+from tests.mounts import mounts
 from tests.uids import OWN
 
 PATIENCE_SECONDS = 60
@@ -80,10 +81,6 @@ def owner_in_name(path: Path) -> int:
 def groups_of(pid: int) -> list[Path]:
     found = (Path(folder, name) for folder, names, _ in os.walk("/sys/fs/cgroup") for name in names)
     return [group for group in found if group.name.startswith(f"paddock-{pid}-")]
-
-
-def mounts() -> frozenset[str]:
-    return frozenset(Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 def is_alive(pid: int) -> bool:
