@@ -104,6 +104,7 @@ def test_a_tool_is_shown_with_its_stub_its_effects_and_the_policys_decision(mcp:
         '    """Say it again.\n'
         "\n"
         '    Or: await call_tool("plain.echo", {...}) (read-only)\n'
+        "    Result not declared: an object from JSON text, else {result: text, list or artifact}.\n"
         '    """\n',
         "",
     )
