@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,15 @@ async def test_a_kind_of_process_that_is_killed_costs_only_its_own_runs(
         assert set(others.check()) == {"ok"}
 
 
+async def has_stored_output(store: Path, count: int) -> None:
+    """Wait until so many runs in progress have what they printed in the store, which may take half a second."""
+    query = "select count(*) from runs where verdict is null and stdout_so_far <> ''"
+    async with asyncio.timeout(60):
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+            while connection.execute(query).fetchone()[0] < count:
+                await asyncio.sleep(0.01)
+
+
 async def test_every_run_of_a_killed_server_is_lost_once_and_the_next_server_has_the_rest(
     tmp_path: Path, default_environment: Built
 ) -> None:
@@ -91,6 +102,7 @@ async def test_every_run_of_a_killed_server_is_lost_once_and_the_next_server_has
             callers.ask(RUNS)
             await server.arrived(RUNS)
             detached = [run for run in callers.asked if run.detached]
+            await has_stored_output(server.store, RUNS)
             server.kill()
             await callers.answered()
             assert all(run.run_id for run in detached)
