@@ -27,6 +27,7 @@ FILES = (
         "conftest.py",
         "envelopes.py",
         "skips.py",
+        "mounts.py",
         "uids.py",
         "../pyproject.toml",
     ),
