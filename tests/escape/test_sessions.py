@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from paddock.errors import NotFound
 from paddock.jail.walls.watcher import tree
 from paddock.model.result import Verdict
 from tests.escape.conftest import Rig
@@ -93,11 +95,16 @@ async def test_processes_of_an_idle_session_are_stopped_and_end_with_it(rig: Rig
     assert len(pids) >= 4
 
     def states() -> set[str]:
-        found = [Path(f"/proc/{pid}/stat").read_text() for pid in pids]
+        found = []
+        for pid in pids:
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found.append(Path(f"/proc/{pid}/stat").read_text())
         return {text.rpartition(")")[2].split()[0] for text in found}
 
-    await until(lambda: states() == {"T"})
-    await rig.paddock.delete_session("processes")
+    # They continue each other. If they go on for too long, the session ends.
+    await until(lambda: states() <= {"T"})
+    with suppress(NotFound):
+        await rig.paddock.delete_session("processes")
     await until(lambda: not [pid for pid in pids if tree(pid)])
 
 
