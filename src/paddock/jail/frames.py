@@ -316,14 +316,14 @@ _SUSPECT = (b"0" * 210, b"e000", b"E000", b"e+000", b"E+000", b"\\ud", b"\\uD")
 are not too many even with the exponent 99."""
 _LONE_SURROGATE = re.compile(rb"\\u[dD](?:[89abAB](?!..\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 # What comes before a number that may be too large, and that number. The repetitions are limited, so that a match takes
-# milliseconds.
+# milliseconds. Groups are atomic and not possessive: those match wrongly before Python 3.11.5.
 _SUSPECT_NUMBER = re.compile(
-    rb"""(?x) (?:
+    rb"""(?x) (?> (?:
         [^"0-9-]++
       | "[^"]*+"
-      | -?+ [0-9]{1,200}+ (?: \.[0-9]++ )?+ (?: [eE] (?: -[0-9]++ | \+?+0*+[0-9]{1,2}+ ) )?+ (?![0-9.eE])
-      | -?+ [0-9] (?: \.[0-9]++ )?+ [eE] \+?+ (?: [12][0-9][0-9] | 30[0-7] ) (?![0-9])
-    ){0,20000}+ ( -?+ [0-9]++ ([0-9.eE+-]*+) )?+"""
+      | -?+ [0-9]{1,200}+ (?> (?: \.[0-9]++ )? ) (?> (?: [eE] (?: -[0-9]++ | \+?+0*+[0-9]{1,2}+ ) )? ) (?![0-9.eE])
+      | -?+ [0-9] (?> (?: \.[0-9]++ )? ) [eE] \+?+ (?: [12][0-9][0-9] | 30[0-7] ) (?![0-9])
+    ){0,20000} ) (?: ( -?+ [0-9]++ ) ([0-9.eE+-]*+) )?"""
 )
 _INTEGER_DIGITS, _NUMBER_CHARACTERS = 4300, 10_000
 _SEARCHED_AT_ONCE, _NUMBERS_AT_ONCE, _PAIR_CHARACTERS = 1 << 20, 2000, 12
@@ -359,7 +359,7 @@ def _check_json(text: bytes) -> Iterator[None]:
     plain = plain.replace(b'\\"', b"__")
     for count, number in enumerate(_SUSPECT_NUMBER.finditer(plain)):
         if number[1]:
-            _check_number(number[1], is_integer=not number[2])
+            _check_number(number[1] + number[2], is_integer=not number[2])
         if not number[1] or count % _NUMBERS_AT_ONCE == 0:
             yield
 
