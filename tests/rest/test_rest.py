@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from paddock import Config
 from paddock.cli.demo import shop
@@ -182,9 +183,24 @@ async def test_what_does_not_exist_is_a_problem_404(rest: Rest, path: str) -> No
     assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
 
 
-async def test_a_method_that_a_path_does_not_have_is_a_problem(rest: Rest) -> None:
-    response = await rest.http.patch("/runs")
+@pytest.mark.parametrize("path", ["/v1/runs", "/healthz", "/readyz", "/metrics", "/openapi.json"])
+async def test_a_method_that_a_path_does_not_have_is_a_problem(rest: Rest, path: str) -> None:
+    response = await rest.http.patch(f"{rest.url}{path}")
     assert (response.status_code, response.headers["content-type"]) == (405, "application/problem+json")
+    assert response.json()["status"] == 405
+    assert "GET" in response.headers["allow"]
+
+
+@pytest.mark.parametrize("path", ["/v1/runs/", "/v1/tools/stubs/", "/healthz/", "/openapi.json/", "/v1", "/"])
+async def test_another_path_is_not_redirected_but_a_problem(rest: Rest, path: str) -> None:
+    response = await rest.http.get(f"{rest.url}{path}")
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
+    assert response.json()["detail"] == f"there is no {path}; /openapi.json describes every path"
+
+
+async def test_a_slash_after_the_address_of_mcp_needs_no_redirect(rest: Rest) -> None:
+    async with Client(f"{rest.url}/mcp/") as client:
+        assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
 
 
 @pytest.mark.parametrize(

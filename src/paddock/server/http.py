@@ -22,6 +22,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers, QueryParams
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request, including code, inputs and files."""
+TOO_MANY_CONNECTIONS = "Too many connections are open: try again later"
 EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
 """Response headers that web pages may read, besides those that browsers always allow."""
 _HOST = re.compile(r"(?P<name>[\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?", re.IGNORECASE | re.ASCII)
@@ -118,7 +120,10 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
         custom_starlette_routes=routes,
         transport_security=unchecked,
     )
+    app.add_exception_handler(HTTPException, _answer_error)
+    app.add_exception_handler(Exception, _answer_fault)  # Starlette logs it too
     # Everything else goes to REST. A mount would not match paths with a line break.
+    app.router.redirect_slashes = False
     app.router.default = _EndedByDisconnect(make_rest(services, readiness))
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
@@ -188,6 +193,21 @@ async def run_in_turn(request: Request, value: object, work: Callable[..., _Resu
         return await asyncio.to_thread(work, *arguments)
 
 
+async def _answer_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101  registered for it
+    return _Refused(error.status_code, error.detail, None, **(error.headers or {})).response(request.scope["path"])
+
+
+async def _answer_fault(request: Request, error: Exception) -> JSONResponse:
+    return _Refused(500, "The server failed. Its log says why.").response(request.scope["path"])
+
+
+async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request for whose connection there is no room."""
+    refused = _Refused(503, TOO_MANY_CONNECTIONS, retry_after="1", connection="close")
+    await refused.response(scope["path"])(scope, receive, send)
+
+
 async def _health(request: Request) -> PlainTextResponse:
     return PlainTextResponse("ok\n")
 
@@ -239,6 +259,8 @@ class _Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        if scope["path"] == f"{MCP_PATH}/":  # a redirect would send the token unencrypted behind a TLS proxy
+            scope["path"] = MCP_PATH
         headers = Headers(scope=scope)
         try:
             self._check(headers)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 MEDIA_TYPE = "application/problem+json"
+UNKNOWN_PATH = "UnknownPath"
+"""The `error` of a request for a path that this version does not have."""
 SCHEMA = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 _MEANINGS = {
     400: "The request is not JSON.",
@@ -29,7 +31,6 @@ _MEANINGS = {
     403: "The token does not allow this.",
     404: "There is no such thing, or it belongs to somebody else.",
     408: "The request did not arrive in time.",
-    409: "The request conflicts with an earlier one.",
     413: "The request is too large.",
     416: "The range is outside of the artifact.",
     421: "The Host header does not name this server.",
@@ -98,6 +99,9 @@ def install(app: FastAPI, services: Services) -> None:
     async def on_http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for it
         headers, name = dict(error.headers or {}), HTTPStatus(error.status_code).phrase.replace(" ", "")
+        detail = str(error.detail)
+        if error.status_code == HTTPStatus.NOT_FOUND:
+            name, detail = UNKNOWN_PATH, f"there is no {request.url.path[:200]}; /openapi.json describes every path"
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             # Several routes may share a path, and the error knows only the methods of the first.
             routes = list(iter_route_contexts(app.routes))
@@ -105,7 +109,7 @@ def install(app: FastAPI, services: Services) -> None:
             path = min(matched, key=lambda path: path.count("{"))
             methods = {method for each in routes if each.path == path for method in each.methods or ()}
             headers["Allow"] = ", ".join(sorted(methods))
-        return problem(error.status_code, str(error.detail), name, headers=headers)
+        return problem(error.status_code, detail, name, headers=headers)
 
     async def on_fault(request: Request, error: Exception) -> JSONResponse:
         return problem(500, "The server failed. Its log says why.", "InternalError")
