@@ -212,6 +212,34 @@ async def test_the_answer_to_a_wrong_method_names_the_right_ones(rest: Rest, pat
     assert (response.status_code, response.headers["allow"]) == (405, allowed)
 
 
+async def test_two_files_in_one_upload_are_refused_and_none_is_stored(rest: Rest) -> None:
+    files = [("file", (name, b"x", "text/plain")) for name in ("two-a.txt", "two-b.txt")]
+    refused = (await rest.http.post("/artifacts", files=files)).json()
+    assert (refused["status"], refused["detail"]) == (422, "the form has 2 files; send each in a form of its own")
+    assert (await rest.http.get("/artifacts", params={"filename": "two-*"})).json()["artifacts"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "detail"),
+    [
+        (
+            "POST",
+            "/artifacts",
+            {"data": {"file": "x"}, "files": {"y": b""}},
+            "file: this part of the form must be a file",
+        ),
+        ("POST", "/runs", {"json": []}, "the body must be a JSON object"),
+        ("GET", "/runs", {"params": {"verdict": "nice"}}, "verdict: String should match pattern '^(ok|raised|"),
+        ("PATCH", "/runs", {}, "/v1/runs has no PATCH; it has GET, POST"),
+    ],
+)
+async def test_a_wrong_request_is_told_what_to_change(
+    rest: Rest, method: str, path: str, options: dict[str, Any], detail: str
+) -> None:
+    refused = (await rest.http.request(method, path, **options)).json()
+    assert refused["detail"].startswith(detail), refused
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
 async def test_a_body_of_another_type_is_told_the_right_one(rest: Rest, kind: str) -> None:
     headers = {"content-type": kind} if kind else {}

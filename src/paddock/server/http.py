@@ -197,7 +197,10 @@ async def run_in_turn(request: Request, value: object, work: Callable[..., _Resu
 
 async def _answer_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101  registered for it
-    return _Refused(error.status_code, error.detail, None, **(error.headers or {})).response(request.scope["path"])
+    path, headers, detail = request.scope["path"], error.headers or {}, error.detail
+    if "Allow" in headers:
+        detail = f"{path} has no {request.method}; it has {headers['Allow']}"
+    return _Refused(error.status_code, detail, None, **headers).response(path)
 
 
 async def _answer_fault(request: Request, error: Exception) -> JSONResponse:

@@ -50,6 +50,9 @@ def make_router(services: Services) -> APIRouter:
     async def upload(request: Request, file: Annotated[UploadFile, _ANY_BYTES]) -> dict[str, Any]:
         """Store a file as an artifact. Scripts read it by its id or file name."""
         scope, name, declared = await scope_of(request), file.filename or "", file.content_type or ""
+        sent = [each for _, each in (await request.form()).multi_items() if not isinstance(each, str)]
+        if len(sent) > 1:
+            raise BadArtifact(f"the form has {len(sent)} files; send each in a form of its own")
         if (problem := name_problem(name)) is not None:
             raise BadArtifact(problem)
         head = await file.read(PIECE_BYTES)

@@ -87,7 +87,7 @@ _PROBLEMS = {
     404: ("there is no run 'r_5QmQ0GkJ2yW0w1bC'", "NotFound"),
     408: ("The request did not arrive within 30 s", "Refused"),
     413: ("The request is larger than 32 MB: send less at once", "Refused"),
-    416: ("the artifact has 8 bytes", "RangeNotSatisfiable"),
+    416: ("the artifact has 8 bytes", "Refused"),
     421: ("Invalid Host header: it must name this server: localhost, its address, or server.url", "Refused"),
     422: ("there is no limit 'wall'; did you mean 'wall_seconds'?", "BadLimit"),
     429: ("too many of your runs wait for their turn; try again in 5 s", "Overloaded"),

@@ -91,15 +91,16 @@ def install(app: FastAPI, services: Services) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         detail = f"{where}: {first['msg']}" if where else str(first["msg"])
-        if first["type"] == "model_attributes_type" and not where:
+        if first["type"] in ("model_attributes_type", "model_type") and not where:
             detail = "the body must be a JSON object, sent with `Content-Type: application/json`"
+        elif "Expected UploadFile" in detail:
+            detail = f"{where}: this part of the form must be a file, with a file name"
         status = 400 if first["type"] == "json_invalid" else 422
         return problem(status, detail[:2000], "InvalidRequest")
 
     async def on_http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for it
-        headers, name = dict(error.headers or {}), HTTPStatus(error.status_code).phrase.replace(" ", "")
-        detail = str(error.detail)
+        headers, name, detail = dict(error.headers or {}), "Refused", str(error.detail)
         if error.status_code == HTTPStatus.NOT_FOUND:
             name, detail = UNKNOWN_PATH, f"there is no {request.url.path[:200]}; /openapi.json describes every path"
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -109,6 +110,7 @@ def install(app: FastAPI, services: Services) -> None:
             path = min(matched, key=lambda path: path.count("{"))
             methods = {method for each in routes if each.path == path for method in each.methods or ()}
             headers["Allow"] = ", ".join(sorted(methods))
+            detail = f"{path} has no {request.method}; it has {headers['Allow']}"
         return problem(error.status_code, detail, name, headers=headers)
 
     async def on_fault(request: Request, error: Exception) -> JSONResponse:
