@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from paddock.model.files import File
     from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
 CONNECT_SECONDS = 10.0
@@ -213,6 +214,9 @@ class RemotePaddock(Paddock):
     @property
     def injection(self) -> Injection | None:
         raise RequestError("injection cannot be used with url: the server has its own")
+
+    def upstream_settings(self, name: str) -> Server:
+        raise RequestError("upstream_settings cannot be used with url: the server has its own")
 
     def redact(self, value: Any) -> Any:
         raise RequestError("redact cannot be used with url: the secrets are the server's")

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from paddock.model.tools import CallWatch, Tool
     from paddock.sync import Background
     from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
@@ -431,6 +432,10 @@ class Paddock:
     async def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
+
+    def upstream_settings(self, name: str) -> Server:
+        """The settings of an MCP server. Raises RequestError."""
+        return self._toolbox.server(name)
 
     @property
     def has_upstreams(self) -> bool:

@@ -430,6 +430,27 @@ class UpstreamModel(BaseModel):
     needs_login: bool = Field(False, description="Somebody must log in to it with `paddock tools login`.")
 
 
+class LoginBody(Body):
+    """The port of your own machine, 127.0.0.1, to which the browser is to return."""
+
+    port: int = Field(ge=1, le=65535)
+
+
+class BegunLoginModel(BaseModel):
+    """Open the address in a browser, and wait for `GET /callback` on that port."""
+
+    address: str
+    port: int = Field(description="Another one than you have sent, if the configuration names it: begin again.")
+
+
+class CodeBody(Body):
+    """The parameters of the request that the browser made to `/callback`."""
+
+    state: str = Field(max_length=2000)
+    code: str = Field(max_length=10_000)
+    iss: str | None = Field(None, max_length=2000)
+
+
 class ContextBody(Body):
     """Values that the server adds to your tool calls. Fields and connections are those of the configuration."""
 
