@@ -100,6 +100,7 @@ async def test_each_principal_uses_its_own_login_and_nobody_elses(upstream: Prot
         refused = await call(address, bob)
         assert (refused["error_kind"], refused["error_code"]) == ("auth_error", "AUTH_AUTHENTICATION")
         assert "`paddock tools login it --principal bob`" in refused["hints"][0]
+        assert "`paddock tools login it --url URL`" in refused["hints"][0]
         assert "ann-at-it" in await run(address, ann)
         assert "paddock tools login it --principal bob" in await run(address, bob)
         file = await log_in_as(upstream, "bob-at-it", tmp_path, principal="bob")
