@@ -27,7 +27,7 @@ MAX_FIELDS = 1000
 """How many known names are compared with an unknown one, and how many alternatives of a choice are considered."""
 MAX_DEPTH = 20
 MAX_STEPS = 30_000
-"""How many schemas are looked up for the values of one call, which takes about 0.1 s. Beyond it, nothing is repaired."""
+"""How many schemas are looked up for the values of one call: about 0.1 s. Beyond that, nothing is repaired."""
 SEARCH_STEPS = 3000
 """How many schemas are looked up to find misspelt fields. The event loop waits for it."""
 CHARACTERS_PER_STEP = NAMES_PER_STEP = 8
