@@ -310,9 +310,7 @@ class RemotePaddock(Paddock):
             problem = json.loads(body)
         except (ValueError, RecursionError):
             problem = None
-        if isinstance(problem, dict) and isinstance(problem.get("error"), dict):  # refused before its path was read
-            problem = {"detail": problem["error"].get("message")}
-        if not isinstance(problem, dict) or problem.get("detail") in (None, "Not Found"):
+        if not isinstance(problem, dict) or problem.get("error") in (None, "UnknownPath"):
             where = f"{self._url}/v1 answered with status {status}, and is not the REST API of a Paddock server"
             problem = {"detail": f"{where}; give the server's address without a path such as /mcp"}
         elif status == 401:

@@ -32,7 +32,12 @@ DESCRIPTION = "Run code in a sandbox: Python, JavaScript, TypeScript. Errors are
 def make_rest(services: Services, readiness: Readiness) -> FastAPI:
     """Return the application. Its OpenAPI document is at `/openapi.json`; there are no HTML pages."""
     app = FastAPI(
-        title="Paddock", version=__version__, description=DESCRIPTION, openapi_url=None, telemetry=_NO_TELEMETRY
+        title="Paddock",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url=None,
+        telemetry=_NO_TELEMETRY,
+        redirect_slashes=False,  # behind a TLS proxy, a redirect would send the token unencrypted
     )
     for module in (runs, sessions, artifacts, definitions, tools):
         app.include_router(module.make_router(services), prefix=PREFIX)

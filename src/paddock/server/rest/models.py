@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from pydantic_core import PydanticCustomError
 
 from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES
+from paddock.model.result import Verdict
+from paddock.store.runs import RUNNING
 
 Text = Annotated[str, Field(max_length=10_000)]
 MAX_FILES = 1000
@@ -273,7 +275,7 @@ class StoredRunModel(RunSummaryModel):
 class FiltersQuery(BaseModel):
     """Which runs to list."""
 
-    verdict: str | None = Field(None, max_length=20, description="A verdict, or `running`.")
+    verdict: str | None = Field(None, pattern=f"^({'|'.join([*Verdict, RUNNING])})$")
     definition: str | None = Field(None, max_length=100)
     connection: str | None = Field(None, max_length=100)
     engine: str | None = Field(None, max_length=20)
