@@ -73,7 +73,7 @@
     inspector = new Session();
     inspector.connect();
     const declarations = found?.imports ?? [];
-    stacks.setSource(code, [{ line: 1, column: 0, length: SIGNAL.length }]);
+    stacks.setSource(code, { line: 1, column: 0, length: SIGNAL.length }, 0);
     stacks.setCell(cell);
     const values = await importAll(declarations);
     if (values === null) return;
