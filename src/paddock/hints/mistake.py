@@ -117,8 +117,8 @@ class Mistake:
             "network": _NO_NETWORK["program" if self.is_program else "script"],
             "installed": self._installed(),
             # Inside an f-string, older versions do not allow the quotes around it.
-            "python": ".".join(map(str, sys.version_info[:2])),
-            "old_python": "" if sys.version_info >= (3, 12) else ".".join(map(str, sys.version_info[:2])),
+            "python": ".".join(map(str, plan.python)),
+            "old_python": "" if plan.python >= (3, 12) else ".".join(map(str, plan.python)),
         }
 
     @property
