@@ -92,6 +92,9 @@ class ScriptedExecution:
         self._answers[call_id] = answer
         self._settle("ToolCall", call_id)
 
+    def end_network(self) -> tuple[()]:
+        return ()
+
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         self._artifact_answers[call_id] = answer
         self._settle("ArtifactCall", call_id)

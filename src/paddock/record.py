@@ -20,7 +20,7 @@ from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Out
 from paddock.model.limits import format_bytes, format_limit
 from paddock.model.outputs import Display, RunOutput
 from paddock.model.request import RunContext
-from paddock.model.result import Call, RunError, RunResult, SessionState, Usage, Verdict
+from paddock.model.result import Call, Connection, RunError, RunResult, SessionState, Usage, Verdict
 from paddock.planning.plan import Plan
 
 LOG_LINES = 10_000
@@ -61,6 +61,7 @@ class RunRecord:
         self._finished: Finished | None = None
         self._reached_line: int | None = None  # shortly before the run's time was over
         self.calls: tuple[Call, ...] = ()
+        self.network: tuple[Connection, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self.effects: tuple[str, ...] = ()
         """Warnings for a run that failed: what calls may have changed."""
@@ -134,6 +135,7 @@ class RunRecord:
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
+            network=self.network,
             artifacts=self.artifacts,
             available_functions=self.functions,
             definition=None if self._context is None else self._context.definition,

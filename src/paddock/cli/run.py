@@ -89,6 +89,10 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     environment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Run in this environment of the configuration.")
     ] = None,
+    network: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="Let the script connect to HOST[:PORT], or to any public host. Repeatable."),
+    ] = None,
     type_check: Annotated[
         bool, typer.Option("--type-check", help="Check types first, and run nothing if they are wrong.")
     ] = False,
@@ -124,11 +128,12 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
     paddock run --with humanize -c 'import humanize; humanize.naturalsize(10**6)'
+    paddock run --network api.example.org fetch.py
     paddock run -c 'x = 1' --session notes
     """
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--mcp-config": [mcp_config], "--out": [out]})
-    refuse_empty({"--with": packages or [], "--environment": [environment]})
+    refuse_empty({"--with": packages or [], "--environment": [environment], "--network": network or []})
     refuse_empty({"--session": [session], "--fork-from": [fork_from]})
     if session is not None:
         url = server_url(url)
@@ -148,6 +153,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         "files": [read_file(path) for path in attached or []],
         "packages": packages or [],
         "environment": environment,
+        "network": network[0] if network and len(network) == 1 and network[0] in {"none", "public"} else network,
         "type_check": type_check,
         "mode": "script" if script else "expression",
         "argv": argv,

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, OnCall
+from paddock.model.result import Connection
 from paddock.planning.plan import Plan
 
 
@@ -36,6 +37,10 @@ class Execution(Protocol):
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         """Answer one `ArtifactCall`, under the same rules as `answer`."""
+        ...
+
+    def end_network(self) -> tuple[Connection, ...]:
+        """Refuse further connections of the script, and return those that it made or tried to make."""
         ...
 
 

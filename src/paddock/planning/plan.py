@@ -10,10 +10,19 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
-from paddock.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownEnvironment, UnknownLanguage
+from paddock.errors import (
+    BadInput,
+    CodeTooLarge,
+    NetworkDenied,
+    RequestError,
+    UnknownEngine,
+    UnknownEnvironment,
+    UnknownLanguage,
+)
 from paddock.model import limits as limits_model
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
+from paddock.model.network import PUBLIC, NetworkPolicy, is_public, parse_host, parse_policy
 from paddock.model.packages import PackageSet, parse_packages, read_block
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
@@ -70,6 +79,10 @@ class Plan:
     """Whether the caller may have packages installed."""
     environment: str | None = None
     """The environment that the guest starts from. None: the engine's own."""
+    network: NetworkPolicy | None = None
+    """What the script may connect to. None: the request does not say, and in a new guest that means nothing."""
+    max_connections: int = 0
+    network_bytes: int = 0
     check_only: bool = False
     """Whether the script is compiled and never run."""
     session: str | None = None
@@ -91,11 +104,12 @@ def make_plan(
     tools: Collection[str] = (),
     *,
     cpython_problem: str | None = None,
+    network: NetworkPolicy | None = None,
 ) -> Plan:
     """Resolve `request`. Raises a `RequestError` that says what to change in it.
 
     `engines` are the engines that this platform supports. `cpython_problem` says why full Python cannot run here, if it
-    cannot. `tools` are the names under which the script calls its tools.
+    cannot. `tools` are the names under which the script calls its tools. `network` is what the caller may connect to.
     """
     _check_code(request, config)
     language = _check_known("language", request.language, LANGUAGES, UnknownLanguage)
@@ -137,6 +151,9 @@ def make_plan(
         session=_session_name("session", request.session),
         fork_from=_session_name("fork_from", request.fork_from),
         keep_files=request.keep_files,
+        network=_network(request, config.network.allowed(None) if network is None else network),
+        max_connections=config.network.max_connections,
+        network_bytes=config.network.max_bytes,
     )
     _check_session(plan, request)
     if not _is_encodable(plan.code):
@@ -151,6 +168,23 @@ def _packages(request: Request, language: str) -> tuple[str, ...]:
     return tuple(sorted({*packages, *read_block(request.code).packages})) if language == "python" else packages
 
 
+def _network(request: Request, allowed: NetworkPolicy) -> NetworkPolicy | None:
+    """The network that the request asks for. Raises NetworkDenied if the operator does not allow it."""
+    if request.network is None:
+        return None
+    policy = parse_policy(request.network, allowed.private)
+    if (beyond := policy.beyond(allowed)) is None:
+        return policy
+    address = None if beyond == PUBLIC else parse_host(beyond).address
+    if address is not None and not is_public(address):
+        remedy = f"{beyond} is not a public address: the operator can name it, with its port, in network.private"
+    else:
+        remedy = (
+            f"the operator of this Paddock allows {allowed.describe()} (network.allow): ask the operator for {beyond}"
+        )
+    raise NetworkDenied(f"network: {beyond} is not allowed here; {remedy}, or run without it")
+
+
 def _environment(request: Request, config: Config) -> str | None:
     if request.environment is None:
         return None
@@ -163,6 +197,9 @@ def _choose_engine(plan: Plan, engines: Collection[str], cpython_problem: str | 
     if plan.engine in LIGHT and (plan.packages or plan.environment):
         full = "cpython" if plan.language == "python" else "node"
         raise RequestError(f"engine {plan.engine!r} has no packages and environments; use 'auto' or {full!r}")
+    if plan.engine in LIGHT and plan.network:
+        full = "cpython" if plan.language == "python" else "node"
+        raise RequestError(f"engine {plan.engine!r} has no network; use 'auto' or {full!r}")
     if plan.engine == "quickjs" and plan.session is not None:
         plan = replace(plan, engine="auto")  # the configured engine has no sessions
     if plan.engine != "auto":
@@ -186,7 +223,7 @@ def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem:
     if "cpython" in engines and cpython_problem is None:
         return replace(plan, engine="cpython")
     reason = cpython_problem or "the engine `cpython` is not available on this system"
-    if "monty" in engines and not plan.packages and plan.environment is None:
+    if "monty" in engines and not (plan.packages or plan.environment or plan.network):
         return replace(plan, engine="monty", engine_reason=f"full Python cannot run here: {reason}")
     return _refuse_engine(plan, f"no engine for python can run here: {reason}")
 
@@ -196,6 +233,8 @@ def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
     reason, word = "TypeScript runs on Node", None
     if plan.packages:
         reason = "packages are installed for Node"
+    elif plan.network:
+        reason = "the script may use a network"
     elif plan.session is not None:
         reason = IN_SESSION
     elif plan.language == "javascript":
