@@ -21,7 +21,7 @@ import struct
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -230,17 +230,17 @@ class Door:
         notice = seccomp.receive(self._listener)
         if notice is None:
             return None
-        if notice.name == "connect":
-            return self._answer(notice)
+        if notice.name in ("connect", "bind"):
+            return self._answer(notice, self._connect if notice.name == "connect" else self._bind)
         if seccomp.respond(self._listener, notice, refusal(notice.name)) and self._run is not None:
             log.info("%s", seccomp.describe(seccomp.Denied.from_notice(notice)))
         return None
 
-    async def _answer(self, notice: seccomp.Notice) -> None:
-        """Answer a connect, whatever happens here."""
+    async def _answer(self, notice: seccomp.Notice, make: Callable[[seccomp.Notice], Awaitable[int]]) -> None:
+        """Answer a call with what `make` returns, and whatever happens there."""
         error = errno.ECONNREFUSED
         try:
-            error = await self._connect(notice)
+            error = await make(notice)
         except Refusal as refused:
             error = refused.error
         except OSError as problem:  # the guest is gone or has closed the descriptor, or the host has none left
@@ -254,15 +254,13 @@ class Door:
         number = notice.arguments[0] & 0xFFFF_FFFF
         asked, theirs, flags = self._read(notice, number)
         with theirs:
-            is_own = _netns_cookie(theirs) == self._cookie  # not a connection that the host has put there
-            if not is_own and (state := _tcp_state(theirs)) in (_ESTABLISHED, _CONNECTING):
+            is_inner = self._is_inner(theirs)
+            if not is_inner and (state := _tcp_state(theirs)) in (_ESTABLISHED, _CONNECTING):
                 raise Refusal(errno.EISCONN if state == _ESTABLISHED else errno.EALREADY)
-            if theirs.family not in (socket.AF_INET, socket.AF_INET6):
-                raise Refusal(errno.EACCES)
             address, port = _parse_address(asked, theirs.family)
             is_name_server = (str(address), port) == NAME_SERVER
             if theirs.type == socket.SOCK_DGRAM:
-                if not (is_name_server and is_own):
+                if not (is_name_server and is_inner):
                     raise Refusal(errno.ENETUNREACH)
                 theirs.connect(NAME_SERVER)  # in the guest's network, where the host answers
                 return 0
@@ -277,6 +275,20 @@ class Door:
                 raise
         with ours:
             return await self._open(notice, number, flags, ours, attempt)
+
+    async def _bind(self, notice: seccomp.Notice) -> int:
+        """Bind to any port of `lo` in the guest's network: libraries find out in this way whether there is IPv6."""
+        asked, theirs, _ = self._read(notice, notice.arguments[0] & 0xFFFF_FFFF)
+        with theirs:
+            address, port = _parse_address(asked, theirs.family)
+            if port or not (address.is_loopback or address.is_unspecified) or not self._is_inner(theirs):
+                raise Refusal(errno.EACCES)
+            theirs.bind((str(address), 0))
+        return 0
+
+    def _is_inner(self, theirs: socket.socket) -> bool:
+        """Whether a socket of the guest is in the guest's network: not a connection that the host has put there."""
+        return bool(self._cookie) and _netns_cookie(theirs) == self._cookie
 
     def _read(self, notice: seccomp.Notice, number: int) -> tuple[bytes, socket.socket, int]:
         """The address in the guest's memory, its socket, and the flags of its descriptor. Each is read once."""
@@ -493,7 +505,7 @@ def _process_and_flags(thread: int, number: int) -> tuple[int, int]:
 def _parse_address(asked: bytes, family: int) -> tuple[Address, int]:
     """The address and port of a sockaddr for a socket of this family."""
     (asked_family,) = struct.unpack_from("=H", asked)
-    if asked_family != family:
+    if asked_family != family or family not in (socket.AF_INET, socket.AF_INET6):
         raise Refusal(errno.EAFNOSUPPORT)
     if family == socket.AF_INET and len(asked) >= 16:
         return IPv4Address(asked[4:8]), int.from_bytes(asked[2:4])

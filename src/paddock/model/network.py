@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-from paddock.errors import RequestError
+from paddock.errors import NetworkDenied, RequestError
 
 Address = IPv4Address | IPv6Address
 
@@ -218,6 +218,17 @@ def parse_policy(words: object, private: Iterable[Host] = ()) -> NetworkPolicy:
             Host(name, host.port) for name in (_LOCALHOST if host.name == "localhost" else [host.name])
         )
     return NetworkPolicy(tuple(hosts), private=tuple(private))
+
+
+def grant(words: object, allowed: NetworkPolicy) -> NetworkPolicy:
+    """The policy that a caller asks for. Raises NetworkDenied if the operator does not allow it."""
+    policy = parse_policy(words, allowed.private)
+    if (beyond := policy.beyond(allowed)) is None:
+        return policy
+    remedy = f"the operator allows {allowed.describe()} (network.allow): ask the operator for {beyond}"
+    if beyond != PUBLIC and (address := parse_host(beyond).address) is not None and not is_public(address):
+        remedy = f"{beyond} is not a public address: the operator can name it, with its port, in network.private"
+    raise NetworkDenied(f"network: {beyond} is not allowed here; {remedy}, or run without it")
 
 
 def parse_private(texts: Iterable[str]) -> tuple[Host, ...]:

@@ -13,7 +13,6 @@ from unicodedata import normalize
 from paddock.errors import (
     BadInput,
     CodeTooLarge,
-    NetworkDenied,
     RequestError,
     UnknownEngine,
     UnknownEnvironment,
@@ -22,7 +21,7 @@ from paddock.errors import (
 from paddock.model import limits as limits_model
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
-from paddock.model.network import PUBLIC, NetworkPolicy, is_public, parse_host, parse_policy
+from paddock.model.network import NO_NETWORK, NetworkPolicy, grant
 from paddock.model.packages import PackageSet, parse_packages, read_block
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
@@ -81,6 +80,8 @@ class Plan:
     """The environment that the guest starts from. None: the engine's own."""
     network: NetworkPolicy | None = None
     """What the script may connect to. None: the request does not say, and in a new guest that means nothing."""
+    network_allowed: NetworkPolicy = NO_NETWORK
+    """What the caller could ask for at most."""
     max_connections: int = 0
     network_bytes: int = 0
     check_only: bool = False
@@ -132,6 +133,7 @@ def make_plan(
     files = place(request.files or ())
     if files and "files" in inputs_json:
         raise BadInput("an input named 'files' would hide the list of attached files; rename the input")
+    allowed = config.network.allowed(None) if network is None else network
     plan = Plan(
         code=request.code,
         language=language,
@@ -151,7 +153,8 @@ def make_plan(
         session=_session_name("session", request.session),
         fork_from=_session_name("fork_from", request.fork_from),
         keep_files=request.keep_files,
-        network=_network(request, config.network.allowed(None) if network is None else network),
+        network=None if request.network is None else grant(request.network, allowed),
+        network_allowed=allowed,
         max_connections=config.network.max_connections,
         network_bytes=config.network.max_bytes,
     )
@@ -166,23 +169,6 @@ def _packages(request: Request, language: str) -> tuple[str, ...]:
     """The packages of the options and, for Python, of the block at the top of the script."""
     packages = parse_packages(request.packages, language)
     return tuple(sorted({*packages, *read_block(request.code).packages})) if language == "python" else packages
-
-
-def _network(request: Request, allowed: NetworkPolicy) -> NetworkPolicy | None:
-    """The network that the request asks for. Raises NetworkDenied if the operator does not allow it."""
-    if request.network is None:
-        return None
-    policy = parse_policy(request.network, allowed.private)
-    if (beyond := policy.beyond(allowed)) is None:
-        return policy
-    address = None if beyond == PUBLIC else parse_host(beyond).address
-    if address is not None and not is_public(address):
-        remedy = f"{beyond} is not a public address: the operator can name it, with its port, in network.private"
-    else:
-        remedy = (
-            f"the operator of this Paddock allows {allowed.describe()} (network.allow): ask the operator for {beyond}"
-        )
-    raise NetworkDenied(f"network: {beyond} is not allowed here; {remedy}, or run without it")
 
 
 def _environment(request: Request, config: Config) -> str | None:

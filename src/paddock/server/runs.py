@@ -21,6 +21,7 @@ from paddock.definitions.faces import FaceRequest, Overflow, cut_middle, native
 from paddock.errors import PaddockError, RequestError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, Output, Progress
+from paddock.model.network import NO_NETWORK, NONE, NetworkPolicy, grant, parse_policy
 from paddock.model.request import Request, RunContext
 from paddock.model.result import RunError, RunResult, SessionState, Verdict
 from paddock.record import new_run_id, unfinished_result
@@ -58,6 +59,7 @@ async def create_run(
     request is checked here: nobody would see the error later.
     """
     services.check_open()
+    request, allowed = _limit_network(services, caller, definition, request)
     run_id = new_run_id()
     slot = services.queue.slot(run_id, caller.key)
     try:
@@ -68,7 +70,7 @@ async def create_run(
             # These files are not kept, so that a waiting run does not hold them. They are read again when it starts.
             complete = await add_files(services, caller, request)
             if request.detach:
-                await services.paddock.validate(complete.code, **complete.options)
+                await services.paddock.validate(complete.code, **{**complete.options, "network": None})
             if request.idempotency_key is not None:
                 digest = await asyncio.to_thread(fingerprint, Request(complete.code, **complete.options))
         new = NewRun(
@@ -89,7 +91,24 @@ async def create_run(
     if earlier is not None:
         slot.leave()
         return earlier
-    return Run(services, slot, caller, definition, replace(request, connections=connections))
+    return Run(services, slot, caller, definition, replace(request, connections=connections), allowed)
+
+
+def _limit_network(
+    services: Services, caller: Caller, definition: Definition | None, request: FaceRequest
+) -> tuple[FaceRequest, NetworkPolicy]:
+    """Limit the network of a definition to what the caller may have, which is returned too.
+
+    Raises NetworkDenied if the caller itself asks for more.
+    """
+    default = NONE if definition is None else definition.default_network(is_loopback=services.is_loopback)
+    allowed = services.config.network.allowed(caller.role, default)
+    if request.options.get("network") is not None:
+        grant(request.options["network"], allowed)
+    if definition is None or definition.network is None or "network" in request.options:
+        return request, allowed
+    words = parse_policy(definition.network).capped(allowed).words()
+    return replace(request, options={**request.options, "network": words}), allowed
 
 
 async def get_run(services: Services, caller: Caller, run_id: str) -> dict[str, Any] | None:
@@ -226,12 +245,19 @@ class Run:
     """A run of this server that is stored and in the queue. Call either `execute` or `detach`, once."""
 
     def __init__(
-        self, services: Services, slot: Slot, caller: Caller, definition: Definition | None, request: FaceRequest
+        self,
+        services: Services,
+        slot: Slot,
+        caller: Caller,
+        definition: Definition | None,
+        request: FaceRequest,
+        network: NetworkPolicy = NO_NETWORK,
     ) -> None:
         self.id = slot.run_id
         self.has_ended = asyncio.Event()
         self._services, self._slot, self._caller = services, slot, caller
         self._definition, self._request = definition, request
+        self._network = network  # what the caller may have at most
         self._stop = asyncio.timeout(None)
         self._ended_by: str | None = None
         self.reporter = ProgressReporter(
@@ -347,6 +373,7 @@ class Run:
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
             principal=caller.principal,
             call_watch=PrincipalCalls(services, caller, self.id),
+            network=self._network,
         )
 
 

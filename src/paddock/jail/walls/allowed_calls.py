@@ -367,8 +367,8 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "unix": {"socket": every(equals(0, AF_UNIX), any_unix), **dict.fromkeys(ADDRESSES, allowed)},
         "host": {"socket": _host_sockets(), **dict.fromkeys(("connect", "bind"), allowed)},
         # A socket that the host has put here is in the host's network, and a connection that failed has no peer. So
-        # nothing may give it one: no bind and listen, no MSG_FASTOPEN, and each connect is the host's to make.
-        "doors": {"socket": _door_sockets(), "connect": ask_host},
+        # nothing may give it one: no listen, no MSG_FASTOPEN, and each connect and bind is the host's to make.
+        "doors": {"socket": _door_sockets(), "connect": ask_host, "bind": ask_host},
     }
     if policy.sockets == "doors":
         options.remove(BINDTODEVICE)
