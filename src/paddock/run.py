@@ -424,6 +424,10 @@ class Paddock:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
         return await self._engines.why_unavailable(engine)
 
+    async def network_problem(self) -> str | None:
+        """Why no run of full Python can have a network on this machine; None if one can."""
+        return await self._engines.why_no_network()
+
     def change_rules(self, settings: ToolsConfig) -> None:
         """Apply another policy, `repair` and `call_seconds` to the calls of runs that begin from now on."""
         self._rules = make_rules(settings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import datetime
+import datetime as dt
 import hashlib
 import ipaddress
 import os
@@ -48,7 +48,7 @@ ZONE: dict[str, list[str]] = {
     "mapped.com": ["::ffff:10.1.2.3"],
     "nat64.com": ["64:ff9b::a01:203"],
     "loopback.com": ["127.0.0.1", "::1"],
-    "mixed.com": [PRIVATE, GOOD],
+    "mixed.com": ["192.168.7.7", GOOD],
     "own.com": [OWN],
     "many.com": [f"93.184.{high}.{low}" for high in (10, 11) for low in range(250)],
 }
@@ -66,7 +66,7 @@ def run(*command: str) -> None:
 
 def make_authority(folder: Path) -> None:
     """Write ca.pem, and good.pem with a key and a certificate for *.good.com and good.com."""
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     issuer_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
 
     def certificate(name: str, public: ec.EllipticCurvePublicKey, issuer: str, *, is_ca: bool) -> x509.Certificate:
@@ -77,8 +77,8 @@ def make_authority(folder: Path) -> None:
             .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer)]))
             .public_key(public)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=2))
+            .not_valid_before(now - dt.timedelta(days=1))
+            .not_valid_after(now + dt.timedelta(days=2))
             .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
             .add_extension(x509.SubjectAlternativeName(names), critical=False)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
@@ -164,7 +164,7 @@ class Resolver(asyncio.DatagramProtocol):
 
 
 async def web(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """HTTP: / tells the host and the address, /bytes/N sends N bytes, /to/URL redirects, /ws echoes, /never is silent."""
+    """HTTP: / tells host and address, /bytes/N sends N bytes, /to/URL redirects, /ws echoes, /never is silent."""
     try:
         while True:
             first = (await reader.readline()).split()

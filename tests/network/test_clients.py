@@ -82,7 +82,8 @@ def test_websockets_work_in_python_and_in_node(machine: Machine) -> None:
 
 
 def test_ipv6_works(machine: Machine) -> None:
-    script = "import requests\n[requests.get(f'http://{host}/', timeout=10).text for host in ('six.good.com', 'both.good.com')]"
+    script = "import requests\n"
+    script += "[requests.get(f'http://{host}/', timeout=10).text for host in ('six.good.com', 'both.good.com')]"
     result = machine.run(script, ALLOWED)
     assert result["verdict"] == "ok", result["error"]
     assert result["output"][0] == f"six.good.com at {SIX}"

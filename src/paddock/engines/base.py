@@ -95,6 +95,10 @@ class Engine(Protocol):
         """
         ...
 
+    async def network_problem(self) -> str | None:
+        """Why its scripts cannot have a network here; None if they can. Starts what they need for it."""
+        ...
+
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:
         """An execution that is ready to run `plan`. The run's clock starts when the context is entered."""
         ...

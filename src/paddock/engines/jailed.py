@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paddock.engines.base import Interpreter
-from paddock.errors import RequestError
+from paddock.errors import NetworkDenied, RequestError
 from paddock.jail.doors import NetworkRun
 from paddock.jail.fork import UNKNOWN_STATUS
 from paddock.jail.frames import (
@@ -102,6 +102,9 @@ class JailedEngine:
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan
 
+    async def network_problem(self) -> str | None:
+        return "this engine has no network"
+
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         async with take_guest(self._jail) as guest:
@@ -158,6 +161,13 @@ class CPythonEngine(JailedEngine):
                 network=network,
             )
         return self._jails[key]
+
+    async def network_problem(self) -> str | None:
+        try:
+            await self._jail_of(self._config.cpython.environment, network=True).start()
+        except NetworkDenied as problem:
+            return str(problem)
+        return None
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         environment = plan.environment or self._config.cpython.environment

@@ -104,6 +104,9 @@ class MontyEngine:
             self._open.discard(execution)
             await execution.stop()
 
+    async def network_problem(self) -> str | None:
+        return "Monty has no network"
+
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan  # a plan for Monty asks for no packages
 

@@ -156,9 +156,11 @@ class NetworkPolicy:
         """Whether a normalized name may be resolved."""
         return self.is_public or any(host.matches(name) for host in self.hosts)
 
-    def may_reach(self, address: Address) -> bool:
-        """Whether any port of this address may be reached under some name."""
-        return is_public(address) or any(host.name == str(address) for host in self.private)
+    def may_reach(self, address: Address, port: int | None = None) -> bool:
+        """Whether an address is public, or the operator names it, with this port if one is given."""
+        return is_public(address) or any(
+            host.name == str(address) and port in (None, host.port) for host in self.private
+        )
 
     def allows(self, address: Address, port: int, names: Collection[str] = (), *, is_own: bool = False) -> bool:
         """Whether this address may be connected to. `names` are the names that were resolved to it in this run.
@@ -229,6 +231,22 @@ def grant(words: object, allowed: NetworkPolicy) -> NetworkPolicy:
     if beyond != PUBLIC and (address := parse_host(beyond).address) is not None and not is_public(address):
         remedy = f"{beyond} is not a public address: the operator can name it, with its port, in network.private"
     raise NetworkDenied(f"network: {beyond} is not allowed here; {remedy}, or run without it")
+
+
+def explain_denial(
+    name: str | None, address: str | None, port: int | None, policy: NetworkPolicy, allowed: NetworkPolicy
+) -> str:
+    """A sentence that says what a policy denied, and who can allow it: the caller or the operator."""
+    found = parse_address(address or "")
+    host = Host(name or address or "", port)
+    denied = f"The network policy denied {host}"
+    # What it allows by its name, and denied all the same, is an address of this machine.
+    if found is not None and (not policy.may_reach(found, port) or policy.allows(found, port or 0, (host.name,))):
+        where = f" ({found})" if name else ""
+        return f"{denied}{where}: it is a private address, which only the operator can allow (network.private)."
+    if NetworkPolicy((host,)).beyond(allowed) is None:
+        return f'{denied}: pass network=["{host}"] to allow it.'
+    return f"{denied}: only the operator can allow it (network.allow)."
 
 
 def parse_private(texts: Iterable[str]) -> tuple[Host, ...]:

@@ -34,6 +34,7 @@ from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
 
 if TYPE_CHECKING:
     from paddock.definitions.definition import Definition
+    from paddock.model.request import RunOptions
     from paddock.server.run_queue import Slot
     from paddock.server.services import Services
 
@@ -59,7 +60,7 @@ async def create_run(
     request is checked here: nobody would see the error later.
     """
     services.check_open()
-    request, allowed = _limit_network(services, caller, definition, request)
+    request, allowed = await _limit_network(services, caller, definition, request)
     run_id = new_run_id()
     slot = services.queue.slot(run_id, caller.key)
     try:
@@ -70,7 +71,8 @@ async def create_run(
             # These files are not kept, so that a waiting run does not hold them. They are read again when it starts.
             complete = await add_files(services, caller, request)
             if request.detach:
-                await services.paddock.validate(complete.code, **{**complete.options, "network": None})
+                options: RunOptions = {**complete.options, "network": None}  # it is granted already
+                await services.paddock.validate(complete.code, **options)
             if request.idempotency_key is not None:
                 digest = await asyncio.to_thread(fingerprint, Request(complete.code, **complete.options))
         new = NewRun(
@@ -94,10 +96,10 @@ async def create_run(
     return Run(services, slot, caller, definition, replace(request, connections=connections), allowed)
 
 
-def _limit_network(
+async def _limit_network(
     services: Services, caller: Caller, definition: Definition | None, request: FaceRequest
 ) -> tuple[FaceRequest, NetworkPolicy]:
-    """Limit the network of a definition to what the caller may have, which is returned too.
+    """Limit the network of a definition to what this machine can grant and the caller may have, which is returned too.
 
     Raises NetworkDenied if the caller itself asks for more.
     """
@@ -108,6 +110,8 @@ def _limit_network(
     if definition is None or definition.network is None or "network" in request.options:
         return request, allowed
     words = parse_policy(definition.network).capped(allowed).words()
+    if words != NONE and await services.paddock.network_problem() is not None:
+        words = NONE
     return replace(request, options={**request.options, "network": words}), allowed
 
 

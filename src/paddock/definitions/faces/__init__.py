@@ -57,7 +57,7 @@ class HostInfo:
         """A sentence about the network of a tool's scripts. With `asks` each call says what it needs."""
         allowed = self.config.network.allowed("user", definition.default_network(is_loopback=self.is_loopback))
         policy = allowed if asks else parse_policy(definition.network).capped(allowed)
-        if not policy:
+        if not policy or "cpython" not in self.engines or self.config.jail.profile not in ("auto", "namespaces"):
             return "No network."
         hosts = f"{policy.describe()}; no private addresses, nothing can listen"
         return f"No network unless `network` names hosts. Allowed: {hosts}." if asks else f"Network: {hosts}."
