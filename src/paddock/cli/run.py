@@ -28,7 +28,7 @@ from paddock.cli.options import (
     server_url,
 )
 from paddock.cli.out_folder import make_folder, make_temporary_folder, save
-from paddock.cli.render import Screen, build_progress, progress_text, show_result, stderr, stdout
+from paddock.cli.render import Screen, build_progress, progress_text, show_denials, show_result, stderr, stdout
 from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError, Unreachable
 
@@ -180,6 +180,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         screen.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
     elif not (script and _has_printed_its_outcome(result)):
         show_result(result, source, screen, err)
+    if not as_json:
+        show_denials(result, err)
     for each in () if as_json or saved is None else saved:
         err.line(f"Saved {each['filename']} as {each['path']}", "dim")
     return {"ok": 0, "lost": 3}.get(result.verdict, 1)

@@ -19,6 +19,8 @@ Address = IPv4Address | IPv6Address
 
 NONE, PUBLIC = "none", "public"
 MAX_HOSTS, MAX_NAME = 200, 253
+DENIED = "The network policy denied"
+"""How the hint about a denied connection begins."""
 _WILDCARD = "*."
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _LOCALHOST = ("127.0.0.1", "::1")
@@ -239,7 +241,7 @@ def explain_denial(
     """A sentence that says what a policy denied, and who can allow it: the caller or the operator."""
     found = parse_address(address or "")
     host = Host(name or address or "", port)
-    denied = f"The network policy denied {host}"
+    denied = f"{DENIED} {host}"
     # What it allows by its name, and denied all the same, is an address of this machine.
     if found is not None and (not policy.may_reach(found, port) or policy.allows(found, port or 0, (host.name,))):
         where = f" ({found})" if name else ""
