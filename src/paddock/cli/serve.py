@@ -239,6 +239,7 @@ async def _serve_http(
     AppStatus.enable_automatic_graceful_drain = False  # draining would end the streams of calls at once
     await _check_saved(services, saved)
     authenticator = Authenticator(services.config, services.store, is_required=not is_local)
+    services.is_loopback = not authenticator.is_required
     application = make_app(make_server(services, shipped, saved=saved), services, authenticator)
     asyncio.get_running_loop().set_exception_handler(handle_loop_error)
     sys.setswitchinterval(SWITCH_SECONDS)

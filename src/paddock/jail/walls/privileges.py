@@ -119,7 +119,7 @@ DEFAULT_LIMITS: Mapping[str, int] = {
     "stack_bytes": 32 * 1024 * 1024,
 }
 SOFT_LIMITS = {"stack_bytes": 8 * 1024 * 1024}
-"""Lower limits that a guest may raise: the stack is also the size of each thread's, and only QuickJS needs a large one."""
+"""Lower limits that a guest may raise. The soft limit is also the size of each thread's stack; QuickJS raises it."""
 
 
 def limit(limits: Mapping[str, int]) -> None:
