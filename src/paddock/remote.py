@@ -19,6 +19,7 @@ from paddock.errors import BadInput, HostError, Overloaded, PaddockError, Reques
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.limits import NAMES, Limits
+from paddock.model.network import parse_policy
 from paddock.model.outputs import Display
 from paddock.model.request import ENGINES, LOCAL, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult
@@ -342,7 +343,9 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
     request = make_request(code, options)
 
     def make() -> bytes:
-        plan = make_plan(replace(request, environment=None), ANY_CONFIG, ENGINES)  # the server knows its own
+        plan = make_plan(
+            replace(request, environment=None, network=None), ANY_CONFIG, ENGINES
+        )  # the server knows its own
         body: dict[str, Any] = {
             "code": plan.code,
             "language": plan.language,
@@ -357,6 +360,7 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
             "globals": plan.globals,
             "packages": plan.packages,
             "environment": request.environment,
+            "network": None if request.network is None else parse_policy(request.network).words(),
             "session": plan.session,
             "fork_from": plan.fork_from,
             "files": [_file(each.file) for each in plan.files],

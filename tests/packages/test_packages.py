@@ -6,7 +6,12 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from zipfile import ZipFile
 
 import pytest
 
@@ -115,6 +120,47 @@ async def test_progress_says_what_is_being_installed(paddock: Paddock) -> None:
     lines = [event.message for event in events if isinstance(event, Progress)]
     assert lines[0] == "installing greeting"
     assert isinstance(events[-1], Done)
+
+
+class Index(SimpleHTTPRequestHandler):
+    """Serves a folder as an index does: a page with links for each package, and the metadata of each wheel."""
+
+    def do_GET(self) -> None:
+        if self.path.endswith(".whl"):
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        folder, name = Path(self.directory), self.path.strip("/")
+        if name.endswith(".metadata"):
+            with ZipFile(folder / name.removesuffix(".metadata")) as archive:
+                self.wfile.write(archive.read("{}-{}.dist-info/METADATA".format(*name.split("-"))))
+            return
+        for file in folder.glob(f"{name}-*"):
+            address = f"/{file.name}#sha256={sha256(file.read_bytes()).hexdigest()}"
+            self.wfile.write(f"<a href='{address}' data-core-metadata='true'>{file.name}</a>".encode())
+
+    def log_message(self, *_: object) -> None: ...
+
+
+async def test_progress_says_how_much_is_downloaded_of_how_much(
+    index: Path, paddock: Paddock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel(index, "large", {"large.txt": "x" * 3 * 1024**2}, requires=("other",))
+    wheel(index, "other", {"other.txt": "x" * 2 * 1024**2})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Index, directory=str(index))) as server:
+        Thread(target=server.serve_forever).start()
+        for name in ("UV_FIND_LINKS", "UV_NO_INDEX", "PIP_NO_INDEX"):
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.server_port}")
+        events: list[Event] = []
+        result = await paddock.follow("1", events.append, packages=["large"])
+        server.shutdown()
+    assert result.verdict == "ok", result.error
+    lines = [event.message for event in events if isinstance(event, Progress)]
+    assert "installing 2 packages, 5 of 5 MB" in lines
+    assert lines[-1] == "compiling 2 packages"
 
 
 async def test_the_time_of_an_installation_is_not_the_scripts_time(paddock: Paddock) -> None:

@@ -15,6 +15,7 @@ import json
 import os
 import select
 import signal
+import site
 import socket
 import sys
 import traceback
@@ -91,6 +92,7 @@ def main(control_fd: int) -> None:
             host.send(json.dumps({"no_walls": str(problem)}).encode())
             os._exit(1)
         proc = _own_proc(proc)
+        site.main()  # only now: `.pth` files of the environment's packages run code
         warden = Warden(spec, profile, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
         warden.start_bare()
     except Exception as problem:

@@ -69,6 +69,8 @@ class Services:
         self.paddock = Paddock(self.config, tools=tools, mcp_config=mcp_config, journal=self.store.journal)
         self.has_tools = bool(tools) or self.paddock.has_upstreams
         """Whether scripts have any tool to call."""
+        self.is_loopback = True
+        """Whether only programs on this machine are served, without tokens."""
         self.sessions = Sessions()
         self.queue = RunQueue(self.config.server)
         self.allowances = Allowances(self.config.server)

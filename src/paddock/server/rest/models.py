@@ -118,6 +118,9 @@ class RunBody(Body):
     refused_modules: _Names = Field([], description="Modules that the script cannot import.")
     globals: _Globals = "all"
     packages: _Names = Field([], description="Packages to install for the run.", examples=[["humanize", "polars>=1"]])
+    network: Literal["none", "public"] | _Names | None = Field(
+        None, description="Hosts that the script may connect to.", examples=[["api.example.org", "*.example.com:443"]]
+    )
     environment: str | None = Field(None, description="A configured environment. Default: the engine's own.")
     session: str | None = Field(
         None,
@@ -150,6 +153,17 @@ class ErrorModel(BaseModel):
     traceback: str = ""
     envelope: dict[str, Any] | None = Field(None, description="The envelope of a failed tool call.")
     hints: list[str] = Field([], description="What to change in the script.")
+
+
+class ConnectionModel(BaseModel):
+    """A connection that the script made or tried to make."""
+
+    host: str | None
+    address: str | None
+    port: int | None
+    bytes: int | None = Field(description="In both directions.")
+    milliseconds: float
+    outcome: str = Field(examples=["connected", "denied"])
 
 
 class CallModel(BaseModel):
@@ -226,7 +240,7 @@ class ResultModel(BaseModel):
     engine_reason: str | None = None
     calls: list[CallModel] = []
     artifacts: list[ArtifactModel] = []
-    network: list[dict[str, Any]] = []
+    network: list[ConnectionModel] = []
     available_functions: list[str] = []
     definition: str | None = None
     session: SessionStateModel | None = None
@@ -338,6 +352,9 @@ class DefinitionBody(Body):
     tools: _Names | None = Field(None, description="Names or patterns of the tools that it may call.")
     includes_files: bool | None = None
     is_fixed: bool | None = Field(None, description="Whether calls may pass no arguments at all.")
+    network: Literal["none", "public"] | _Names | None = Field(
+        None, description="Hosts that its scripts may connect to."
+    )
     limits: _Limits | None = None
 
 
