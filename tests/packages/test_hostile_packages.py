@@ -35,6 +35,7 @@ def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
     index.mkdir()
     line = STARTUP.replace("{mark}", MARK).replace("{home!r}", repr(str(home))).replace("{{", "{").replace("}}", "}")
     wheel(index, "greeting", {"greeting.py": "def hello():\n    return 'hello'\n"})
+    wheel(index, "other")
     wheel(index, "startup", {"startup.py": "", "startup.pth": line + "\n", "sitecustomize.py": line + "\n"})
     wheel(index, "climber", {"climber.py": "", f"../../../../../../{str(home).lstrip('/')}/evil.py": line + "\n"})
     if is_ordinary:
@@ -58,4 +59,6 @@ def test_the_start_file_of_a_package_runs_in_its_guest_alone(place: Place, kind:
     assert told["package"] == told["again"] == ["ok", "hello", None]
     assert told["start file"] == ["ok", "yes", None]
     assert told["none of it"] == ["ok", None, None]
+    assert told["later cell"] == ["ok", "hello", None]
+    assert told["last cell"] == ["ok", [1, "1.0", "hello"], None]
     assert told["archive path"][0] in ("ok", "rejected")

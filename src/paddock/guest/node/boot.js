@@ -585,6 +585,7 @@
     try {
       if (keepsFiles && columns === undefined) text = realm.values.text(rows, 'the table', TABLE_CHARACTERS);
     } catch {} // it has no JSON
+    hasActed = true;
     if (text !== undefined && showTable(rows, text, display, false)) return;
     ReflectApply(printTable, console, [rows, columns]);
   };
