@@ -22,6 +22,8 @@ RUNS = {
     "start file": ("import os\nos.environ.get('STARTED')", ["startup"]),
     "none of it": ("import os\nos.environ.get('STARTED')", []),
     "archive path": ("import sys\nsorted(name for name in sys.modules if name == 'evil')", ["climber"]),
+    "entry points": ("import shutil\nshutil.which('python')", ["entries"]),
+    "metadata": ("1", ["about"]),
     "again": ("import greeting\ngreeting.hello()", ["greeting"]),
 }
 
