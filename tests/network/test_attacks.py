@@ -224,7 +224,8 @@ def test_other_sockets_do_not_exist(machine: Machine) -> None:
     program = """
 kinds = [(socket.AF_NETLINK, socket.SOCK_RAW, 0), (socket.AF_PACKET, socket.SOCK_RAW, 0), (40, socket.SOCK_STREAM, 0),
     (socket.AF_INET, socket.SOCK_RAW, 6), (socket.AF_INET, socket.SOCK_DGRAM, 1),
-    (socket.AF_INET, socket.SOCK_STREAM, 262), (socket.AF_INET, socket.SOCK_STREAM, 132), (socket.AF_UNIX, socket.SOCK_STREAM, 0), (38, socket.SOCK_SEQPACKET, 0)]
+    (socket.AF_INET, socket.SOCK_STREAM, 262), (socket.AF_INET, socket.SOCK_STREAM, 132),
+    (socket.AF_UNIX, socket.SOCK_STREAM, 0), (38, socket.SOCK_SEQPACKET, 0)]
 uring = libc.syscall(425, 8, ctypes.create_string_buffer(120))
 import fcntl
 udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -430,8 +431,8 @@ const listening = await new Promise(resolve =>
   net.createServer().on('error', error => resolve(error.code)).listen(0));
 const udp = await new Promise(resolve =>
   dgram.createSocket('udp4').send('x', 53, '{GOOD}', error => resolve(error?.code)));
-return [await connect('{EVIL}', 80), await connect('{METADATA}', 80), await lookup('evil.com'), await resolve('evil.com'),
-  await lookup('good.com'), await resolve('good.com'), await connect('good.com', 80), listening, udp];
+return [await connect('{EVIL}', 80), await connect('{METADATA}', 80), await lookup('evil.com'),
+  await resolve('evil.com'), await lookup('good.com'), await resolve('good.com'), await connect('good.com', 80), listening, udp];
 """
     result = machine.run(script, GOOD_ONLY, language="javascript", engine="node")
     refused = ["ECONNREFUSED", "ECONNREFUSED", "ENOTFOUND", "ENOTFOUND"]

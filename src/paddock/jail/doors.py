@@ -17,7 +17,7 @@ import logging
 import os
 import select
 import socket
-import struct
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -315,7 +315,7 @@ class Door:
             is_inner = self._is_inner(theirs)
             if not is_inner and (state := _tcp_state(theirs)) in (_ESTABLISHED, _CONNECTING):
                 raise Refusal(errno.EISCONN if state == _ESTABLISHED else errno.EALREADY)
-            address, port = _parse_address(asked, theirs.family)
+            address, port = parse_sockaddr(asked, theirs.family)
             is_name_server = (str(address), port) == NAME_SERVER
             if theirs.type == socket.SOCK_DGRAM:
                 if not (is_name_server and is_inner):
@@ -338,7 +338,7 @@ class Door:
         """Bind to any port of `lo` in the guest's network: libraries find out in this way whether there is IPv6."""
         asked, theirs, _ = self._read(notice, notice.arguments[0] & 0xFFFF_FFFF)
         with theirs:
-            address, port = _parse_address(asked, theirs.family)
+            address, port = parse_sockaddr(asked, theirs.family)
             if port or not (address.is_loopback or address.is_unspecified) or not self._is_inner(theirs):
                 raise Refusal(errno.EACCES)
             theirs.bind((str(address), 0))
@@ -363,7 +363,9 @@ class Door:
                 try:
                     asked = os.pread(memory, length, notice.arguments[1])
                 except (OSError, OverflowError):
-                    raise Refusal(errno.EFAULT) from None
+                    asked = b""
+                if len(asked) != length:
+                    raise Refusal(errno.EFAULT)
                 theirs = syscall("pidfd_getfd", pidfd, number, 0)
             finally:
                 os.close(pidfd)
@@ -564,10 +566,9 @@ def _process_and_flags(thread: int, number: int) -> tuple[int, int]:
         raise Refusal(errno.EBADF) from None
 
 
-def _parse_address(asked: bytes, family: int) -> tuple[Address, int]:
+def parse_sockaddr(asked: bytes, family: int) -> tuple[Address, int]:
     """The address and port of a sockaddr for a socket of this family."""
-    (asked_family,) = struct.unpack_from("=H", asked)
-    if asked_family != family or family not in (socket.AF_INET, socket.AF_INET6):
+    if int.from_bytes(asked[:2], sys.byteorder) != family or family not in (socket.AF_INET, socket.AF_INET6):
         raise Refusal(errno.EAFNOSUPPORT)
     if family == socket.AF_INET and len(asked) >= 16:
         return IPv4Address(asked[4:8]), int.from_bytes(asked[2:4])
