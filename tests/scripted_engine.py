@@ -95,7 +95,7 @@ class ScriptedExecution:
         self._answers[call_id] = answer
         self._settle("ToolCall", call_id)
 
-    def end_network(self) -> tuple[()]:
+    async def end_network(self) -> tuple[()]:
         return ()
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:

@@ -207,6 +207,9 @@ class RemotePaddock(Paddock):
     async def delete_session(self, name: str, *, principal: str = LOCAL) -> None:
         await self._send("DELETE", f"/sessions/{quote(name, safe='')}")
 
+    async def network_problem(self) -> str | None:
+        raise RequestError("a server decides for each run whether it can have a network; nothing tells beforehand")
+
     async def engine_problem(self, engine: str) -> str | None:
         found = await self.request("GET", "/engines")
         with self._unreadable_answers():

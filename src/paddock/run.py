@@ -302,7 +302,7 @@ class Paddock:
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
-                record.network = execution.end_network()
+                record.network = await execution.end_network()
                 await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts, record.displayed = broker.calls(), artifacts.created(), artifacts.displayed

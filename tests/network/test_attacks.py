@@ -56,7 +56,8 @@ os.environ.pop('HTTP_PROXY', None)
 @pytest.mark.parametrize("network", ["public", GOOD_ONLY])
 def test_private_addresses_are_refused_in_every_policy(machine: Machine, network: Any) -> None:
     program = f"""
-addresses = ['{METADATA}', '127.0.0.1', '{PRIVATE}', '192.168.7.7', '100.64.1.1', '0.0.0.0', '255.255.255.255', '224.0.0.1']
+addresses = ['{METADATA}', '127.0.0.1', '{PRIVATE}', '192.168.7.7', '100.64.1.1', '0.0.0.0',
+    '255.255.255.255', '224.0.0.1']
 sixes = ['::1', '::', 'fe80::1', 'fd99::2', '::ffff:{PRIVATE}', '::ffff:{EVIL}', '::{PRIVATE}', '64:ff9b::a01:203',
     '64:ff9b:1::a01:203', '2002:a01:203::1', '2001:0:a01:203::1', 'fd00:ec2::254', 'ff02::1', '100::1', '2001:db8::1']
 names = ['metadata.com', 'inner.com', 'carrier.com', 'mapped.com', 'nat64.com', 'loopback.com', 'alias.com', 'own.com']
@@ -222,8 +223,9 @@ connected = socket.create_connection(('good.com', 7))
 def test_other_sockets_do_not_exist(machine: Machine) -> None:
     program = """
 kinds = [(socket.AF_NETLINK, socket.SOCK_RAW, 0), (socket.AF_PACKET, socket.SOCK_RAW, 0), (40, socket.SOCK_STREAM, 0),
-    (socket.AF_INET, socket.SOCK_RAW, 6), (socket.AF_INET, socket.SOCK_DGRAM, 1), (socket.AF_INET, socket.SOCK_STREAM, 262),
-    (socket.AF_INET, socket.SOCK_STREAM, 132), (socket.AF_UNIX, socket.SOCK_STREAM, 0), (38, socket.SOCK_SEQPACKET, 0)]
+    (socket.AF_INET, socket.SOCK_RAW, 6), (socket.AF_INET, socket.SOCK_DGRAM, 1),
+    (socket.AF_INET, socket.SOCK_STREAM, 262), (socket.AF_INET, socket.SOCK_STREAM, 132),
+    (socket.AF_UNIX, socket.SOCK_STREAM, 0), (38, socket.SOCK_SEQPACKET, 0)]
 uring = libc.syscall(425, 8, ctypes.create_string_buffer(120))
 import fcntl
 udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -373,7 +375,8 @@ udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for _ in range(300):
     udp.sendto(random.randbytes(random.randrange(0, 600)), ('127.0.0.1', 53))
 for head in (b'\\x00\\x01\\x01\\x00\\x00\\x01' + bytes(6), b'\\x00\\x01\\x81\\x00\\x00\\x01' + bytes(6)):
-    for tail in (b'\\xc0\\x0c\\x00\\x01\\x00\\x01', b'\\x3f' + bytes(10), b'\\x04good\\x03com', b'\\x08good.com\\x00\\x00\\x01\\x00\\x01'):
+    for tail in (b'\\xc0\\x0c\\x00\\x01\\x00\\x01', b'\\x3f' + bytes(10), b'\\x04good\\x03com',
+            b'\\x08good.com\\x00\\x00\\x01\\x00\\x01'):
         udp.sendto(head + tail, ('127.0.0.1', 53))
 reach('good.com')
 """
@@ -424,10 +427,12 @@ const connect = (host, port) => new Promise(resolve => {{
   socket.on('error', error => resolve(error.code)) }});
 const lookup = name => dns.lookup(name).then(found => found.address, error => error.code);
 const resolve = name => dns.resolve4(name).then(found => found[0], error => error.code);
-const listening = await new Promise(resolve => net.createServer().on('error', error => resolve(error.code)).listen(0));
-const udp = await new Promise(resolve => dgram.createSocket('udp4').send('x', 53, '{GOOD}', error => resolve(error?.code)));
-return [await connect('{EVIL}', 80), await connect('{METADATA}', 80), await lookup('evil.com'), await resolve('evil.com'),
-  await lookup('good.com'), await resolve('good.com'), await connect('good.com', 80), listening, udp];
+const listening = await new Promise(resolve =>
+  net.createServer().on('error', error => resolve(error.code)).listen(0));
+const udp = await new Promise(resolve =>
+  dgram.createSocket('udp4').send('x', 53, '{GOOD}', error => resolve(error?.code)));
+return [await connect('{EVIL}', 80), await connect('{METADATA}', 80), await lookup('evil.com'),
+  await resolve('evil.com'), await lookup('good.com'), await resolve('good.com'), await connect('good.com', 80), listening, udp];
 """
     result = machine.run(script, GOOD_ONLY, language="javascript", engine="node")
     refused = ["ECONNREFUSED", "ECONNREFUSED", "ENOTFOUND", "ENOTFOUND"]

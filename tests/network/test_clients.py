@@ -109,6 +109,28 @@ def test_a_download_arrives_whole(machine: Machine) -> None:
     script = "import urllib.request\nlen(urllib.request.urlopen('http://good.com/bytes/20000000').read())"
     result = machine.run(script, ALLOWED)
     assert (result["verdict"], result["output"]) == ("ok", 20_000_000), result["error"]
+    assert 20_000_000 < result["network"][0]["bytes"] < 20_001_000
+
+
+def test_bytes_are_counted_of_open_and_of_closed_connections(machine: Machine) -> None:
+    script = """
+import socket
+kept = [socket.create_connection(('good.com', 7)) for _ in range(2)]
+for each in kept:
+    each.sendall(b'x' * 1000)
+    while len(each.recv(1000, socket.MSG_PEEK)) < 1000: pass
+kept[0].close()
+"""
+    counts = [each["bytes"] for each in machine.run(script, ALLOWED)["network"]]
+    assert [2000 <= count < 2005 for count in counts] == [True, True], counts
+
+
+def test_a_run_that_transfers_too_much_is_ended(internet: Internet) -> None:
+    with internet.machine("little", "max_bytes = 1000000") as machine:
+        script = "import urllib.request\nwhile True: urllib.request.urlopen('http://good.com/bytes/300000').read()"
+        result = machine.run(script, ALLOWED)
+    assert (result["verdict"], result["error"]["type"]) == ("denied", "NetworkDenied")
+    assert "network.max_bytes" in result["error"]["message"]
 
 
 def test_options_and_flags_of_a_socket_stay_as_they_were(machine: Machine) -> None:

@@ -51,7 +51,7 @@ asyncio.run(main())
         texts = [
             (await client.call_tool("python", {"code": code})).content[0].text for code in (requests, aiohttp, denied)
         ]
-    assert "Network: public hosts" in described.description
+    assert "Network: public hosts." in described.description
     assert texts[:2] == [f"good.com at {GOOD}\n", f"www.good.com at {GOOD}\n"]
     assert f"The network policy denied {METADATA}:80: it is a private address" in texts[2]
 
@@ -61,7 +61,7 @@ async def test_python_has_what_the_operator_allows_and_says_so(internet: Interne
     async with served(internet, tmp_path, "auto", 'allow = ["good.com"]') as client:
         [described] = [tool for tool in (await client.list_tools()).tools if tool.name == "python"]
         text = (await client.call_tool("python", {"code": code})).content[0].text
-    assert "Network: good.com; " in described.description
+    assert "Network: good.com." in described.description
     assert text.startswith(f"good.com at {GOOD}\n")
     assert "The network policy denied evil.com: only the operator can allow it (network.allow)." in text
     async with served(internet, tmp_path, "auto", 'allow = "none"') as client:

@@ -39,7 +39,7 @@ class Execution(Protocol):
         """Answer one `ArtifactCall`, under the same rules as `answer`."""
         ...
 
-    def end_network(self) -> tuple[Connection, ...]:
+    async def end_network(self) -> tuple[Connection, ...]:
         """Refuse further connections of the script, and return those that it made or tried to make."""
         ...
 

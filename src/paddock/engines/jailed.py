@@ -270,8 +270,8 @@ class JailedExecution:
             await (asyncio.sleep(0) if more else self._guest.wait_for_input(CPU_CHECK_SECONDS))
             if time.monotonic() > next_check:
                 next_check = CPU_CHECK_SECONDS + time.monotonic()
-                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
-                    yield self._with_usage(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
+                if (exceeded := self._exceeded()) is not None:
+                    yield self._with_usage(exceeded)
                     return
             # Checked before reading, so that everything the guest sent before it died has arrived by now. The socket
             # itself may stay open forever: a child of the guest can hold it.
@@ -300,13 +300,23 @@ class JailedExecution:
                 yield self._with_usage(self._finished_without_result())
                 return
 
+    def _exceeded(self) -> Finished | None:
+        """How the run ends because it has used too much, if it has. Checked from time to time."""
+        if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
+            return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
+        if self._network is not None and self._network.bytes > self._plan.network_bytes:
+            size = format_bytes(self._plan.network_bytes)
+            why = f"the run transferred more than {size} (network.max_bytes): transfer less in one run"
+            return Finished(Verdict.DENIED, None, "NetworkDenied", why)
+        return None
+
     def go(self, tools: Collection[str]) -> None:
         self._guest.send(pack(Kind.GO, body=json.dumps({"tools": list(tools)}).encode()))
 
-    def end_network(self) -> tuple[Connection, ...]:
+    async def end_network(self) -> tuple[Connection, ...]:
         if self._network is None or self._guest.door is None:
             return ()
-        return self._guest.door.end(self._network)
+        return await self._guest.door.end(self._network)
 
     @property
     def unread(self) -> bytes:

@@ -191,7 +191,7 @@ class MontyExecution:
     def answer(self, call_id: int, answer: Answer) -> None:
         self._settle("call", call_id, answer)
 
-    def end_network(self) -> tuple[Connection, ...]:
+    async def end_network(self) -> tuple[Connection, ...]:
         return ()
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:

@@ -17,7 +17,7 @@ import logging
 import os
 import select
 import socket
-import struct
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -28,6 +28,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from paddock.jail import dns
+from paddock.jail.sock_diag import Connected, Counter
 from paddock.jail.walls import seccomp
 from paddock.jail.walls.allowed_calls import refusal
 from paddock.jail.walls.own_network import NAME_SERVER
@@ -44,6 +45,9 @@ MAX_NAMES, MAX_PENDING = 1000, 256
 """How many names a run may resolve, and how many calls and queries of a guest are in progress at the same time."""
 BURST, PER_SECOND = 1000, 200
 """How many calls and queries of a guest are handled at once, and then in a second."""
+COUNT_SECONDS = 0.25
+"""How often the bytes of connections are counted."""
+LAST_COUNTS, LAST_COUNT_SECONDS = 10, 0.005
 ADDRESS_BYTES = 128  # of sockaddr_storage
 COPIED_OPTIONS = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
@@ -71,6 +75,12 @@ class NetworkRun:
     resolved: dict[str, asyncio.Future[tuple[Address, ...]]] = field(default_factory=dict)
     denied: dict[str, None] = field(default_factory=dict)  # names and addresses, in order
     connections: int = 0
+    live: dict[bytes, tuple[Connected, Attempt]] = field(default_factory=dict)  # connections, by their cookie
+
+    @property
+    def bytes(self) -> int:
+        """What all its connections have transferred."""
+        return sum(each.bytes or 0 for each in list(self.attempts))
 
     def deny(self, host: str, address: Address | None = None, port: int | None = None, outcome: str = "denied") -> None:
         """Record a refused attempt, the same one only once: a script may try in a loop."""
@@ -98,6 +108,7 @@ class Attempt:
     began: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
     bytes: int | None = None
+    is_closing: bool = False  # the kernel no longer finds it, and has not told yet how much it transferred
 
     def end(self, outcome: str) -> None:
         self.outcome, self.seconds = outcome, time.monotonic() - self.began
@@ -117,11 +128,52 @@ class Supervisor:
         self.loop = asyncio.new_event_loop()
         self.lookups = threading.BoundedSemaphore(LOOKUPS)
         self.users = 0
+        self._counter: Counter | None = None
+        self._counting = threading.Lock()
+        self._counted: list[NetworkRun] = []  # runs with live connections
+        with suppress(OSError):  # a kernel without it: bytes are not known
+            self._counter = Counter()
         threading.Thread(target=self._serve, name="paddock-doors", daemon=True).start()
 
     def _serve(self) -> None:
+        self.loop.call_soon(self._count_regularly)
         self.loop.run_forever()
         self.loop.close()
+        if self._counter is not None:
+            self._counter.close()
+
+    def _count_regularly(self) -> None:
+        self.count()
+        self.loop.call_later(COUNT_SECONDS, self._count_regularly)
+
+    def add_connection(self, run: NetworkRun, sock: socket.socket, attempt: Attempt) -> None:
+        """Count the bytes of a connection from now on."""
+        with suppress(OSError), self._counting:  # it may be closed already
+            connected = Connected(sock)
+            run.live[connected.cookie] = connected, attempt
+            if run not in self._counted:
+                self._counted.append(run)
+
+    def count(self) -> None:
+        """Count the bytes of all connections. May be called from any thread."""
+        with self._counting:
+            if self._counter is None or not self._counted:
+                return
+            closed = self._counter.closed()
+            for run in self._counted:
+                for cookie, (connected, attempt) in list(run.live.items()):
+                    if cookie in closed:
+                        attempt.bytes = closed[cookie]
+                        del run.live[cookie]
+                    elif (count := self._counter.count(connected)) is not None:
+                        attempt.bytes = count
+                    else:
+                        attempt.is_closing = True
+
+    def end_counting(self, run: NetworkRun) -> None:
+        with self._counting:
+            if run in self._counted:
+                self._counted.remove(run)
 
     @classmethod
     def share(cls) -> Supervisor:
@@ -166,10 +218,16 @@ class Door:
     def begin(self, run: NetworkRun) -> None:
         self._run = run
 
-    def end(self, run: NetworkRun) -> tuple[Connection, ...]:
+    async def end(self, run: NetworkRun) -> tuple[Connection, ...]:
         """Refuse everything from now on, and return what the run has done."""
         if self._run is run:
             self._run = None
+        for _ in range(LAST_COUNTS if run.live else 0):
+            self._supervisor.count()
+            if not any(attempt.is_closing for _, attempt in list(run.live.values())):
+                break
+            await asyncio.sleep(LAST_COUNT_SECONDS)  # the kernel tells about a closed connection a little later
+        self._supervisor.end_counting(run)
         return run.connections_made()
 
     def close(self) -> None:
@@ -257,7 +315,7 @@ class Door:
             is_inner = self._is_inner(theirs)
             if not is_inner and (state := _tcp_state(theirs)) in (_ESTABLISHED, _CONNECTING):
                 raise Refusal(errno.EISCONN if state == _ESTABLISHED else errno.EALREADY)
-            address, port = _parse_address(asked, theirs.family)
+            address, port = parse_sockaddr(asked, theirs.family)
             is_name_server = (str(address), port) == NAME_SERVER
             if theirs.type == socket.SOCK_DGRAM:
                 if not (is_name_server and is_inner):
@@ -266,7 +324,7 @@ class Door:
                 return 0
             if is_name_server:
                 return self._serve_stream(notice, number, flags)
-            attempt = self._admit(address, port)
+            run, attempt = self._admit(address, port)
             ours = socket.socket(theirs.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
             try:
                 _copy_options(theirs, ours)
@@ -274,13 +332,13 @@ class Door:
                 ours.close()
                 raise
         with ours:
-            return await self._open(notice, number, flags, ours, attempt)
+            return await self._open(notice, number, flags, ours, run, attempt)
 
     async def _bind(self, notice: seccomp.Notice) -> int:
         """Bind to any port of `lo` in the guest's network: libraries find out in this way whether there is IPv6."""
         asked, theirs, _ = self._read(notice, notice.arguments[0] & 0xFFFF_FFFF)
         with theirs:
-            address, port = _parse_address(asked, theirs.family)
+            address, port = parse_sockaddr(asked, theirs.family)
             if port or not (address.is_loopback or address.is_unspecified) or not self._is_inner(theirs):
                 raise Refusal(errno.EACCES)
             theirs.bind((str(address), 0))
@@ -305,7 +363,9 @@ class Door:
                 try:
                     asked = os.pread(memory, length, notice.arguments[1])
                 except (OSError, OverflowError):
-                    raise Refusal(errno.EFAULT) from None
+                    asked = b""
+                if len(asked) != length:
+                    raise Refusal(errno.EFAULT)
                 theirs = syscall("pidfd_getfd", pidfd, number, 0)
             finally:
                 os.close(pidfd)
@@ -317,7 +377,7 @@ class Door:
             os.close(theirs)
             raise Refusal(errno.ENOTSOCK) from None
 
-    def _admit(self, address: Address, port: int) -> Attempt:
+    def _admit(self, address: Address, port: int) -> tuple[NetworkRun, Attempt]:
         """Record an attempt to connect. Raises Refusal if the policy does not allow it."""
         run = self._run
         if run is None:
@@ -332,10 +392,10 @@ class Door:
         run.connections += 1
         attempt = Attempt(name, address, port)
         run.attempts.append(attempt)
-        return attempt
+        return run, attempt
 
     async def _open(
-        self, notice: seccomp.Notice, number: int, flags: int, ours: socket.socket, attempt: Attempt
+        self, notice: seccomp.Notice, number: int, flags: int, ours: socket.socket, run: NetworkRun, attempt: Attempt
     ) -> int:
         """Connect our socket and put it in the place of the guest's."""
         error = ours.connect_ex((str(attempt.address), attempt.port))
@@ -354,6 +414,7 @@ class Door:
         seccomp.put(self._listener, notice, ours.fileno(), number, close_on_exec=bool(flags & os.O_CLOEXEC))
         if error == 0:
             attempt.end("connected")
+            self._supervisor.add_connection(run, ours, attempt)
             return 0
         seccomp.respond(self._listener, notice, error)
         # Our copy must not outlive the attempt: as long as it is open, the guest's close sends no FIN. The error stays
@@ -361,7 +422,10 @@ class Door:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._wait_writable(ours)
-            attempt.end("connected" if _tcp_state(ours) == _ESTABLISHED else "failed")
+            is_connected = _tcp_state(ours) == _ESTABLISHED
+            attempt.end("connected" if is_connected else "failed")
+            if is_connected:
+                self._supervisor.add_connection(run, ours, attempt)
         except TimeoutError:
             attempt.end("timeout")
         return error
@@ -502,10 +566,9 @@ def _process_and_flags(thread: int, number: int) -> tuple[int, int]:
         raise Refusal(errno.EBADF) from None
 
 
-def _parse_address(asked: bytes, family: int) -> tuple[Address, int]:
+def parse_sockaddr(asked: bytes, family: int) -> tuple[Address, int]:
     """The address and port of a sockaddr for a socket of this family."""
-    (asked_family,) = struct.unpack_from("=H", asked)
-    if asked_family != family or family not in (socket.AF_INET, socket.AF_INET6):
+    if int.from_bytes(asked[:2], sys.byteorder) != family or family not in (socket.AF_INET, socket.AF_INET6):
         raise Refusal(errno.EAFNOSUPPORT)
     if family == socket.AF_INET and len(asked) >= 16:
         return IPv4Address(asked[4:8]), int.from_bytes(asked[2:4])

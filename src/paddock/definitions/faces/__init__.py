@@ -58,7 +58,7 @@ class HostInfo:
         policy = allowed if asks else parse_policy(definition.network).capped(allowed)
         if not policy or "cpython" not in self.engines or self.config.jail.profile not in ("auto", "namespaces"):
             return "No network."
-        hosts = f"{policy.describe()}; no private addresses, nothing can listen"
+        hosts = policy.describe()
         return f"No network unless `network` names hosts. Allowed: {hosts}." if asks else f"Network: {hosts}."
 
     def library_note(self, definition: Definition) -> str:
