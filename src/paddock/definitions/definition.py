@@ -10,8 +10,9 @@ from importlib import resources
 from typing import Any
 
 from paddock.config import Config
-from paddock.errors import BadDefinition
+from paddock.errors import BadDefinition, RequestError
 from paddock.model.limits import NAMES, Limits, resolve
+from paddock.model.network import NONE, PUBLIC, parse_policy
 from paddock.model.request import ENGINES, LANGUAGES, MODES, RunOptions
 from paddock.model.spelling import did_you_mean
 
@@ -56,6 +57,7 @@ class Definition:
     keep_files: bool = False  # whether the files that a script leaves in its working directory become artifacts
     type_check: bool = False
     refused_modules: tuple[str, ...] = ()
+    network: str | tuple[str, ...] | None = None  # as far as the operator allows it
     companions: tuple[str, ...] = ()  # names from COMPANIONS
     limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured limits
     caps: Mapping[str, float | int] = field(default_factory=dict)  # the highest limits that a caller may ask for
@@ -64,6 +66,10 @@ class Definition:
     def is_python(self) -> bool:
         """Whether scripts are Python unless the caller chooses another language."""
         return self.language in ("python", None)
+
+    def default_network(self, *, is_loopback: bool) -> str:
+        """What a server's callers may have in this tool's runs, if the operator has not said anything."""
+        return PUBLIC if is_loopback and self == shipped("python") else NONE
 
     def effective_limits(self, config: Config) -> Limits:
         """The limits of this tool's runs: the definition's, else the configured ones, never above the host's caps."""
@@ -111,7 +117,7 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
         for name in names:
             if name in values and not isinstance(values[name], kind):
                 raise BadDefinition(f"{name} must be {expected}, not {values[name]!r}")
-    lists = {
+    lists: dict[str, Any] = {
         name: _strings(name, values[name])
         for name in ("tools", "refused_modules", "companions")
         if values.get(name) is not None
@@ -120,6 +126,12 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
     if companion is not None:
         raise BadDefinition(f"companions may contain {', '.join(COMPANIONS)}, not {companion!r}")
     _check_limits(values.get("limits", {}), values.get("caps", {}))
+    if values.get("network") is not None:
+        try:
+            words = parse_policy(values["network"]).words()
+        except RequestError as problem:
+            raise BadDefinition(str(problem)) from None
+        lists["network"] = tuple(words) if isinstance(words, list) else words
     return Definition(**{**values, **lists})
 
 

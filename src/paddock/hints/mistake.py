@@ -114,12 +114,20 @@ class Mistake:
             "call": CALL[self.language],
             "keep": "create_artifact" if self.language == PYTHON else "codeExec.createArtifact",
             "artifact": self._artifact(),
-            "network": _NO_NETWORK["program" if self.is_program else "script"],
+            "network": self._network(),
             "installed": self._installed(),
             # Inside an f-string, older versions do not allow the quotes around it.
-            "python": ".".join(map(str, sys.version_info[:2])),
-            "old_python": "" if sys.version_info >= (3, 12) else ".".join(map(str, sys.version_info[:2])),
+            "python": ".".join(map(str, plan.python)),
+            "old_python": "" if plan.python >= (3, 12) else ".".join(map(str, plan.python)),
         }
+
+    def _network(self) -> str:
+        """Why a connection may have failed; empty if the script has a network. `record` names what was denied."""
+        if self.plan.network:
+            return ""
+        if self.plan.network_allowed and not self.is_program:
+            return 'Scripts have no network unless the run names hosts: `network=["example.com"]`, or "public".'
+        return _NO_NETWORK["program" if self.is_program else "script"]
 
     @property
     def near(self) -> str:

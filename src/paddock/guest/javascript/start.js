@@ -26,10 +26,11 @@
   const evaluate = eval; // a script has none
   const wrap = parts.wrap(checkBody);
   const showTable = parts.tables(primordials);
-  let showsTables = false; // a returned array of objects is shown as a table
+  let showsTables = false; // a returned array of objects is shown as a table, and returned bytes are kept
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
   let value; // what the script returned
+  let kept = ''; // whether its bytes are kept as an artifact, and shown
   let hasActed = false; // the script printed something or called the host
   let enclosed; // the text that was compiled, if it has the whole script
   let reads; // functions that read the script's variables
@@ -122,6 +123,7 @@
   // The value is converted when all calls are answered: see `finish`.
   function returned(result) {
     value = result;
+    kept = showsTables ? bridge.keepResult(value) : '';
     emit(RETURNED, 0, '', '', PLAIN);
   }
 
@@ -130,7 +132,7 @@
     let text;
     bridge.warnOfMisuses();
     try {
-      text = values.text(value, 'the result', outputBytes);
+      text = kept === 'shown' ? undefined : values.text(value, 'the result', outputBytes);
     } catch (error) {
       raised(error);
       return;
@@ -139,6 +141,7 @@
     if (timers.wait() >= 0) failures.warnOfUnfinished();
     if (value === undefined && !hasActed) failures.warnOfNothing(false);
     if (showsTables && text !== undefined) showTable(value, text, host.emit);
+    if (text === undefined) text = values.keptText(value, kept !== '');
     const header = '{"status":"ok"' + failures.takeWarnings() + '}';
     host.emit(RESULT, 0, text === undefined ? TOO_LARGE : header, text ?? '');
   }
