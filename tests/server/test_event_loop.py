@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -48,6 +49,22 @@ MCP = {
 }
 
 
+LONG = 4_000_000
+NAMES: dict[str, Any] = {
+    "packages": ["a" + " " * LONG + "!"],
+    "tools": ["*a" * LONG],
+    "refused_modules": ["a." * LONG],
+    "environment": "a" * LONG,
+    "session": "a" * LONG,
+    "language": "a" * LONG,
+    "engine": "a" * LONG,
+    "mode": "a" * LONG,
+    "limits": {"a" * LONG: 1},
+    "inputs": {"a-" * LONG: 1},
+    "files": [{"file_name": "a" * LONG, "content": "x"}],
+}
+
+
 class Watched:
     """A server whose callbacks are watched."""
 
@@ -87,6 +104,12 @@ def test_a_large_rest_request_does_not_block_the_loop(watched: Watched, case: st
     method, path, body, status = REST[case]
     response = watched.send(method, path, body.replace("VALUES", OBJECTS))
     assert (response.status_code, watched.slow()) == (status, [])
+
+
+@pytest.mark.parametrize("option", NAMES)
+def test_a_name_of_megabytes_is_refused_and_not_quoted(watched: Watched, option: str) -> None:
+    response = watched.send("POST", "/v1/check", json.dumps({"code": "1", option: NAMES[option]}))
+    assert (response.status_code, len(response.content) < 1000, watched.slow()) == (422, True, [])
 
 
 @pytest.mark.parametrize("era", [ERA, "2025-11-25"])
