@@ -44,6 +44,7 @@ REST = {
 MCP = {
     "inputs": ('"name": "run_code", "arguments": {"code": "len(x)", "inputs": {"x": VALUES}}', 200),
     "wrong code": ('"name": "run_code", "arguments": {"code": VALUES}', 200),
+    "wrong files": ('"name": "run_code", "arguments": {"code": "1", "files": VALUES}', 200),
     "meta": ('"name": "run_code", "arguments": {}, "x": VALUES', 413),
     "no JSON": ('"name": "run_code", "arguments": {"x": VALUES', 400),
 }
@@ -112,6 +113,21 @@ def test_a_name_of_megabytes_is_refused_and_not_quoted(watched: Watched, option:
     assert (response.status_code, len(response.content) < 1000, watched.slow()) == (422, True, [])
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/v1/context", {"values": {"a" * LONG: "x"}}),
+        ("PUT", "/v1/context", {"connections": {"a" * LONG: "x"}}),
+        ("POST", "/v1/lint", {"code": "1", "names": ["a" * LONG]}),
+        ("POST", "/v1/lint", {"code": "1", "mode": "a" * LONG}),
+        ("PUT", "/v1/definitions/x", {"description": "d", "code": "1", "tools": ["*a" * 50_000]}),
+    ],
+)
+def test_a_long_name_elsewhere_is_refused_and_not_quoted(watched: Watched, method: str, path: str, body: Any) -> None:
+    response = watched.send(method, path, json.dumps(body))
+    assert (response.status_code, len(response.content) < 1000, watched.slow()) == (422, True, [])
+
+
 @pytest.mark.parametrize("era", [ERA, "2025-11-25"])
 @pytest.mark.parametrize("case", MCP)
 def test_a_large_mcp_message_does_not_block_the_loop(watched: Watched, case: str, era: str) -> None:
@@ -128,8 +144,8 @@ def test_a_large_mcp_message_does_not_block_the_loop(watched: Watched, case: str
     )
     response = watched.send("POST", "/mcp", message.replace("VALUES", OBJECTS), headers)
     assert (response.status_code, watched.slow()) == (status, []), response.text[:500]
-    if case == "inputs":
-        assert "500000" in response.text
+    said = {"inputs": "500000", "wrong code": "mcp_input_validation", "wrong files": "too many values to be checked"}
+    assert said.get(case, "") in response.text
 
 
 def test_a_body_in_tiny_chunks_does_not_block_the_loop(watched: Watched) -> None:

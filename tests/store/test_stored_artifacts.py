@@ -400,3 +400,10 @@ async def test_a_cancelled_search_stops(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await searching
         # Leaving the block waits for the thread, which stops after its current step.
+
+
+async def test_a_pattern_that_the_store_could_not_match_is_refused(place: Place) -> None:
+    patterns: dict[str, Any]
+    for patterns in ({"filename": "*a" * 200}, {"mime_type": "*a" * 200}, {"mime_type": "a\nb"}):
+        with pytest.raises(BadArtifact, match="a pattern may have at most 255 characters"):
+            await place.of().list(**patterns)

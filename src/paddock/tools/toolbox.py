@@ -301,7 +301,7 @@ class Toolbox:
     def _upstream(self, name: str) -> Upstream:
         if name not in self._upstreams:
             hint = did_you_mean(name, self._upstreams, f"known servers: {', '.join(self._upstreams) or 'none'}")
-            raise RequestError(f"unknown server {name!r}; {hint}")
+            raise RequestError(f"unknown server {name[:100]!r}; {hint}")
         return self._upstreams[name]
 
     async def _list(self, upstream: Upstream) -> tuple[Tool, ...]:
@@ -373,14 +373,14 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
 
 
 def name_list(names: object) -> list[str]:
-    """Return `names` as a list. Raises UnknownTool if it is not a list of strings, or if those are too long."""
+    """Return `names` as a list. Raises UnknownTool if it is not a list of strings, RequestError if they are long."""
     listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
     if listed is None or not all(isinstance(name, str) for name in listed):
         raise UnknownTool(f"tools must be a list of names, not {str(names)[:NAME_CHARACTERS]!r}")
     if max(map(len, listed), default=0) > NAME_CHARACTERS:
-        raise UnknownTool(f"the name of a tool, or a pattern of names, has at most {NAME_CHARACTERS} characters")
+        raise RequestError(f"the name of a tool, or a pattern of names, has at most {NAME_CHARACTERS} characters")
     if sum(len(name) for name in listed if is_pattern(name)) > PATTERN_CHARACTERS:
-        raise UnknownTool(f"the patterns in a list of tools have at most {PATTERN_CHARACTERS} characters in total")
+        raise RequestError(f"the patterns in a list of tools have at most {PATTERN_CHARACTERS} characters in total")
     return listed
 
 
