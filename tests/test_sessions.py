@@ -108,6 +108,20 @@ async def test_all_runs_await_on_one_event_loop_and_their_tasks_end_with_them(pa
     ]
 
 
+async def test_sessions_of_run_sync_are_listed_reset_and_deleted_too() -> None:
+    async with Paddock() as paddock:
+        await asyncio.to_thread(paddock.run_sync, "x = 1", engine="monty", session="sync")
+        await paddock.run("x = 1", engine="monty", session="own")
+        assert sorted(each.name for each in await paddock.sessions()) == ["own", "sync"]
+        await paddock.reset_session("sync")
+        lost = await asyncio.to_thread(paddock.run_sync, "x", engine="monty", session="sync")
+        assert lost.verdict == "raised"
+        await paddock.delete_session("sync")
+        assert [each.name for each in await paddock.sessions()] == ["own"]
+        with pytest.raises(NotFound, match="there is no session 'sync'"):
+            await paddock.delete_session("sync")
+
+
 async def test_a_coroutine_may_be_awaited_by_a_later_run(paddock: Paddock, name: str) -> None:
     result = await paddock.run("async def f():\n    return 7\nlater = f()", session=name)
     assert result.warnings == ()

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from paddock.model.tools import CallWatch, Tool
     from paddock.sync import Background
     from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
@@ -229,7 +230,10 @@ class Paddock:
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
             problem = await engines.why_unavailable("cpython")
-        work = partial(make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem)
+        network = None if context is None else context.network
+        work = partial(
+            make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem, network=network
+        )
         plan = await run_by_size(request.inputs, work)
         if plan.engine in ("cpython", "node"):
             is_pending = plan.engine == "cpython" and plan.mode == "expression" and _needs_preparation(plan, scope)
@@ -298,6 +302,7 @@ class Paddock:
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
+                record.network = await execution.end_network()
                 await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts, record.displayed = broker.calls(), artifacts.created(), artifacts.displayed
@@ -405,20 +410,40 @@ class Paddock:
         return await self._toolbox.stubs(names, language, whole=whole)
 
     async def sessions(self, *, principal: str = LOCAL) -> tuple[SessionInfo, ...]:
-        """The live sessions."""
-        return self._sessions.infos(principal)
+        """The live sessions, those of `run_sync` too."""
+        own = self._sessions.infos(principal)
+        background = self._background
+        return own if background is None else (*own, *await background.ask(background.paddock.sessions()))
 
     async def reset_session(self, name: str, *, principal: str = LOCAL) -> None:
         """End the interpreter of a session: its next run starts with nothing. A run in progress is cancelled."""
-        self._sessions.reset(principal, name)
+        if (background := await self._sync_session(name, principal)) is None:
+            self._sessions.reset(principal, name)
+        else:
+            await background.ask(background.paddock.reset_session(name))
 
     async def delete_session(self, name: str, *, principal: str = LOCAL) -> None:
         """End a session. A run in progress is cancelled."""
-        self._sessions.delete(principal, name)
+        if (background := await self._sync_session(name, principal)) is None:
+            self._sessions.delete(principal, name)
+        else:
+            await background.ask(background.paddock.delete_session(name))
+
+    async def _sync_session(self, name: str, principal: str) -> Background | None:
+        """The event loop of `run_sync`, if the session of this name is there and not here."""
+        background = self._background
+        if background is None or any(each.name == name for each in self._sessions.infos(principal)):
+            return None
+        theirs = await background.ask(background.paddock.sessions())
+        return background if any(each.name == name for each in theirs) else None
 
     async def engine_problem(self, engine: str) -> str | None:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
         return await self._engines.why_unavailable(engine)
+
+    async def network_problem(self) -> str | None:
+        """Why no run of full Python can have a network on this machine; None if one can."""
+        return await self._engines.why_no_network()
 
     def change_rules(self, settings: ToolsConfig) -> None:
         """Apply another policy, `repair` and `call_seconds` to the calls of runs that begin from now on."""
@@ -431,6 +456,10 @@ class Paddock:
     async def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
+
+    def upstream_settings(self, name: str) -> Server:
+        """The settings of an MCP server. Raises RequestError."""
+        return self._toolbox.server(name)
 
     @property
     def has_upstreams(self) -> bool:

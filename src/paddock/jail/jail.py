@@ -16,7 +16,8 @@ from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimit, ResourceLimits
 from paddock.jail.packages import make_sets_folder
 from paddock.jail.pool import CLOSED, Pool
-from paddock.jail.profiles import SYSTEM, start, start_first_working
+from paddock.jail.profile_chroot import show_set
+from paddock.jail.profiles import SYSTEM, make_spec, process_status, start, start_first_working
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
 from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import Spec
@@ -33,11 +34,12 @@ class Jail:
     `program` is the program that guests execute, if any: a path below the environment's packages, and arguments.
     Without `processes` the system call filter keeps guests from starting a process, whatever a run's limit allows.
     With `shows_sets` they see package sets; `package_set` is the only one that they see in `chroot`.
+    With `network` each has its own network, and the host makes its connections (`doors`).
     With `two_templates` guests are bare or warm, if the environment preloads anything. Otherwise all guests have the
     preloads.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a value for each
         self,
         config: Config,
         settings: GuestsConfig,
@@ -48,6 +50,7 @@ class Jail:
         two_templates: bool = False,
         package_set: str = "",
         shows_sets: bool = False,
+        network: bool = False,
     ) -> None:
         self._config = config
         self._settings = settings
@@ -57,6 +60,7 @@ class Jail:
         self._two_templates = two_templates
         self._package_set = package_set
         self._shows_sets = shows_sets
+        self._network = network
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
@@ -95,6 +99,16 @@ class Jail:
         if self.profile is None:
             await self.start()
         return self.profile != "chroot"
+
+    async def show_set(self, guest: Guest, path: str) -> None:
+        """Let the stopped guest of a session see a package set. In other profiles it sees all of them."""
+        if self.profile == "chroot" and path != self._package_set:
+            spec = make_spec("chroot", self._config, self._spec)
+            uid = int(process_status(guest.pid).get("Uid", "-1").split()[0])
+            try:
+                await asyncio.to_thread(show_set, spec, uid, path)
+            except OSError as problem:
+                raise JailUnavailable(f"the packages cannot be shown to the session: {problem}") from None
 
     def give_back(self, guest: Guest) -> None:
         if self._pool is not None:
@@ -184,6 +198,7 @@ class Jail:
             program=self._program and (f"{built.site_packages}/{self._program[0]}", *self._program[1:]),
             counted=limits.counts_unmapped,
             sessions=limits.shares_cpu,
+            network=self._network,
         )
 
     async def _make_limits(self) -> ResourceLimits:

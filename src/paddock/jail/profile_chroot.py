@@ -100,11 +100,16 @@ class ChrootProfile:
         privileges.no_new_privs()
         if landlock.abi():
             landlock.enforce(landlock.prepare(read=["/"], write=WRITABLE))
-        seccomp.install_in_guest(self._programs[order.processes], keep, trace=self._spec.trace)
+        seccomp.install_in_guest(self._programs[order.processes], keep, listen=self._spec.trace)
 
     def _enter_slot(self, uid: int) -> None:
         os.chroot(f"/{roots.SLOTS}/{uid}")
         os.chdir("/")
+
+
+def show_set(spec: Spec, uid: int, path: str) -> None:
+    """Called in the host. Show a package set to the guest with this uid, which is stopped."""
+    roots.add_to_slot(spec.roots_directory, _copied(spec.reads), str(uid), path)
 
 
 def _copied(reads: tuple[str, ...]) -> set[str]:
