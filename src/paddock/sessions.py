@@ -183,7 +183,7 @@ class Sessions:
     def _find(self, principal: str, name: str) -> Session:
         session = self._sessions.get((principal, name))
         if session is None:
-            raise NotFound(f"there is no session {name!r}; a run with session={name!r} creates it")
+            raise NotFound(f"there is no session {name[:100]!r}; a run with session={name[:100]!r} creates it")
         return session
 
     def close(self) -> None:

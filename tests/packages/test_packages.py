@@ -355,6 +355,7 @@ async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Padd
         (["a @ https://example.org/a.whl"], "is an address"),
         (["--index-url=x"], "is not a package"),
         (["x"] * 2 + [f"p{number}" for number in range(50)], "may have at most 50"),
+        (["a" + " " * 200_000 + "!"], "has at most 500 characters"),  # the pattern would take minutes
     ],
 )
 def test_what_cannot_be_a_package_is_refused(given: object, words: str) -> None:
