@@ -223,7 +223,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
             "description": "{file_name, content or base64}.",
         },
         "session": {**_TEXT, "description": "Keeps variables and files."},
-        "fork_from": _TEXT,
+        "fork_from": {**_TEXT, "description": "A session to copy; Python only."},
         "timeout": {
             "type": "number",
             "exclusiveMinimum": 0,
