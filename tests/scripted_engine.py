@@ -36,6 +36,9 @@ class ScriptedEngine:
 
     async def start(self) -> None: ...
 
+    async def network_problem(self) -> str | None:
+        return None
+
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan
 
@@ -91,6 +94,9 @@ class ScriptedExecution:
     def answer(self, call_id: int, answer: Answer) -> None:
         self._answers[call_id] = answer
         self._settle("ToolCall", call_id)
+
+    async def end_network(self) -> tuple[()]:
+        return ()
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         self._artifact_answers[call_id] = answer

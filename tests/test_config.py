@@ -88,7 +88,8 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         (
             "zzz = 1",
             "other.toml: unknown setting 'zzz'; known here: engine, code_bytes, data_directory, limits, caps, monty, "
-            "cpython, quickjs, node, jail, sessions, environments, packages, tools, upstreams, context, connections, "
+            "cpython, quickjs, node, jail, sessions, environments, packages, network, tools, upstreams, context, "
+            "connections, "
             "server, auth, store, artifacts",
         ),
         ('jail.hash_seed = "x"', "other.toml: jail.hash_seed must be `random` or a number below 2**32, not 'x'"),

@@ -19,6 +19,7 @@ from paddock.errors import (
 )
 from paddock.model.files import File, PlacedFile
 from paddock.model.limits import Limits
+from paddock.model.network import NetworkPolicy
 from paddock.model.request import Request, RunOptions, make_request
 from paddock.model.result import RunError
 from paddock.planning.plan import Plan, make_plan
@@ -53,6 +54,9 @@ def test_a_plan_holds_everything_that_an_engine_needs() -> None:
         files=(PlacedFile("/files/a.csv", file),),
         tools=("orders", "users"),
         type_check=True,
+        network_allowed=NetworkPolicy(is_public=True),
+        max_connections=1000,
+        network_bytes=1024**3,
     )
 
 

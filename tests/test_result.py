@@ -6,7 +6,7 @@ import json
 
 from paddock.model.artifacts import Artifact
 from paddock.model.outputs import RunOutput
-from paddock.model.result import Call, RunError, RunResult, SessionState, Usage, Verdict
+from paddock.model.result import Call, Connection, RunError, RunResult, SessionState, Usage, Verdict
 
 
 def result(output_json: str | None = None) -> RunResult:
@@ -31,7 +31,7 @@ FULL = RunResult(
     signal=9,
     calls=(Call(1, "shop.orders", {"a": [1]}, "ok", 1.2),),
     artifacts=(Artifact("a_1", "a.csv", "text/csv", 3, "paddock://artifacts/a_1"),),
-    network=({"host": "x"},),
+    network=(Connection("x", "93.184.216.34", 443, 7, 1.5, "connected"),),
     available_functions=("orders",),
     definition="d",
     session=SessionState("s", 3, False, "the session ended"),
@@ -93,7 +93,16 @@ def test_the_result_as_plain_values_is_the_shape_of_the_design() -> None:
                 "url": "paddock://artifacts/a_1",
             }
         ],
-        "network": [{"host": "x"}],
+        "network": [
+            {
+                "host": "x",
+                "address": "93.184.216.34",
+                "port": 443,
+                "bytes": 7,
+                "milliseconds": 1.5,
+                "outcome": "connected",
+            }
+        ],
         "available_functions": ["orders"],
         "definition": "d",
         "session": {"name": "s", "cell": 3, "kept": False, "reason": "the session ended"},

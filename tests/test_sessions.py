@@ -459,6 +459,18 @@ async def test_beyond_the_memory_of_idle_sessions_the_oldest_end() -> None:
         assert "ended to free memory" in refused.error.message
 
 
+async def test_the_principal_whose_idle_sessions_hold_most_memory_loses_its_own() -> None:
+    mb, ends = 1024 * 1024, []
+    async with Paddock(config(memory_bytes=150 * mb)) as paddock:
+        for number, (principal, name) in enumerate([("bob", "b"), ("ann", "a1"), ("ann", "a2"), ("ann", "a3")]):
+            context = RunContext(f"r_{number}", principal=principal)
+            code = f"x = bytearray({(5 if principal == 'bob' else 60) * mb})"
+            ends.append((await paddock.follow(code, lambda event: None, context=context, session=name)).verdict)
+        names = {who: [each.name for each in await paddock.sessions(principal=who)] for who in ("ann", "bob")}
+    assert (set(ends), names["bob"], names["ann"][-1]) == ({Verdict.OK}, ["b"], "a3")
+    assert "a1" not in names["ann"]
+
+
 async def test_idle_sessions_leave_room_for_runs() -> None:
     cpython = GuestsConfig(environment="bare", min_waiting=0, max_waiting=1, max_guests=1)
     async with Paddock(replace(BARE, cpython=cpython)) as paddock:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paddock.errors import JailUnavailable as JailUnavailable
     from paddock.errors import LimitTooHigh as LimitTooHigh
     from paddock.errors import LintUnavailable as LintUnavailable
+    from paddock.errors import NetworkDenied as NetworkDenied
     from paddock.errors import NotFound as NotFound
     from paddock.errors import Overloaded as Overloaded
     from paddock.errors import PackageError as PackageError
@@ -66,8 +67,8 @@ _NAMES = {
     "config": "Config",
     "definitions.prompt": "code_execution_prompt",
     "errors": "PaddockError RequestError UnknownLanguage UnknownEngine UnknownTool UnknownEnvironment BadInput BadFile "
-    "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge PackageError NotFound ConfigError HostError "
-    "EngineUnavailable JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError "
+    "BadArtifact BadDefinition BadLimit LimitTooHigh CodeTooLarge NetworkDenied PackageError NotFound ConfigError "
+    "HostError EngineUnavailable JailUnavailable EngineCrashed LintUnavailable EnvironmentFailed Overloaded StoreError "
     "Unreachable",
     "linter": "Finding lint",
     "model.artifacts": "Artifact Artifacts",

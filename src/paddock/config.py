@@ -21,6 +21,7 @@ from paddock.model.environments import (
     problem,
 )
 from paddock.model.limits import CAPS, Limits
+from paddock.model.network import NONE, PUBLIC, NetworkPolicy, parse_policy, parse_private
 from paddock.model.packages import ANY, OFF
 from paddock.model.spelling import did_you_mean
 
@@ -123,6 +124,27 @@ class PackagesConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """What runs may connect to at most, and how much they may transfer."""
+
+    allow: tuple[str, ...] = field(default=(), metadata={"words": (NONE, PUBLIC)})  # empty: see `allowed`
+    operators: tuple[str, ...] = field(default=(), metadata={"words": (NONE, PUBLIC)})  # empty: like `allow`
+    private: tuple[str, ...] = ()
+    max_connections: int = 1000
+    max_bytes: int = 1024**3
+
+    def allowed(self, role: str | None, default: str = NONE) -> NetworkPolicy:
+        """What a caller of a server with this `role` may have, or the command line and the library if it is None.
+
+        `default` is what a server's caller may have if nothing is configured.
+        """
+        words = self.operators if role == "operator" and self.operators else self.allow
+        if not words:
+            words = (PUBLIC if role is None else default,)
+        return parse_policy(words[0] if words[0] in (NONE, PUBLIC) else words, parse_private(self.private))
+
+
+@dataclass(frozen=True, slots=True)
 class StoreConfig:
     """Where servers store runs, sessions and definitions, and for how long. 0 means no limit."""
 
@@ -197,6 +219,7 @@ class Config:
     sessions: SessionsConfig = field(default_factory=SessionsConfig)
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=lambda: dict(BUILT_IN))
     packages: PackagesConfig = field(default_factory=PackagesConfig)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
     tools: ToolsConfig = field(default_factory=ToolsConfig)
     upstreams: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)
     context: Mapping[str, Any] = field(default_factory=dict, metadata=RAW)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from paddock.errors import ConfigError, RequestError
 from paddock.model.limits import NAMES, Limits, resolve
+from paddock.model.network import NONE, PUBLIC, parse_policy, parse_private
 from paddock.model.request import ENGINES
 from paddock.model.spelling import did_you_mean
 
@@ -45,6 +46,7 @@ _POSITIVE = (
     *("server.max_runs", "server.max_waiting", "server.wait_seconds"),
     *("server.body_seconds", "server.request_bytes"),
     *("packages.max_packages", "packages.max_bytes", "packages.build_seconds", "packages.builds_per_principal"),
+    *("network.max_connections", "network.max_bytes"),
     *("packages.cache_bytes", "code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
     *("sessions.idle_seconds", "sessions.max_count", "sessions.principal_count", "sessions.memory_bytes"),
     *("code_bytes", "tools.call_seconds", "tools.connect_seconds", "store.sweep_seconds"),
@@ -83,6 +85,7 @@ def validate(config: Config, origins: Origins) -> Config:
     for engine in GUEST_ENGINES:
         _check_guests(config, engine, origins)
     _check_auth(config, origins)
+    _check_network(config, origins)
     return config
 
 
@@ -138,6 +141,18 @@ def _check_auth(config: Config, origins: Origins) -> None:
             raise ConfigError(
                 f"{prefix}auth.{name} must begin with https://, or anybody on the network path could forge tokens"
             )
+
+
+def _check_network(config: Config, origins: Origins) -> None:
+    for setting in ("allow", "operators", "private"):
+        words = getattr(config.network, setting)
+        try:
+            if setting == "private":
+                parse_private(words)
+            elif words not in ((), (NONE,), (PUBLIC,)):
+                parse_policy(words)
+        except RequestError as problem:
+            raise ConfigError(f"{origins.prefix(f'network.{setting}')}{problem}") from None
 
 
 def _is_local(url: str) -> bool:

@@ -13,6 +13,7 @@ PaddockError
 │   ├── BadLimit          a limit that is not a positive, finite number
 │   ├── LimitTooHigh      a limit above the configured cap
 │   ├── CodeTooLarge
+│   ├── NetworkDenied     a network that the operator does not allow, or that this machine cannot enforce
 │   ├── PackageError      packages that cannot be installed; the message says what to do
 │   └── NotFound          no such run, artifact or definition, or it belongs to another principal
 ├── ConfigError           the configuration cannot be used
@@ -79,6 +80,10 @@ class LimitTooHigh(RequestError): ...
 
 class CodeTooLarge(RequestError):
     http_status = 413
+
+
+class NetworkDenied(RequestError):
+    http_status = 403
 
 
 class PackageError(RequestError): ...

@@ -18,9 +18,10 @@ from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import EngineEvent, Event, Finished, Log, Outline, Output, Reached
 from paddock.model.limits import format_bytes, format_limit
+from paddock.model.network import NO_NETWORK, explain_denial
 from paddock.model.outputs import Display, RunOutput
 from paddock.model.request import RunContext
-from paddock.model.result import Call, RunError, RunResult, SessionState, Usage, Verdict
+from paddock.model.result import Call, Connection, RunError, RunResult, SessionState, Usage, Verdict
 from paddock.planning.plan import Plan
 
 LOG_LINES = 10_000
@@ -61,6 +62,7 @@ class RunRecord:
         self._finished: Finished | None = None
         self._reached_line: int | None = None  # shortly before the run's time was over
         self.calls: tuple[Call, ...] = ()
+        self.network: tuple[Connection, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self.effects: tuple[str, ...] = ()
         """Warnings for a run that failed: what calls may have changed."""
@@ -87,8 +89,10 @@ class RunRecord:
         self.session = state
 
     def start(self) -> None:
-        """Start the run's clock."""
+        """Start the run's clock: an engine has taken it."""
         self._started = time.perf_counter()
+        if self._context is not None:
+            self._context.engine_watch(self._plan.engine)
 
     def add(self, event: EngineEvent) -> Event | None:
         """Record `event`. Returns the part of it that is published to watchers."""
@@ -130,10 +134,16 @@ class RunRecord:
             logs=tuple(self._logs),
             outputs=tuple(replace(shown, artifact=self.displayed.get(number)) for number, shown in self._outputs),
             error=error,
-            warnings=(*finished.warnings, *self.warnings, *(() if error is None else self.effects)),
+            warnings=(
+                *finished.warnings,
+                *self.warnings,
+                *self._network_warnings(error),
+                *(() if error is None else self.effects),
+            ),
             exit_code=finished.exit_code,
             signal=finished.signal,
             calls=self.calls,
+            network=self.network,
             artifacts=self.artifacts,
             available_functions=self.functions,
             definition=None if self._context is None else self._context.definition,
@@ -204,6 +214,23 @@ class RunRecord:
             if self._started is not None:
                 self._wall_seconds = time.perf_counter() - self._started
 
+    def _network_warnings(self, error: RunError | None) -> tuple[str, ...]:
+        hint = self._network_hint()
+        return (hint,) if hint and (error is None or hint not in error.hints) else ()
+
+    def _network_hint(self) -> str:
+        """What the network policy denied first, and who can allow it; empty if it denied nothing."""
+        refused = next((each for each in self.network if each.outcome in ("denied", "limit")), None)
+        if refused is None:
+            return ""
+        if refused.outcome == "limit":
+            return f"The run may make {self._plan.max_connections} connections (network.max_connections): make fewer."
+        plan = self._plan
+        policy = plan.network or NO_NETWORK
+        shown = explain_denial(refused.host, refused.address, refused.port, policy, plan.network_allowed)
+        more = len({(each.host, each.address) for each in self.network if each.outcome == "denied"}) - 1
+        return f"{shown}{f' {more} more were denied.' if more else ''}"
+
     def _verdict(self, finished: Finished, error: RunError | None) -> Verdict:
         """The engine's verdict, or `denied` if the run ended with the uncaught error of a call that policy denied."""
         if finished.verdict is not Verdict.RAISED or error is None or error.envelope is None:
@@ -236,7 +263,7 @@ class RunRecord:
         else:
             plan = replace(self._plan, tools=self.functions)
             hint = hint_for(finished, plan, self._packages, len(self.calls), self.mistaken_artifact)
-            hints = (hint,) if hint else ()
+            hints = tuple(filter(None, (self._network_hint(), hint)))
         return RunError(
             type=error_type or "RuntimeError",
             message=message,

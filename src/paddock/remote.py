@@ -19,6 +19,7 @@ from paddock.errors import BadInput, HostError, Overloaded, PaddockError, Reques
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Answer, Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.limits import NAMES, Limits
+from paddock.model.network import parse_policy
 from paddock.model.outputs import Display
 from paddock.model.request import ENGINES, LOCAL, RunContext, RunOptions, make_request, make_tool_call
 from paddock.model.result import RunError, RunResult
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from paddock.model.files import File
     from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
 CONNECT_SECONDS = 10.0
@@ -205,6 +207,9 @@ class RemotePaddock(Paddock):
     async def delete_session(self, name: str, *, principal: str = LOCAL) -> None:
         await self._send("DELETE", f"/sessions/{quote(name, safe='')}")
 
+    async def network_problem(self) -> str | None:
+        raise RequestError("a server decides for each run whether it can have a network; nothing tells beforehand")
+
     async def engine_problem(self, engine: str) -> str | None:
         found = await self.request("GET", "/engines")
         with self._unreadable_answers():
@@ -213,6 +218,9 @@ class RemotePaddock(Paddock):
     @property
     def injection(self) -> Injection | None:
         raise RequestError("injection cannot be used with url: the server has its own")
+
+    def upstream_settings(self, name: str) -> Server:
+        raise RequestError("upstream_settings cannot be used with url: the server has its own")
 
     def redact(self, value: Any) -> Any:
         raise RequestError("redact cannot be used with url: the secrets are the server's")
@@ -310,9 +318,7 @@ class RemotePaddock(Paddock):
             problem = json.loads(body)
         except (ValueError, RecursionError):
             problem = None
-        if isinstance(problem, dict) and isinstance(problem.get("error"), dict):  # refused before its path was read
-            problem = {"detail": problem["error"].get("message")}
-        if not isinstance(problem, dict) or problem.get("detail") in (None, "Not Found"):
+        if not isinstance(problem, dict) or problem.get("error") in (None, "UnknownPath"):
             where = f"{self._url}/v1 answered with status {status}, and is not the REST API of a Paddock server"
             problem = {"detail": f"{where}; give the server's address without a path such as /mcp"}
         elif status == 401:
@@ -340,7 +346,9 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
     request = make_request(code, options)
 
     def make() -> bytes:
-        plan = make_plan(replace(request, environment=None), ANY_CONFIG, ENGINES)  # the server knows its own
+        plan = make_plan(
+            replace(request, environment=None, network=None), ANY_CONFIG, ENGINES
+        )  # the server knows its own
         body: dict[str, Any] = {
             "code": plan.code,
             "language": plan.language,
@@ -355,6 +363,7 @@ def _body(code: str, options: RunOptions) -> Callable[[], bytes]:
             "globals": plan.globals,
             "packages": plan.packages,
             "environment": request.environment,
+            "network": None if request.network is None else parse_policy(request.network).words(),
             "session": plan.session,
             "fork_from": plan.fork_from,
             "files": [_file(each.file) for each in plan.files],

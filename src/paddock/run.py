@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from paddock.model.tools import CallWatch, Tool
     from paddock.sync import Background
     from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
@@ -229,7 +230,10 @@ class Paddock:
         problem = None
         if (request.engine or self._config.engine) == "auto" and request.language == "python":
             problem = await engines.why_unavailable("cpython")
-        work = partial(make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem)
+        network = None if context is None else context.network
+        work = partial(
+            make_plan, request, self._config, engines.factories, scope.links, cpython_problem=problem, network=network
+        )
         plan = await run_by_size(request.inputs, work)
         if plan.engine in ("cpython", "node"):
             is_pending = plan.engine == "cpython" and plan.mode == "expression" and _needs_preparation(plan, scope)
@@ -298,6 +302,7 @@ class Paddock:
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
+                record.network = await execution.end_network()
                 await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts, record.displayed = broker.calls(), artifacts.created(), artifacts.displayed
@@ -436,6 +441,10 @@ class Paddock:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
         return await self._engines.why_unavailable(engine)
 
+    async def network_problem(self) -> str | None:
+        """Why no run of full Python can have a network on this machine; None if one can."""
+        return await self._engines.why_no_network()
+
     def change_rules(self, settings: ToolsConfig) -> None:
         """Apply another policy, `repair` and `call_seconds` to the calls of runs that begin from now on."""
         self._rules = make_rules(settings)
@@ -447,6 +456,10 @@ class Paddock:
     async def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
+
+    def upstream_settings(self, name: str) -> Server:
+        """The settings of an MCP server. Raises RequestError."""
+        return self._toolbox.server(name)
 
     @property
     def has_upstreams(self) -> bool:

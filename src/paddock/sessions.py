@@ -12,13 +12,14 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paddock.errors import NotFound, RequestError
 from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, Finished, OnCall
 from paddock.model.limits import format_bytes
-from paddock.model.result import SessionState, Verdict
+from paddock.model.network import NetworkPolicy
+from paddock.model.result import Connection, SessionState, Verdict
 
 if TYPE_CHECKING:
     from paddock.config import SessionsConfig
@@ -54,6 +55,7 @@ class Session:
         self.waiting = 0  # runs in the queue, the one in progress included
         self.interpreter: Interpreter | None = None
         self.language = self.engine = ""
+        self.network: NetworkPolicy | None = None  # of all its runs
         self.cells = 0
         self.used_at = 0.0  # when the last run ended
         self.ended: str | None = None  # why the interpreter ended, if the next run is to be refused
@@ -97,7 +99,7 @@ class Sessions:
                 session.cells += 1
                 cell = session.cells
                 try:
-                    async with interpreter.open(plan, cell) as execution:
+                    async with interpreter.open(replace(plan, network=session.network), cell) as execution:
                         yield execution
                 finally:
                     if interpreter.ended is not None and session.interpreter is interpreter:
@@ -125,12 +127,19 @@ class Sessions:
             else:
                 session.interpreter = await self._fork(session, plan)
             session.language, session.engine, session.is_reset = plan.language, plan.engine or "", False
+            session.network = plan.network
         elif plan.fork_from is not None:
             raise RequestError(f"the session {session.name!r} exists already; use a new name, or delete it first")
         elif session.engine != plan.engine:
             raise RequestError(
                 f"the session {session.name!r} runs {session.language} on {session.engine}, and this run is "
                 f"{plan.language} on {plan.engine}; use another session"
+            )
+        if plan.network is not None and bool(plan.network or session.network) and plan.network != session.network:
+            has = NetworkPolicy() if session.network is None else session.network
+            raise RequestError(
+                f"the session {session.name!r} was created with network={has.words()!r}, which its runs cannot change; "
+                "leave network out, or use another session"
             )
         return session.interpreter
 
@@ -142,6 +151,8 @@ class Sessions:
             async with source.queue:
                 if (reason := self._take_news(source)) is not None or source.interpreter is None:
                     raise RequestError(f"the session {source.name!r} {reason or 'has no run yet'}; nothing was copied")
+                if source.network or plan.network:
+                    raise RequestError(f"the session {source.name!r} cannot be forked: one of the two has a network")
                 if source.engine != plan.engine:
                     raise RequestError(f"the session {source.name!r} runs {source.language} on {source.engine}")
                 session.cells = source.cells  # tracebacks name the cells of both
@@ -251,16 +262,18 @@ class Sessions:
         self._end(min(idle, key=lambda each: each.used_at), f"ended to make room: there may be {limit}")
 
     def _limit_memory(self) -> None:
-        """End the oldest idle sessions while all idle ones hold too much memory together."""
+        """While all idle sessions hold too much memory together, end the oldest of the principal that holds most."""
         cap = self._config.memory_bytes
-        idle = sorted(self._live(lambda each: each.is_idle), key=lambda each: each.used_at)
-        sizes = [each.interpreter.memory_bytes() if each.interpreter is not None else 0 for each in idle]
-        for session, size in zip(idle, list(sizes), strict=True):
-            if sum(sizes) <= cap:
-                return
+        sizes = {each: each.info().memory_bytes for each in self._live(lambda each: each.is_idle)}
+        while sum(sizes.values()) > cap:
+            held: Counter[str] = Counter()
+            for session, size in sizes.items():
+                held[session.principal] += size
+            own = [session for session in sizes if held[session.principal] == max(held.values())]
+            oldest = min(own, key=lambda each: each.used_at)
             limit = f"{format_bytes(cap)} together (sessions.memory_bytes)"
-            self._end(session, f"ended to free memory: idle sessions may hold {limit}")
-            sizes.remove(size)
+            self._end(oldest, f"ended to free memory: idle sessions may hold {limit}")
+            del sizes[oldest]
 
 
 class Refused:
@@ -275,3 +288,5 @@ class Refused:
     def go(self, tools: Collection[str]) -> None: ...
     def answer(self, call_id: int, answer: Answer) -> None: ...
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None: ...
+    async def end_network(self) -> tuple[Connection, ...]:
+        return ()

@@ -21,6 +21,7 @@ from paddock.definitions.prompt import RENDER_SECONDS, render_prompt
 from paddock.definitions.validation import parse_saved
 from paddock.errors import BadDefinition, ConfigError, RequestError
 from paddock.model.files import File
+from paddock.model.network import parse_host
 from paddock.model.request import RunOptions, make_request
 from paddock.planning.plan import Plan, make_plan
 from paddock.run import Paddock
@@ -340,3 +341,17 @@ async def mcp_config_file() -> AsyncIterator[Run]:
             )
 
         yield run
+
+
+@target(
+    "api.example.org",
+    "*.exämple.com:443",
+    "[2606:2800::1]:80",
+    "127.0.0.1:8000",
+    raises=(RequestError,),
+    tokens=["*.", ":", "[", "]", "%", "0x7f", "xn--", "ß", ".", "@", "localhost", "::ffff:"],
+)
+def network_host(data: bytes) -> object:
+    host = parse_host(text_of(data))
+    assert parse_host(str(host)) == host  # what was parsed is parsed the same way again
+    return host.address is None, host.port is None, host.name.startswith("*.")

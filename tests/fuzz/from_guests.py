@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import Any, Literal
 
 import msgspec
@@ -19,10 +20,12 @@ from paddock.engines import monty_warnings, type_checker
 from paddock.engines.monty_source import instrument
 from paddock.errors import LintUnavailable
 from paddock.hints import hint_for
+from paddock.jail import dns, doors
 from paddock.jail.frames import FrameDecoder
 from paddock.jail.wire import PREFIX, Kind, WireError
 from paddock.model import envelope
 from paddock.model.events import Finished, Outline, ToolCall
+from paddock.model.network import normalize_name, parse_policy
 from paddock.model.request import make_request
 from paddock.model.result import RunResult, Verdict
 from paddock.planning.plan import make_plan
@@ -33,6 +36,8 @@ from paddock.tools import secrets
 from tests.fuzz.guests import SayingEngine
 from tests.fuzz.target import Run, is_text, json_of, seed, target, text_of
 
+ADDRESSES = [ip_address(f"{start}{number}") for start in ("93.184.216.", "2606:2800::") for number in range(20)]
+POLICY = parse_policy("public")
 CODE = "rows = await lookup({'name': 'x'})\nreturn rows\n"
 ENVELOPE = envelope.invalid_arguments(
     "shop.orders", "wrong", details=[{"path": "a", "issue": "b", "received_type": None}]
@@ -360,3 +365,22 @@ def monty_source(data: bytes) -> object:
     for line in (1, 2, 10**9):
         variants[0].column(line, 5)
     return len(variants), len(variants[0].inserts)
+
+
+@target(
+    b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x04good\x03com\x00\x00\x01\x00\x01",
+    b"\x00\x01\x01\x20\x00\x01\x00\x00\x00\x00\x00\x01\x01a\x00\x00\x1c\x00\x01\x00\x00\x29\x04\xd0\x00\x00\x00\x00\x00\x00",
+)
+def dns_query(data: bytes) -> object:
+    query = dns.parse_query(data)
+    if query is None:
+        return None
+    answer = dns.make_answer(query, dns.NO_ERROR, ADDRESSES)
+    assert len(answer) <= dns.MESSAGE_BYTES
+    return query.type, normalize_name(query.name) is None, len(answer)
+
+
+@target(b"\x02\x00\x00\x50\x5d\xb8\xd8\x22" + bytes(8), b"\x0a\x00\x00\x50" + bytes(24), raises=(doors.Refusal,))
+def socket_address(data: bytes) -> object:
+    address, port = doors.parse_sockaddr(data[:128], 10 if data[:1] == b"\x0a" else 2)
+    return POLICY.allows(address, port), port == 0

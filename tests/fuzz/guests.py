@@ -67,6 +67,9 @@ class SayingEngine:
 
     async def start(self) -> None: ...
 
+    async def network_problem(self) -> str | None:
+        return None
+
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan
 

@@ -8,7 +8,8 @@ import itertools
 import pytest
 
 from paddock.jail.walls import allowed_calls, bpf, seccomp
-from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, KILL, NOTIFY, Policy
+from paddock.jail.walls.allowed_calls import NOTIFY
+from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, KILL, Policy
 from paddock.jail.walls.syscalls import NUMBERS
 from tests.jail.bpf_interpreter import interpret
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from paddock.errors import HostError
 from paddock.model import envelope
+from paddock.model.network import DENIED
 from paddock.model.outputs import KEPT_TYPES
 
 if TYPE_CHECKING:
@@ -210,6 +211,13 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
             out.line(value_text(result.output))
         elif rich.type not in KEPT_TYPES:
             out.line(rich.text)
+
+
+def show_denials(result: RunResult, err: Screen) -> None:
+    """Write which host the network policy denied, and how to allow it."""
+    for text in (*result.warnings, *(() if result.error is None else result.error.hints)):
+        if text.startswith(DENIED):
+            err.line(text, "yellow")
 
 
 def value_text(value: Any) -> str:

@@ -30,7 +30,7 @@ from paddock.cli.options import (
     server_url,
 )
 from paddock.cli.out_folder import make_folder, make_temporary_folder, save
-from paddock.cli.render import Screen, build_progress, progress_text, show_result, stderr, stdout
+from paddock.cli.render import Screen, build_progress, progress_text, show_denials, show_result, stderr, stdout
 from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError, Unreachable
 
@@ -91,6 +91,10 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     environment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Run in this environment of the configuration.")
     ] = None,
+    network: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="Let the script connect to HOST[:PORT], or to any public host. Repeatable."),
+    ] = None,
     type_check: Annotated[
         bool, typer.Option("--type-check", help="Check types first, and run nothing if they are wrong.")
     ] = False,
@@ -126,11 +130,12 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     paddock run --script convert.py --file sales.csv -- --verbose
     paddock run report.py --out reports
     paddock run --with humanize -c 'import humanize; humanize.naturalsize(10**6)'
+    paddock run --network api.example.org fetch.py
     paddock run -c 'x = 1' --session notes
     """
     refuse_empty({"FILE": [file], "--language": [language], "--engine": [engine], "--inputs": [inputs]})
     refuse_empty({"--file": attached or [], "--mcp-config": [mcp_config], "--out": [out]})
-    refuse_empty({"--with": packages or [], "--environment": [environment]})
+    refuse_empty({"--with": packages or [], "--environment": [environment], "--network": network or []})
     refuse_empty({"--session": [session], "--fork-from": [fork_from]})
     if session is not None:
         url = server_url(url)
@@ -150,6 +155,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         "files": [read_file(path) for path in attached or []],
         "packages": packages or [],
         "environment": environment,
+        "network": network[0] if network and len(network) == 1 and network[0] in {"none", "public"} else network,
         "type_check": type_check,
         "mode": "script" if script else "expression",
         "argv": argv,
@@ -179,6 +185,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         show_result(result, source, screen, err)
         for image in images:
             screen.image(image)
+    if not as_json:
+        show_denials(result, err)
     for each in () if as_json or saved is None else saved:
         err.line(f"Saved {each['filename']} as {each['path']}", "dim")
     return {"ok": 0, "lost": 3}.get(result.verdict, 1)

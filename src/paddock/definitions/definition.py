@@ -10,8 +10,9 @@ from importlib import resources
 from typing import Any
 
 from paddock.config import Config
-from paddock.errors import BadDefinition
+from paddock.errors import BadDefinition, RequestError
 from paddock.model.limits import NAMES, Limits, resolve
+from paddock.model.network import NONE, PUBLIC, parse_policy
 from paddock.model.request import ENGINES, LANGUAGES, MODES, RunOptions
 from paddock.model.spelling import did_you_mean
 
@@ -28,6 +29,8 @@ COMPANIONS = ("discovery", "discovery_if_tools", "session")
 tools. `session` shows and sets the session's context.
 """
 
+LISTED_KEYS = 5
+"""How many unknown keys a refusal names."""
 _TYPES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (bool, "true or false", ("includes_files", "is_fixed", "keep_files", "type_check")),
     (Mapping, "a table", ("inputs", "limits", "caps")),
@@ -54,6 +57,7 @@ class Definition:
     keep_files: bool = False  # whether the files that a script leaves in its working directory become artifacts
     type_check: bool = False
     refused_modules: tuple[str, ...] = ()
+    network: str | tuple[str, ...] | None = None  # as far as the operator allows it
     companions: tuple[str, ...] = ()  # names from COMPANIONS
     limits: Mapping[str, float | int] = field(default_factory=dict)  # override the configured limits
     caps: Mapping[str, float | int] = field(default_factory=dict)  # the highest limits that a caller may ask for
@@ -62,6 +66,10 @@ class Definition:
     def is_python(self) -> bool:
         """Whether scripts are Python unless the caller chooses another language."""
         return self.language in ("python", None)
+
+    def default_network(self, *, is_loopback: bool) -> str:
+        """What a server's callers may have in this tool's runs, if the operator has not said anything."""
+        return PUBLIC if is_loopback and self == shipped("python") else NONE
 
     def effective_limits(self, config: Config) -> Limits:
         """The limits of this tool's runs: the definition's, else the configured ones, never above the host's caps."""
@@ -93,12 +101,14 @@ def shipped(name: str) -> Definition:
 def parse_definition(values: Mapping[str, Any]) -> Definition:
     """Build a definition from the values of a file or of the store. Raises BadDefinition with the reason."""
     known = {each.name: each for each in fields(Definition)}
-    for name in values:
-        if name not in known:
-            raise BadDefinition(f"a definition has no {name!r}; {did_you_mean(name, known)}")
-    for name in ("name", "title", "face", "description"):
-        if not isinstance(values.get(name), str) or not values[name].strip():
-            raise BadDefinition(f"a definition needs {name!r}, a non-empty string")
+    needed = ("name", "title", "face", "description")
+    lacking = [name for name in needed if not isinstance(values.get(name), str) or not values[name].strip()]
+    problems = [f"needs {name!r}, a non-empty string" for name in lacking]
+    if unknown := [name for name in values if name not in known][:LISTED_KEYS]:
+        keys = ", ".join(map(repr, unknown))
+        problems.append(f"has no {keys}; {did_you_mean(unknown[0] if len(unknown) == 1 else '', known)}")
+    if problems:  # all at once, so that one correction is enough
+        raise BadDefinition(f"a definition {', and '.join(problems)}")
     choices_of = {"face": FACES, "language": (*LANGUAGES, None), "engine": (*ENGINES, None), "mode": MODES}
     for name, choices in choices_of.items():
         if values.get(name, known[name].default) not in choices:
@@ -107,15 +117,21 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
         for name in names:
             if name in values and not isinstance(values[name], kind):
                 raise BadDefinition(f"{name} must be {expected}, not {values[name]!r}")
-    lists = {
+    lists: dict[str, Any] = {
         name: _strings(name, values[name])
         for name in ("tools", "refused_modules", "companions")
         if values.get(name) is not None
     }
-    unknown = next((name for name in lists.get("companions", ()) if name not in COMPANIONS), None)
-    if unknown is not None:
-        raise BadDefinition(f"companions may contain {', '.join(COMPANIONS)}, not {unknown!r}")
+    companion = next((name for name in lists.get("companions", ()) if name not in COMPANIONS), None)
+    if companion is not None:
+        raise BadDefinition(f"companions may contain {', '.join(COMPANIONS)}, not {companion!r}")
     _check_limits(values.get("limits", {}), values.get("caps", {}))
+    if values.get("network") is not None:
+        try:
+            words = parse_policy(values["network"]).words()
+        except RequestError as problem:
+            raise BadDefinition(str(problem)) from None
+        lists["network"] = tuple(words) if isinstance(words, list) else words
     return Definition(**{**values, **lists})
 
 

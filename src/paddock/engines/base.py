@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, OnCall
+from paddock.model.result import Connection
 from paddock.planning.plan import Plan
 
 
@@ -36,6 +37,10 @@ class Execution(Protocol):
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         """Answer one `ArtifactCall`, under the same rules as `answer`."""
+        ...
+
+    async def end_network(self) -> tuple[Connection, ...]:
+        """Refuse further connections of the script, and return those that it made or tried to make."""
         ...
 
 
@@ -88,6 +93,10 @@ class Engine(Protocol):
 
         `show` is told how far that is, one line at a time. Raises `PackageError` with one line that says what to do.
         """
+        ...
+
+    async def network_problem(self) -> str | None:
+        """Why its scripts cannot have a network here; None if they can. Starts what they need for it."""
         ...
 
     def open(self, plan: Plan) -> AbstractAsyncContextManager[Execution]:

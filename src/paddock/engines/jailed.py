@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from paddock.engines.base import Interpreter
-from paddock.errors import RequestError
+from paddock.errors import NetworkDenied, RequestError
+from paddock.jail.doors import NetworkRun
 from paddock.jail.fork import UNKNOWN_STATUS
 from paddock.jail.frames import (
     ArtifactFrame,
@@ -59,7 +60,7 @@ from paddock.model.events import (
 )
 from paddock.model.limits import Limits, format_bytes
 from paddock.model.outputs import Display
-from paddock.model.result import Verdict
+from paddock.model.result import Connection, Verdict
 from paddock.planning.plan import Plan
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ class JailedEngine:
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan
 
+    async def network_problem(self) -> str | None:
+        return "this engine has no network"
+
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         async with take_guest(self._jail) as guest:
@@ -135,14 +139,15 @@ class CPythonEngine(JailedEngine):
     def __init__(self, config: Config) -> None:
         self._config = config
         self._sets = PackageSets(config.packages, config.data_directory)
-        self._jails: dict[tuple[str, str], Jail] = {}  # by environment, and by package set where each needs its own
+        # By environment, by package set where each needs its own, and by whether guests have a network.
+        self._jails: dict[tuple[str, str, bool], Jail] = {}
         super().__init__(self._jail_of(config.cpython.environment))
 
-    def _jail_of(self, environment: str, package_set: str = "") -> Jail:
-        key = (environment, package_set)
+    def _jail_of(self, environment: str, package_set: str = "", *, network: bool = False) -> Jail:
+        key = (environment, package_set, network)
         if key not in self._jails:
             config = self._config
-            is_own = key != (config.cpython.environment, "")
+            is_own = key != (config.cpython.environment, "", False)
             few_waiting = {"min_waiting": 0, "max_waiting": min(1, config.cpython.max_waiting)} if is_own else {}
             self._jails[key] = Jail(
                 config,
@@ -153,8 +158,16 @@ class CPythonEngine(JailedEngine):
                 two_templates=True,
                 package_set=package_set,
                 shows_sets=True,
+                network=network,
             )
         return self._jails[key]
+
+    async def network_problem(self) -> str | None:
+        try:
+            await self._jail_of(self._config.cpython.environment, network=True).start()
+        except NetworkDenied as problem:
+            return str(problem)
+        return None
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         environment = plan.environment or self._config.cpython.environment
@@ -183,7 +196,7 @@ class CPythonEngine(JailedEngine):
 
     async def _jail_for(self, plan: Plan) -> Jail:
         environment = plan.environment or self._config.cpython.environment
-        jail = self._jail_of(environment)
+        jail = self._jail_of(environment, network=bool(plan.network))
         if plan.package_set is not None and not await jail.shows_sets():
             jail = self._jail_of(environment, plan.package_set.path)
         return jail
@@ -242,6 +255,10 @@ class JailedExecution:
         self._has_started = False  # the guest compiled the source and was about to run the first line
         self.ended_by: str | None = None  # why the host ended the guest, if a caller asked for it
         self.has_result = False  # the guest sent its RESULT, whole, and can run the next cell
+        self._network: NetworkRun | None = None
+        if plan.network and guest.door is not None:
+            self._network = NetworkRun(plan.network, plan.max_connections)
+            guest.door.begin(self._network)
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         limits, open_files = narrow(self._plan.limits, self._guest.resource_limit, may_fork=self._may_fork)
@@ -253,8 +270,8 @@ class JailedExecution:
             await (asyncio.sleep(0) if more else self._guest.wait_for_input(CPU_CHECK_SECONDS))
             if time.monotonic() > next_check:
                 next_check = CPU_CHECK_SECONDS + time.monotonic()
-                if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
-                    yield self._with_usage(Finished(Verdict.TIMEOUT, limit="cpu_seconds"))
+                if (exceeded := self._exceeded()) is not None:
+                    yield self._with_usage(exceeded)
                     return
             # Checked before reading, so that everything the guest sent before it died has arrived by now. The socket
             # itself may stay open forever: a child of the guest can hold it.
@@ -283,8 +300,23 @@ class JailedExecution:
                 yield self._with_usage(self._finished_without_result())
                 return
 
+    def _exceeded(self) -> Finished | None:
+        """How the run ends because it has used too much, if it has. Checked from time to time."""
+        if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
+            return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
+        if self._network is not None and self._network.bytes > self._plan.network_bytes:
+            size = format_bytes(self._plan.network_bytes)
+            why = f"the run transferred more than {size} (network.max_bytes): transfer less in one run"
+            return Finished(Verdict.DENIED, None, "NetworkDenied", why)
+        return None
+
     def go(self, tools: Collection[str]) -> None:
         self._guest.send(pack(Kind.GO, body=json.dumps({"tools": list(tools)}).encode()))
+
+    async def end_network(self) -> tuple[Connection, ...]:
+        if self._network is None or self._guest.door is None:
+            return ()
+        return await self._guest.door.end(self._network)
 
     @property
     def unread(self) -> bytes:

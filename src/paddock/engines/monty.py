@@ -51,7 +51,7 @@ from paddock.model.events import (
 )
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
 from paddock.model.limits import Limits
-from paddock.model.result import Verdict
+from paddock.model.result import Connection, Verdict
 from paddock.planning.plan import BRIDGE_NAMES, STANDARD_NAMES, Plan
 
 if TYPE_CHECKING:
@@ -103,6 +103,9 @@ class MontyEngine:
         finally:
             self._open.discard(execution)
             await execution.stop()
+
+    async def network_problem(self) -> str | None:
+        return "Monty has no network"
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         return plan  # a plan for Monty asks for no packages
@@ -187,6 +190,9 @@ class MontyExecution:
 
     def answer(self, call_id: int, answer: Answer) -> None:
         self._settle("call", call_id, answer)
+
+    async def end_network(self) -> tuple[Connection, ...]:
+        return ()
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         self._settle("artifact", call_id, answer)

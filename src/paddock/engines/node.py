@@ -72,7 +72,8 @@ class NodeEngine(JailedEngine):
         )
         few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
         self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes), shows_sets=True)
-        self._with_sets: dict[str, Jail] = {}  # by package set, where each needs a jail of its own
+        # By package set, where each needs a jail of its own, and by whether guests have a network.
+        self._special: dict[tuple[str, bool], Jail] = {}
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         built = await self._jail.built()
@@ -90,20 +91,22 @@ class NodeEngine(JailedEngine):
         return NodeInterpreter(jail, await jail.take(), partial(NodeExecution, tmp_bytes=self._tmp_bytes))
 
     async def _jail_for(self, plan: Plan) -> Jail:
-        packages = plan.package_set
-        if packages is not None and not await self._jail.shows_sets():
-            if packages.path not in self._with_sets:
+        packages, network = plan.package_set, bool(plan.network)
+        own_set = packages.path if packages is not None and not await self._jail.shows_sets() else ""
+        if own_set or network:
+            if (own_set, network) not in self._special:
                 settings = replace(self._config.node, min_waiting=0, max_waiting=min(1, self._config.node.max_waiting))
                 program = node_program(self._config.caps.memory_bytes)
-                jail = Jail(self._config, settings, RUNTIME, program, package_set=packages.path, shows_sets=True)
-                self._with_sets[packages.path] = jail
-            return self._with_sets[packages.path]
+                self._special[own_set, network] = Jail(
+                    self._config, settings, RUNTIME, program, package_set=own_set, shows_sets=True, network=network
+                )
+            return self._special[own_set, network]
         if plan.limits.memory_bytes > self._default_bytes:
             return self._large
         return self._typescript if plan.language == "typescript" else self._jail
 
     def waiting_guests(self) -> Counter[tuple[str, str]]:
-        jails = (self._jail, self._typescript, self._large, *self._with_sets.values())
+        jails = (self._jail, self._typescript, self._large, *self._special.values())
         waiting = Counter[tuple[str, str]]()
         for jail in jails:
             waiting.update(jail.waiting_guests())  # unlike `+`, this keeps zeros
@@ -111,7 +114,7 @@ class NodeEngine(JailedEngine):
 
     async def close(self) -> None:
         await self._sets.close()
-        for jail in self._with_sets.values():
+        for jail in self._special.values():
             await jail.close()
         await self._typescript.close()
         await self._large.close()

@@ -80,6 +80,19 @@ class Engines:
             raise
         return None
 
+    async def why_no_network(self) -> str | None:
+        """Why guests of full Python cannot have a network on this host, or None if they can."""
+        refused = self._refused.get("network")
+        if refused is not None and time.monotonic() - refused[0] < RETRY_SECONDS:
+            return refused[1]
+        try:
+            problem = await self.get("cpython").network_problem() if "cpython" in self.factories else jail_problem()
+        except JailUnavailable as unavailable:
+            problem = str(unavailable)
+        if problem is not None:
+            self._refused["network"] = (time.monotonic(), problem)
+        return problem
+
     def waiting_guests(self) -> Mapping[tuple[str, str], int]:
         """How many guests wait for a script, by environment and template."""
         waiting = Counter[tuple[str, str]]()

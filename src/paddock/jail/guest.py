@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from paddock.errors import EngineCrashed, JailUnavailable
+from paddock.jail.doors import Door
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import freezer, seccomp
@@ -104,7 +105,7 @@ class Report(NamedTuple):
 class Guest:
     """A walled-in process that waits for one script, runs it, and is killed."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a value for each
         self,
         uid: int,
         template: Template,
@@ -115,13 +116,15 @@ class Guest:
         *,
         has_namespaces: bool = True,
         traced: bool = False,
+        has_network: bool = False,
     ) -> None:
         control, self._report, out, error, self._reaper = fds
         self.uid = uid
         self.template = template
         self._has_namespaces = has_namespaces
-        self._traced = traced
+        self._traced, self._has_network = traced, has_network
         self._trace: seccomp.Trace | None = None
+        self.door: Door | None = None  # of a guest with a network: see `doors`
         self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
         self.is_shared = False  # other guests were forked from it, and live in the same jail
         self._is_frozen = False
@@ -198,7 +201,7 @@ class Guest:
 
     async def wait_until_ready(self) -> None:
         """Wait until the guest sends READY from inside its walls. Only then may it be given a script."""
-        if self._traced:
+        if self._traced or self._has_network:
             await self._receive_listener()
         self._awake = False  # input so far is read below
         while not (pid := self._ready_pid()):
@@ -210,11 +213,14 @@ class Guest:
             raise EngineCrashed(_REAPER_DIED)
 
     async def _receive_listener(self) -> None:
-        """Receive the listener of the guest's filter. Calls that the filter refuses wait until the host has it."""
+        """Receive the listener of the guest's filter. Calls that the filter reports wait until the host has it."""
         with suppress(EOFError):  # the guest ended instead; `_ready_pid` finds out why
-            while (listener := seccomp.receive_listener(self.control)) is None:
+            while (received := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()
-            self._trace = seccomp.Trace(listener)
+            if self._has_network:
+                self.door = Door(*received)
+            else:
+                self._trace = seccomp.Trace(*received)
 
     def _ready_pid(self) -> int:
         """The pid of the process that sent READY, according to the kernel; 0 if none has yet."""
@@ -509,6 +515,8 @@ class Guest:
         self._epoll.unregister([*self._watched, *pidfds])
         self._pidfd = None
         self.control.close()
+        if self.door is not None:
+            self.door.close()
         for fd in (self._report, *self._pipes.values(), *pidfds):
             os.close(fd)
         self._epoll.release()

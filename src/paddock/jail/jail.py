@@ -34,11 +34,12 @@ class Jail:
     `program` is the program that guests execute, if any: a path below the environment's packages, and arguments.
     Without `processes` the system call filter keeps guests from starting a process, whatever a run's limit allows.
     With `shows_sets` they see package sets; `package_set` is the only one that they see in `chroot`.
+    With `network` each has its own network, and the host makes its connections (`doors`).
     With `two_templates` guests are bare or warm, if the environment preloads anything. Otherwise all guests have the
     preloads.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a value for each
         self,
         config: Config,
         settings: GuestsConfig,
@@ -49,6 +50,7 @@ class Jail:
         two_templates: bool = False,
         package_set: str = "",
         shows_sets: bool = False,
+        network: bool = False,
     ) -> None:
         self._config = config
         self._settings = settings
@@ -58,6 +60,7 @@ class Jail:
         self._two_templates = two_templates
         self._package_set = package_set
         self._shows_sets = shows_sets
+        self._network = network
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
@@ -195,6 +198,7 @@ class Jail:
             program=self._program and (f"{built.site_packages}/{self._program[0]}", *self._program[1:]),
             counted=limits.counts_unmapped,
             sessions=limits.shares_cpu,
+            network=self._network,
         )
 
     async def _make_limits(self) -> ResourceLimits:

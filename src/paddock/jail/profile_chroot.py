@@ -100,7 +100,7 @@ class ChrootProfile:
         privileges.no_new_privs()
         if landlock.abi():
             landlock.enforce(landlock.prepare(read=["/"], write=WRITABLE))
-        seccomp.install_in_guest(self._programs[order.processes], keep, trace=self._spec.trace)
+        seccomp.install_in_guest(self._programs[order.processes], keep, listen=self._spec.trace)
 
     def _enter_slot(self, uid: int) -> None:
         os.chroot(f"/{roots.SLOTS}/{uid}")

@@ -95,7 +95,7 @@ class ConfinedProfile:
         ruleset = landlock.prepare(read=self._readable, write=writable, execute=False, programs=self._executable)
         landlock.enforce(ruleset)
         privileges.die_with_parent(os.getppid())
-        seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, trace=self._spec.trace)
+        seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, listen=self._spec.trace)
 
     def _folder(self, order: Order) -> Path | None:
         return None if self._prefix is None else Path(f"{self._prefix}-{order.number}")

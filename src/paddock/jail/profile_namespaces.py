@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 
-from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp
+from paddock.jail.walls import landlock, mounts, namespaces, own_network, privileges, seccomp
 from paddock.jail.zygote import Order, Spec, close_all_but
 
 MAP_ME = b"map"
@@ -26,7 +26,7 @@ class NamespacesProfile:
         is_safe = spec.counted and landlock.abi() >= landlock.SCOPES_SINCE
         policy = seccomp.Policy(
             execute=bool(spec.program),
-            sockets="unix" if is_safe else "none",
+            sockets="doors" if spec.network else "unix" if is_safe else "none",
             counted=spec.counted,
             sessions=spec.sessions,
             trace=spec.trace,
@@ -55,7 +55,8 @@ class NamespacesProfile:
         self._pid_namespaces = namespaces.PidNamespaces()
         # A mount cannot keep a guest from opening a device for writing: see `allowed_calls.MAP_SHARED`.
         devices = [name for name in mounts.DEVICES if name != "zero" or self._spec.counted]
-        self._root = mounts.build_root(ROOT_PATH, sources, devices)
+        texts = own_network.TEXTS if self._spec.network else {}
+        self._root = mounts.build_root(ROOT_PATH, sources, devices, texts=texts)
         for source in sources:
             source.close()
         # Guests inherit the host name, the empty bounding set and the rlimits.
@@ -83,6 +84,7 @@ class NamespacesProfile:
         spec = self._spec
         own = order.uid if spec.own_uids else os.getuid()
         namespaces.unshare(namespaces.GUEST)
+        name_server = own_network.enter() if spec.network else None
         mounts.make_private(own, spec.tmp_bytes, spec.tmp_inodes, self._root)
         os.chdir("/tmp")  # noqa: S108
         if spec.own_uids:
@@ -98,5 +100,10 @@ class NamespacesProfile:
         privileges.no_new_privs()
         if self._ruleset is not None:
             landlock.enforce(self._ruleset)
-        close_all_but(0, 1, 2, keep)
-        seccomp.install_in_guest(self._programs[order.processes], keep, trace=spec.trace)
+        program = self._programs[order.processes]
+        if name_server is None:
+            close_all_but(0, 1, 2, keep)
+            seccomp.install_in_guest(program, keep, listen=spec.trace)
+        else:
+            close_all_but(0, 1, 2, keep, name_server)
+            seccomp.install_in_guest(program, keep, name_server, listen=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddock.errors import JailUnavailable
+from paddock.errors import JailUnavailable, NetworkDenied
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import BLOCK_SIZE, UidBlock
 from paddock.jail.walls import landlock, mounts, namespaces, privileges, seccomp, shortage
@@ -49,8 +49,11 @@ def candidates(config: Config) -> tuple[str, ...]:
     return ORDER if config.jail.profile == "auto" else (config.jail.profile,)
 
 
-def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | None:
-    """Why this profile is not tried for guests that must read the paths in `reads`; None if it may be tried."""
+def refusal(profile: str, config: Config, reads: Sequence[str] = (), *, network: bool = False) -> str | None:
+    """Why this profile is not tried for guests that must read the paths in `reads`; None if it may be tried.
+
+    `network` says that they have a network policy.
+    """
     if not os.path.exists("/proc/self/stat"):  # noqa: PTH110
         return "/proc is not mounted, and Paddock needs it to count and end guests: mount it"
     if profile == "chroot" and os.geteuid() != 0:
@@ -58,6 +61,8 @@ def refusal(profile: str, config: Config, reads: Sequence[str] = ()) -> str | No
     for path in reads if profile == "chroot" else ():
         if path.startswith(tuple(f"{folder}/" for folder in PRIVATE_FOLDERS)):
             return f"{path} would be hidden by a private folder of each guest; set data_directory to another folder"
+    if network and profile != "namespaces":
+        return "it uses the host's network, and cannot filter what a script sends to an address"
     if profile == "confined" and not config.jail.accept_confined:
         return "it guarantees less than the others (docs/security.md): set jail.accept_confined to use it anyway"
     return None
@@ -106,12 +111,14 @@ async def start_first_working(config: Config, spec: Spec) -> WardenClient:
             if remedy := shortage.find_in(str(problem)):  # not a reason to use a weaker profile
                 raise JailUnavailable(f"no guest can be started at the moment: {remedy} ({problem})") from None
             reasons.append(f"{profile}: {problem}")
+    if spec.network:
+        raise NetworkDenied(" ".join(["no network can be granted on this machine:", *reasons, "Run without network."]))
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
 
 
 async def try_profile(profile: str, config: Config, spec: Spec) -> WardenClient:
     """Start a warden with this profile, and verify it by walling one guest in."""
-    if (reason := refusal(profile, config, spec.reads)) is not None:
+    if (reason := refusal(profile, config, spec.reads, network=spec.network)) is not None:
         raise JailUnavailable(reason)
     try:
         client = await start(profile, config, spec)

@@ -76,7 +76,7 @@ class WardenClient:
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, spec: Spec) -> None:
         self.profile = spec.profile
         self.uid_block: UidBlock | None = None  # released when all processes of the warden are gone
-        self._traced = spec.trace
+        self._traced, self._has_network = spec.trace, spec.network
         self._process = process
         self._control = control
         self._loop = asyncio.get_running_loop()
@@ -260,6 +260,7 @@ class WardenClient:
                 pending.arrived,
                 has_namespaces=self.profile == "namespaces",
                 traced=self._traced,
+                has_network=self._has_network,
             )
         except OSError as problem:
             self._dismiss(number, str(problem), fds)

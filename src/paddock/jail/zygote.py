@@ -58,6 +58,7 @@ class Spec:
     tmp_inodes: int = 10_000
     hash_seed: str = "random"  # PYTHONHASHSEED of the warden; all its guests have the same hashes
     trace: bool = False  # report refused system calls to the host
+    network: bool = False  # guests have their own network, and the host opens the connections that they may have
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
@@ -11,6 +11,7 @@ from paddock.model.artifacts import Artifacts
 from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
+from paddock.model.network import NO_NETWORK, NetworkPolicy
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import CallWatch, RunTool
 
@@ -50,6 +51,7 @@ class RunOptions(TypedDict, total=False):
     session: str | None
     fork_from: str | None
     keep_files: bool
+    network: str | Iterable[str] | None
 
 
 def make_request(code: str, options: RunOptions) -> Request:
@@ -106,6 +108,7 @@ class Request:
     session: str | None = None  # the live interpreter to run in; it is created on first use
     fork_from: str | None = None  # the session that a new `session` starts as a copy of
     keep_files: bool = True  # whether the files that the script leaves in its working directory become artifacts
+    network: str | Iterable[str] | None = None  # "none", "public", or hosts that the script may connect to
 
 
 @dataclass(slots=True)
@@ -142,3 +145,5 @@ class RunContext:
     can_search: bool = False  # whether the caller has the tool `search`
     principal: str = LOCAL  # for whom the run's tool calls are made
     call_watch: CallWatch | None = None
+    engine_watch: Callable[[str | None], None] = lambda engine: None  # is told when an engine has taken the run
+    network: NetworkPolicy = NO_NETWORK  # what the caller may have at most

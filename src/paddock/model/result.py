@@ -60,6 +60,18 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Connection:
+    """One connection that a script made or tried to make, or a name that it may not resolve."""
+
+    host: str | None  # None: the script gave an address
+    address: str | None
+    port: int | None
+    bytes: int | None  # in both directions; None if nothing was connected or it could not be counted
+    milliseconds: float  # until it was connected, or failed
+    outcome: str  # connected, connecting, refused, timeout, failed, denied (by the policy), limit (too many)
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What the run used. A value is None if the engine does not measure it."""
 
@@ -102,7 +114,7 @@ class RunResult:
     signal: int | None = None
     calls: tuple[Call, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
-    network: tuple[Mapping[str, Any], ...] = ()  # reserved, always empty
+    network: tuple[Connection, ...] = ()
     available_functions: tuple[str, ...] = ()
     definition: str | None = None
     session: SessionState | None = None

@@ -10,10 +10,18 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
 from unicodedata import normalize
 
-from paddock.errors import BadInput, CodeTooLarge, RequestError, UnknownEngine, UnknownEnvironment, UnknownLanguage
+from paddock.errors import (
+    BadInput,
+    CodeTooLarge,
+    RequestError,
+    UnknownEngine,
+    UnknownEnvironment,
+    UnknownLanguage,
+)
 from paddock.model import limits as limits_model
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
+from paddock.model.network import NO_NETWORK, NetworkPolicy, grant
 from paddock.model.packages import PackageSet, parse_packages, python_problem, read_block
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
@@ -72,6 +80,12 @@ class Plan:
     """The environment that the guest starts from. None: the engine's own."""
     python: tuple[int, int] = (3, 11)
     """The version of full Python in that environment."""
+    network: NetworkPolicy | None = None
+    """What the script may connect to. None: the request does not say, and in a new guest that means nothing."""
+    network_allowed: NetworkPolicy = NO_NETWORK
+    """What the caller could ask for at most."""
+    max_connections: int = 0
+    network_bytes: int = 0
     check_only: bool = False
     """Whether the script is compiled and never run."""
     session: str | None = None
@@ -93,11 +107,12 @@ def make_plan(
     tools: Collection[str] = (),
     *,
     cpython_problem: str | None = None,
+    network: NetworkPolicy | None = None,
 ) -> Plan:
     """Resolve `request`. Raises a `RequestError` that says what to change in it.
 
     `engines` are the engines that this platform supports. `cpython_problem` says why full Python cannot run here, if it
-    cannot. `tools` are the names under which the script calls its tools.
+    cannot. `tools` are the names under which the script calls its tools. `network` is what the caller may connect to.
     """
     _check_code(request, config)
     language = _check_known("language", request.language, LANGUAGES, UnknownLanguage)
@@ -120,6 +135,7 @@ def make_plan(
     files = place(request.files or ())
     if files and "files" in inputs_json:
         raise BadInput("an input named 'files' would hide the list of attached files; rename the input")
+    allowed = config.network.allowed(None) if network is None else network
     plan = Plan(
         code=request.code,
         language=language,
@@ -140,6 +156,10 @@ def make_plan(
         session=_session_name("session", request.session),
         fork_from=_session_name("fork_from", request.fork_from),
         keep_files=request.keep_files,
+        network=None if request.network is None else grant(request.network, allowed),
+        network_allowed=allowed,
+        max_connections=config.network.max_connections,
+        network_bytes=config.network.max_bytes,
     )
     _check_session(plan, request)
     if not _is_encodable(plan.code):
@@ -180,6 +200,9 @@ def _choose_engine(plan: Plan, engines: Collection[str], cpython_problem: str | 
     if plan.engine in LIGHT and (plan.packages or plan.environment):
         full = "cpython" if plan.language == "python" else "node"
         raise RequestError(f"engine {plan.engine!r} has no packages and environments; use 'auto' or {full!r}")
+    if plan.engine in LIGHT and plan.network:
+        full = "cpython" if plan.language == "python" else "node"
+        raise RequestError(f"engine {plan.engine!r} has no network; use 'auto' or {full!r}")
     if plan.engine == "quickjs" and plan.session is not None:
         plan = replace(plan, engine="auto")  # the configured engine has no sessions
     if plan.engine != "auto":
@@ -203,7 +226,7 @@ def _choose_python_engine(plan: Plan, engines: Collection[str], cpython_problem:
     if "cpython" in engines and cpython_problem is None:
         return replace(plan, engine="cpython")
     reason = cpython_problem or "the engine `cpython` is not available on this system"
-    if "monty" in engines and not plan.packages and plan.environment is None:
+    if "monty" in engines and not (plan.packages or plan.environment or plan.network):
         return replace(plan, engine="monty", engine_reason=f"full Python cannot run here: {reason}")
     return _refuse_engine(plan, f"no engine for python can run here: {reason}")
 
@@ -213,6 +236,8 @@ def _choose_javascript_engine(plan: Plan, engines: Collection[str]) -> Plan:
     reason, word = "TypeScript runs on Node", None
     if plan.packages:
         reason = "packages are installed for Node"
+    elif plan.network:
+        reason = "the script may use a network"
     elif plan.session is not None:
         reason = IN_SESSION
     elif plan.language == "javascript":

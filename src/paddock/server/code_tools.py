@@ -65,7 +65,7 @@ class _CodeTool:
     def __init__(self, services: Services, definition: Definition) -> None:
         self._services, self._definition = services, definition
         self.face = face_of(definition)
-        self.host = HostInfo(services.config, registry.available(), services.has_tools)
+        self.host = HostInfo(services.config, registry.available(), services.has_tools, services.is_loopback)
 
     async def call(self, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         request = self.face.parse(self._definition, arguments, self.host)

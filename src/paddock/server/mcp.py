@@ -327,7 +327,7 @@ class _Handlers:
         if http is None:
             return Caller(principal, session, report)
         # Any result may be sent as an event: the SDK starts a stream after 15 s, or at the first report.
-        return Caller(principal, session, report, EVENT_BYTES, http.caller, memory=http.memory)
+        return Caller(principal, session, report, EVENT_BYTES, http.caller, http.identity.role, memory=http.memory)
 
 
 @contextmanager

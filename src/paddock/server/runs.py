@@ -21,6 +21,7 @@ from paddock.definitions.faces import FaceRequest, Overflow, cut_middle, native
 from paddock.errors import PaddockError, RequestError, StoreError
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, Output, Progress
+from paddock.model.network import NO_NETWORK, NONE, NetworkPolicy, grant, parse_policy
 from paddock.model.request import Request, RunContext
 from paddock.model.result import RunError, RunResult, SessionState, Verdict
 from paddock.record import new_run_id, unfinished_result
@@ -33,6 +34,7 @@ from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
 
 if TYPE_CHECKING:
     from paddock.definitions.definition import Definition
+    from paddock.model.request import RunOptions
     from paddock.server.run_queue import Slot
     from paddock.server.services import Services
 
@@ -58,6 +60,7 @@ async def create_run(
     request is checked here: nobody would see the error later.
     """
     services.check_open()
+    request, allowed = await _limit_network(services, caller, definition, request)
     run_id = new_run_id()
     slot = services.queue.slot(run_id, caller.key)
     try:
@@ -68,7 +71,8 @@ async def create_run(
             # These files are not kept, so that a waiting run does not hold them. They are read again when it starts.
             complete = await add_files(services, caller, request)
             if request.detach:
-                await services.paddock.validate(complete.code, **complete.options)
+                options: RunOptions = {**complete.options, "network": None}  # it is granted already
+                await services.paddock.validate(complete.code, **options)
             if request.idempotency_key is not None:
                 digest = await asyncio.to_thread(fingerprint, Request(complete.code, **complete.options))
         new = NewRun(
@@ -89,7 +93,26 @@ async def create_run(
     if earlier is not None:
         slot.leave()
         return earlier
-    return Run(services, slot, caller, definition, replace(request, connections=connections))
+    return Run(services, slot, caller, definition, replace(request, connections=connections), allowed)
+
+
+async def _limit_network(
+    services: Services, caller: Caller, definition: Definition | None, request: FaceRequest
+) -> tuple[FaceRequest, NetworkPolicy]:
+    """Limit the network of a definition to what this machine can grant and the caller may have, which is returned too.
+
+    Raises NetworkDenied if the caller itself asks for more.
+    """
+    default = NONE if definition is None else definition.default_network(is_loopback=services.is_loopback)
+    allowed = services.config.network.allowed(caller.role, default)
+    if request.options.get("network") is not None:
+        grant(request.options["network"], allowed)
+    if definition is None or definition.network is None or "network" in request.options:
+        return request, allowed
+    words = parse_policy(definition.network).capped(allowed).words()
+    if words != NONE and await services.paddock.network_problem() is not None:
+        words = NONE
+    return replace(request, options={**request.options, "network": words}), allowed
 
 
 async def get_run(services: Services, caller: Caller, run_id: str) -> dict[str, Any] | None:
@@ -226,12 +249,19 @@ class Run:
     """A run of this server that is stored and in the queue. Call either `execute` or `detach`, once."""
 
     def __init__(
-        self, services: Services, slot: Slot, caller: Caller, definition: Definition | None, request: FaceRequest
+        self,
+        services: Services,
+        slot: Slot,
+        caller: Caller,
+        definition: Definition | None,
+        request: FaceRequest,
+        network: NetworkPolicy = NO_NETWORK,
     ) -> None:
         self.id = slot.run_id
         self.has_ended = asyncio.Event()
         self._services, self._slot, self._caller = services, slot, caller
         self._definition, self._request = definition, request
+        self._network = network  # what the caller may have at most
         self._stop = asyncio.timeout(None)
         self._ended_by: str | None = None
         self.reporter = ProgressReporter(
@@ -347,6 +377,8 @@ class Run:
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
             principal=caller.principal,
             call_watch=PrincipalCalls(services, caller, self.id),
+            engine_watch=self.reporter.note_engine,
+            network=self._network,
         )
 
 
@@ -364,6 +396,7 @@ class ProgressReporter:
         self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._artifacts: list[Artifact] = []
         self._progress: Progress | None = None
+        self._engine: str | None = None
         self._pending: deque[Progress] = deque(maxlen=MAX_PENDING_REPORTS)
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -385,9 +418,12 @@ class ProgressReporter:
             self._progress = event
             self._send(event)
 
+    def note_engine(self, name: str | None) -> None:
+        self._engine = name
+
     def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:
         """Return a result for a run that was ended early, with what it has printed and created."""
-        return unfinished_result(
+        result = unfinished_result(
             context,
             language,
             verdict,
@@ -397,6 +433,7 @@ class ProgressReporter:
             artifacts=tuple(self._artifacts),
             wall_seconds=time.monotonic() - self._began_at,
         )
+        return replace(result, engine=self._engine)
 
     def progress(self) -> dict[str, Any] | None:
         """Return what the script reported last."""

@@ -67,6 +67,7 @@ class Caller:
     report: Report
     max_bytes: int | None = None  # the largest message that the client accepts; None: unknown or unlimited
     key: str = LOCAL  # identifies the caller in the run queue
+    role: str = "operator"
     watch: Callable[[Event], None] | None = None  # called with each event of a run; must not block
     # Counts the request's memory while it is entered.
     memory: AbstractContextManager[None] = field(default_factory=nullcontext)

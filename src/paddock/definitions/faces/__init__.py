@@ -23,6 +23,7 @@ from paddock.definitions.definition import Definition
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
 from paddock.model.limits import MB, Limits
+from paddock.model.network import parse_policy
 from paddock.model.request import RunOptions
 from paddock.model.result import RunError, RunResult, Verdict
 
@@ -45,10 +46,20 @@ class HostInfo:
     config: Config
     engines: Collection[str]
     has_tools: bool = True  # whether scripts have any tool to call
+    is_loopback: bool = True  # whether only programs on this machine are served, without tokens
 
     def packages(self) -> list[str]:
         """The import names of the packages that a Python program finds."""
         return self.config.environments[self.config.cpython.environment].import_names()
+
+    def network(self, definition: Definition, *, asks: bool = False) -> str:
+        """A sentence about the network of a tool's scripts. With `asks` each call says what it needs."""
+        allowed = self.config.network.allowed("user", definition.default_network(is_loopback=self.is_loopback))
+        policy = allowed if asks else parse_policy(definition.network).capped(allowed)
+        if not policy or "cpython" not in self.engines or self.config.jail.profile not in ("auto", "namespaces"):
+            return "No network."
+        hosts = policy.describe()
+        return f"No network unless `network` names hosts. Allowed: {hosts}." if asks else f"Network: {hosts}."
 
     def library_note(self, definition: Definition) -> str:
         """What follows "standard library" in a description: the packages that scripts of the definition can import."""
@@ -73,6 +84,7 @@ class HostInfo:
         values = {
             "library": self.library_note(definition),
             "python": self.python(),
+            "network": self.network(definition, asks=definition.face == "native"),
             "node": self.node(),
             "wall_seconds": limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,

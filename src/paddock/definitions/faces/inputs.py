@@ -140,8 +140,8 @@ def _arguments(definition: Definition, host: HostInfo) -> list[str]:
 def _bounds(definition: Definition, host: HostInfo) -> list[str]:
     limits = definition.effective_limits(host.config)
     return [
-        f"{host.python()} with its standard library{host.library_note(definition)}; no network. Files that a script "
-        "writes are gone afterwards; `await create_artifact(name, text or bytes)` keeps one.",
+        f"{host.python()} with its standard library{host.library_note(definition)}. {host.network(definition)} "
+        "Files that a script writes are gone afterwards; `await create_artifact(name, text or bytes)` keeps one.",
         f"Limits: {limits.wall_seconds:g} s, {limits.memory_bytes / MB:g} MB, {limits.calls} tool calls, recursion "
         f"{limits.recursion}, {limits.output_bytes / MB:g} MB of output.",
     ]

@@ -28,6 +28,7 @@ from paddock.definitions.faces import (
 from paddock.errors import BadFile
 from paddock.model.files import File
 from paddock.model.limits import MB
+from paddock.model.network import NONE, PUBLIC
 from paddock.model.packages import OFF
 from paddock.model.request import ALIASES, LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
@@ -76,7 +77,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    names = ("language", "engine", "inputs", "packages", "session", "fork_from")
+    names = ("language", "engine", "inputs", "packages", "network", "session", "fork_from")
     options = {name: arguments[name] for name in names if name in arguments}
     options["keep_files"] = definition.keep_files
     options["files"] = [_file(each) for each in arguments.get("files", ())]
@@ -241,6 +242,12 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
     }
     if host.config.packages.install != (OFF,):
         properties["packages"] = {"type": "array", "items": _TEXT, "description": "To install, from PyPI or npm."}
+    if host.config.network.allowed("user") or host.config.network.allowed("operator"):
+        hosts = {"type": "array", "items": _TEXT}
+        properties["network"] = {
+            "anyOf": [{"enum": [NONE, PUBLIC]}, hosts],
+            "description": 'Hosts: "public", or ["api.example.org:443"].',
+        }
     return object_schema(properties, ["code"])
 
 

@@ -39,7 +39,7 @@
   const leftFiles = parts.left_files(require, primordials, files, channel.exchange, failures.warn, mayDisplay);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
-  const wrap = parts.wrap(primordials.AsyncFunction, parts.scopes());
+  const wrap = parts.wrap(primordials.AsyncFunction);
   const imports = parts.imports(wrap);
   let isCheck = false; // the script is compiled but not run
   let hasStarted = false; // STARTED was sent
@@ -261,7 +261,7 @@
     const description = stacks.describe(error, envelope, isProgram);
     facts.add(description, source, {
       global: realm.context ?? global,
-      ...script.known(),
+      reads: script.reads(),
       error,
       variables: () => parts.variables(realm.primordials, parts.kinds(realm.primordials)),
       lastKeys: realm.bridge.lastKeys(),

@@ -13,6 +13,7 @@ from typing import Literal
 from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Node, answer, branch, high, keep_bits, low, search
 
 ERRNO_ZERO = 0x0005_0000  # SECCOMP_RET_ERRNO without an error
+NOTIFY = 0x7FC0_0000  # SECCOMP_RET_USER_NOTIF
 Rule = Callable[[Node, Node], Node]  # gets the nodes that allow and refuse, returns the one that decides
 
 
@@ -22,7 +23,9 @@ class Policy:
 
     processes: bool = True  # fork and exec
     execute: bool = False  # exec without fork, for a process that walls itself in and executes another program
-    sockets: Literal["none", "unix", "host"] = "none"  # "host": an installer, which uses the host's network
+    sockets: Literal["none", "unix", "host", "doors"] = "none"
+    """`host`: an installer, which uses the host's network. `doors`: a guest in its own network, for which the host
+    makes each connection (`jail/doors`)."""
     confined: bool = False
     """No namespaces around it: refuse calls that reach other processes, or files that Landlock does not guard."""
     own_pids: bool = True  # it has its own pid namespace, and can name only its own processes
@@ -164,6 +167,11 @@ def without_effect(_allow: Node, _refuse: Node) -> Node:
     return answer(ERRNO_ZERO)
 
 
+def ask_host(_allow: Node, _refuse: Node) -> Node:
+    """Report the call to the listener, which answers it. The kernel itself never makes it."""
+    return answer(NOTIFY)
+
+
 def every(*rules: Rule) -> Rule:
     """Require all of these rules."""
 
@@ -236,12 +244,15 @@ ARCH_PRCTL = (
     *(0x3001, *range(0x5001, 0x5006)),  # shadow stacks
 )
 
-SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_IPV6 = 1, 0, 6, 41
+SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_IPV6 = 1, 0, 6, 17, 41
 NETLINK_ROUTE = 0
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
 # kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
 BUFFERS = (7, 8)  # SNDBUF, RCVBUF
+BINDTODEVICE = 25
+IP_OPTIONS = (1, 11)  # TOS, which Node sets; RECVERR, without which libc does not resolve. Not OPTIONS (a route)
+IPV6_OPTIONS = (25, 26, 67)  # RECVERR, V6ONLY, TCLASS
 TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
 
 
@@ -355,11 +366,18 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "none": {},
         "unix": {"socket": every(equals(0, AF_UNIX), any_unix), **dict.fromkeys(ADDRESSES, allowed)},
         "host": {"socket": _host_sockets(), **dict.fromkeys(("connect", "bind"), allowed)},
+        # A socket that the host has put here is in the host's network, and a connection that failed has no peer. So
+        # nothing may give it one: no listen, no MSG_FASTOPEN, and each connect and bind is the host's to make.
+        "doors": {"socket": _door_sockets(), "connect": ask_host, "bind": ask_host},
     }
+    if policy.sockets == "doors":
+        options.remove(BINDTODEVICE)
+        levels |= {SOL_SOCKET: one_of(2, *options)}
+        levels |= {IPPROTO_IP: one_of(2, *IP_OPTIONS), IPPROTO_IPV6: one_of(2, *IPV6_OPTIONS)}
     if policy.is_installer:
         levels |= {IPPROTO_IP: allowed, IPPROTO_IPV6: allowed}
     return {
-        "socketpair": every(equals(0, AF_UNIX), pair if policy.sockets == "none" else any_unix),
+        "socketpair": every(equals(0, AF_UNIX), any_unix if policy.sockets in ("unix", "host") else pair),
         "setsockopt": case(1, levels),
         "sendto": none_of_bits(3, refused),
         **({} if policy.confined and not policy.trace else messages),
@@ -372,3 +390,9 @@ def _host_sockets() -> Rule:
     transport = one_of(1, STREAM, DGRAM, mask=SOCKET_TYPE)
     routes = every(one_of(1, RAW, mask=SOCKET_TYPE), equals(2, NETLINK_ROUTE))
     return case(0, {AF_INET: transport, AF_INET6: transport, AF_UNIX: transport, AF_NETLINK: routes})
+
+
+def _door_sockets() -> Rule:
+    """TCP, and UDP in the guest's own network, where only the name server is."""
+    transport = every(one_of(1, STREAM, DGRAM, mask=SOCKET_TYPE), one_of(2, 0, IPPROTO_TCP, IPPROTO_UDP))
+    return case(0, {AF_INET: transport, AF_INET6: transport})

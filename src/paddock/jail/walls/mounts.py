@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from paddock.jail.walls.syscalls import syscall
 
@@ -66,12 +67,16 @@ class Root:
 
 
 def build_root(
-    root: str, sources: Iterable[Source], devices: Iterable[str] = DEVICES, writable: Source | None = None
+    root: str,
+    sources: Iterable[Source],
+    devices: Iterable[str] = DEVICES,
+    writable: Source | None = None,
+    texts: Mapping[str, str] = MappingProxyType({}),
 ) -> Root:
     """Build the new root at `root` and enter it. The old root is unreachable afterwards.
 
-    `writable` is the one directory of the host that stays writable. The caller must be the first process of a pid
-    namespace, in its own mount and user namespaces.
+    `writable` is the one directory of the host that stays writable. `texts` are files besides TEXTS. The caller must be
+    the first process of a pid namespace, in its own mount and user namespaces.
     """
     kept: dict[str, str] = {}
     mount("none", "/", None, REC | PRIVATE)
@@ -90,7 +95,7 @@ def build_root(
         (Path(root) / path.lstrip("/")).symlink_to(target)
     for path in (*PRIVATE_FOLDERS, GUEST_MOUNT, "/proc", "/etc"):
         (Path(root) / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
-    for path, text in TEXTS.items():
+    for path, text in {**TEXTS, **texts}.items():
         if not (Path(root) / path.lstrip("/")).exists():  # an installer sees some of the host's own
             (Path(root) / path.lstrip("/")).write_text(text)
     has_proc = _mount_proc(f"{root}/proc")

@@ -18,21 +18,21 @@ import os
 import select
 import socket
 import struct
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from paddock.jail.walls import bpf, privileges
-from paddock.jail.walls.allowed_calls import PID_PLACEHOLDER, Policy, refusal, rules
+from paddock.jail.walls.allowed_calls import NOTIFY, PID_PLACEHOLDER, Policy, refusal, rules
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS, syscall
 
 __all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "probe", "program"]
 
-ALLOW, KILL, ERROR, NOTIFY = 0x7FFF_0000, 0x8000_0000, 0x0005_0000, 0x7FC0_0000
+ALLOW, KILL, ERROR = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 _SET_MODE_FILTER = 1
 _NEW_LISTENER = 1 << 3
+_WAIT_KILLABLE = 1 << 5  # once the host has received a call, only a fatal signal interrupts it (Linux 5.19)
 
 
 @functools.cache
@@ -67,11 +67,18 @@ def for_process(confined: bytes, pid: int) -> bytes:
 def install(program: bytes, *, listen: bool = False) -> int:
     """Put the calling thread, and whatever it forks, under the filter permanently. Needs no_new_privs.
 
-    With `listen`, for a program with `trace`, returns the listener for `denied_calls`. Refused calls wait until
-    somebody reads it: send it to the host, and close this copy before user code runs.
+    With `listen` returns the listener to which the filter reports calls. They wait until somebody reads it: send it
+    to the host, and close this copy before user code runs.
     """
     description, _memory = _sock_fprog(program)
-    return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER if listen else 0, description)
+    if not listen:
+        return syscall("seccomp", _SET_MODE_FILTER, 0, description)
+    try:
+        return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER | _WAIT_KILLABLE, description)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER, description)
 
 
 @functools.lru_cache(maxsize=32)
@@ -101,9 +108,62 @@ def _try() -> str | None:
     return "seccomp: a filter was installed but did not refuse chroot(2)"
 
 
-_RECEIVE, _SEND = 0xC050_2100, 0xC018_2101
+_RECEIVE, _SEND, _IS_VALID, _ADD_FD = 0xC050_2100, 0xC018_2101, 0x4008_2102, 0x4018_2103
 _NOTICE = struct.Struct("=QIIiIQ6Q")  # id, pid, flags; number, architecture, instruction pointer, arguments
 _ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
+_NEW_FD = struct.Struct("=QIIII")  # id, flags, the host's descriptor, the guest's, its flags
+_REPLACE = 1
+_NAMES = {number: name for name, number in NUMBERS.get(MACHINE, {}).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A call that waits for the host's answer. `thread` is 0 if it is not visible in the reader's pid namespace."""
+
+    id: int
+    thread: int
+    name: str | None
+    number: int
+    arguments: tuple[int, ...]
+
+
+def receive(listener: int) -> Notice | None:
+    """The next call; None if its caller has died or was interrupted. Call it only when the listener is readable."""
+    notice = bytearray(_NOTICE.size)  # the kernel requires zeros
+    try:
+        fcntl.ioctl(listener, _RECEIVE, notice)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EINTR):
+            raise
+        return None
+    identity, thread, _, number, _, _, *arguments = _NOTICE.unpack(notice)
+    return Notice(identity, thread, _NAMES.get(number), number, tuple(arguments))
+
+
+def respond(listener: int, notice: Notice, error: int) -> bool:
+    """Make the call return 0 or fail with `error`. Returns whether its caller was still waiting."""
+    try:
+        fcntl.ioctl(listener, _SEND, bytearray(_ANSWER.pack(notice.id, 0, -error, 0)))
+    except OSError as problem:
+        if problem.errno not in (errno.ENOENT, errno.EINTR):
+            raise
+        return False
+    return True
+
+
+def is_waiting(listener: int, notice: Notice) -> bool:
+    """Whether the caller still waits. If so, what was opened by its pid before is the caller's own."""
+    try:
+        fcntl.ioctl(listener, _IS_VALID, struct.pack("=Q", notice.id))
+    except OSError:
+        return False
+    return True
+
+
+def put(listener: int, notice: Notice, fd: int, number: int, *, close_on_exec: bool) -> None:
+    """Put our descriptor `fd` in the caller's place `number`. Raises OSError, also if the caller is gone."""
+    flags = os.O_CLOEXEC if close_on_exec else 0
+    fcntl.ioctl(listener, _ADD_FD, _NEW_FD.pack(notice.id, _REPLACE, fd, number, flags))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,60 +174,59 @@ class Denied:
     pid: int
     arguments: tuple[int, ...]
 
+    @classmethod
+    def from_notice(cls, notice: Notice) -> Denied:
+        return cls(notice.name or f"syscall {notice.number}", notice.thread, notice.arguments)
+
 
 def denied_calls(listener: int) -> Iterator[Denied]:
     """Yield refused calls, each answered before it is yielded, until the last process under the filter ends.
 
     Blocks. If nobody reads, the guest's refused calls wait. If the listener is closed, they get ENOSYS.
     """
-    names = {number: name for name, number in NUMBERS[MACHINE].items()}
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     while any(event & select.POLLIN for _, event in poll.poll()):
-        notice = bytearray(_NOTICE.size)  # the kernel requires zeros
-        try:
-            fcntl.ioctl(listener, _RECEIVE, notice)
-            identity, pid, _, number, _, _, *arguments = _NOTICE.unpack(notice)
-            name = names.get(number)
-            fcntl.ioctl(listener, _SEND, bytearray(_ANSWER.pack(identity, 0, -refusal(name), 0)))
-        except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.EINTR):  # the caller died or was interrupted
-                raise
-            continue
-        yield Denied(name or f"syscall {number}", pid, tuple(arguments))
+        notice = receive(listener)
+        if notice is not None and respond(listener, notice, refusal(notice.name)):
+            yield Denied.from_notice(notice)
 
 
 _HELLO = b"L"
 """Sent with the listener, before anything else that a guest sends."""
 _FINISH_SECONDS = 5.0
-_RIGHTS = socket.CMSG_SPACE(4)
+_RIGHTS = socket.CMSG_SPACE(8)
 _CREDENTIALS = socket.CMSG_SPACE(12)
 
 log = logging.getLogger("paddock.denied")
 
 
-def install_in_guest(program: bytes, control: int, *, trace: bool) -> None:
-    """Put the guest under its filter. With `trace`, send the listener to the host over `control`."""
-    if not trace:
+def install_in_guest(program: bytes, control: int, *more: int, listen: bool) -> None:
+    """Put the guest under its filter. With `listen`, send the listener and `more` to the host over `control`."""
+    if not listen:
         install(program)
         return
     # Prepare the socket before the filter is installed: after that, a refused call would hang, because the host does
     # not have the listener yet.
     with socket.socket(fileno=os.dup(control)) as host:
         listener = install(program, listen=True)
-        socket.send_fds(host, [_HELLO], [listener])
-    os.close(listener)
+        socket.send_fds(host, [_HELLO], [listener, *more])
+    for fd in (listener, *more):
+        os.close(fd)
 
 
-def receive_listener(control: socket.socket) -> int | None:
-    """The listener that a guest sent; None if it has not arrived yet. Raises EOFError if something else arrived."""
+def receive_listener(control: socket.socket) -> list[int] | None:
+    """The listener that a guest sent, and what it sent with it; None if they have not arrived yet.
+
+    Raises EOFError if something else arrived.
+    """
     try:
         data, ancillary, _, _ = control.recvmsg(len(_HELLO), _RIGHTS + _CREDENTIALS)
     except BlockingIOError:
         return None
     for level, kind, content in ancillary:
         if (level, kind, data) == (socket.SOL_SOCKET, socket.SCM_RIGHTS, _HELLO):
-            return int.from_bytes(content[:4], sys.byteorder)
+            return list(memoryview(content[: len(content) & ~3]).cast("i"))
     raise EOFError
 
 

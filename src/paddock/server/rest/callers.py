@@ -28,6 +28,8 @@ async def get_caller(services: Services, request: Request) -> Caller:
         session.id, session.stored = session_id, stored
         session.context.values.update(stored.get("context", {}))
         session.context.connections.update(stored.get("connections", {}))
-    caller = Caller(principal, session, ignore_progress, key=known.caller, memory=known.memory)
+    caller = Caller(
+        principal, session, ignore_progress, key=known.caller, role=known.identity.role, memory=known.memory
+    )
     await services.check_session(caller)
     return caller

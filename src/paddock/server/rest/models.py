@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from pydantic_core import PydanticCustomError
 
 from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES
+from paddock.model.result import Verdict
+from paddock.store.runs import RUNNING
 
 Text = Annotated[str, Field(max_length=10_000)]
 MAX_FILES = 1000
@@ -116,6 +118,9 @@ class RunBody(Body):
     refused_modules: _Names = Field([], description="Modules that the script cannot import.")
     globals: _Globals = "all"
     packages: _Names = Field([], description="Packages to install for the run.", examples=[["humanize", "polars>=1"]])
+    network: Literal["none", "public"] | _Names | None = Field(
+        None, description="Hosts that the script may connect to.", examples=[["api.example.org", "*.example.com:443"]]
+    )
     environment: str | None = Field(None, description="A configured environment. Default: the engine's own.")
     session: str | None = Field(
         None,
@@ -148,6 +153,17 @@ class ErrorModel(BaseModel):
     traceback: str = ""
     envelope: dict[str, Any] | None = Field(None, description="The envelope of a failed tool call.")
     hints: list[str] = Field([], description="What to change in the script.")
+
+
+class ConnectionModel(BaseModel):
+    """A connection that the script made or tried to make."""
+
+    host: str | None
+    address: str | None
+    port: int | None
+    bytes: int | None = Field(description="In both directions.")
+    milliseconds: float
+    outcome: str = Field(examples=["connected", "denied"])
 
 
 class CallModel(BaseModel):
@@ -224,7 +240,7 @@ class ResultModel(BaseModel):
     engine_reason: str | None = None
     calls: list[CallModel] = []
     artifacts: list[ArtifactModel] = []
-    network: list[dict[str, Any]] = []
+    network: list[ConnectionModel] = []
     available_functions: list[str] = []
     definition: str | None = None
     session: SessionStateModel | None = None
@@ -273,7 +289,7 @@ class StoredRunModel(RunSummaryModel):
 class FiltersQuery(BaseModel):
     """Which runs to list."""
 
-    verdict: str | None = Field(None, max_length=20, description="A verdict, or `running`.")
+    verdict: str | None = Field(None, pattern=f"^({'|'.join([*Verdict, RUNNING])})$")
     definition: str | None = Field(None, max_length=100)
     connection: str | None = Field(None, max_length=100)
     engine: str | None = Field(None, max_length=20)
@@ -336,6 +352,9 @@ class DefinitionBody(Body):
     tools: _Names | None = Field(None, description="Names or patterns of the tools that it may call.")
     includes_files: bool | None = None
     is_fixed: bool | None = Field(None, description="Whether calls may pass no arguments at all.")
+    network: Literal["none", "public"] | _Names | None = Field(
+        None, description="Hosts that its scripts may connect to."
+    )
     limits: _Limits | None = None
 
 
@@ -426,6 +445,27 @@ class UpstreamModel(BaseModel):
     error: str
     tools: int
     needs_login: bool = Field(False, description="Somebody must log in to it with `paddock tools login`.")
+
+
+class LoginBody(Body):
+    """The port of your own machine, 127.0.0.1, to which the browser is to return."""
+
+    port: int = Field(ge=1, le=65535)
+
+
+class BegunLoginModel(BaseModel):
+    """Open the address in a browser, and wait for `GET /callback` on that port."""
+
+    address: str
+    port: int = Field(description="Another one than you have sent, if the configuration names it: begin again.")
+
+
+class CodeBody(Body):
+    """The parameters of the request that the browser made to `/callback`."""
+
+    state: str = Field(max_length=2000)
+    code: str = Field(max_length=10_000)
+    iss: str | None = Field(None, max_length=2000)
 
 
 class ContextBody(Body):

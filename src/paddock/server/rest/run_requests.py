@@ -48,7 +48,7 @@ OPENAPI: dict[str, Any] = {
 _SESSION = ("session", "fork_from")
 _OPTIONS = (
     *("language", "engine", "inputs", "tools", "type_check", "mode", "argv", "refused_modules", "globals"),
-    *("packages", "environment", *_SESSION, "keep_files"),
+    *("packages", "network", "environment", *_SESSION, "keep_files"),
 )
 
 

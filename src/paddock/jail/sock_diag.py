@@ -1,0 +1,97 @@
+"""Counts the bytes of TCP connections that other processes hold, through the kernel's `sock_diag`.
+
+A connection is known by its cookie, which the kernel gives to no other socket. `Counter.count` asks about one that
+lives. `Counter.closed` tells about those that were closed since, because a script may close one at any time.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import struct
+from contextlib import suppress
+from ipaddress import ip_address
+
+_SOCK_DIAG, _BY_FAMILY = 4, 20
+_GROUPS = {socket.AF_INET: 1, socket.AF_INET6: 3}  # closed TCP sockets of each family
+_HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port
+_ID = struct.Struct("!HH16s16s")  # ports and addresses; an interface and a cookie follow
+_INFO = 2  # the attribute with tcp_info
+_SENT_AND_RECEIVED = struct.Struct("=QQ")
+_BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
+_BUFFER_BYTES = 4 * 1024 * 1024
+_MAX_MESSAGES = 10_000
+
+
+class Connected:
+    """How the kernel knows a connection: remember it while the socket is open."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.cookie = sock.getsockopt(socket.SOL_SOCKET, 57, 8)  # SO_COOKIE
+        near, far = sock.getsockname(), sock.getpeername()
+        addresses = (ip_address(each[0]).packed.ljust(16, b"\0") for each in (near, far))
+        name = _ID.pack(near[1], far[1], *addresses) + bytes(4) + self.cookie
+        everything = 0xFFFF_FFFF
+        self.request = struct.pack("=BBBBI", sock.family, socket.IPPROTO_TCP, 1 << (_INFO - 1), 0, everything) + name
+
+
+class Counter:
+    """A netlink socket in the network of this process. Raises OSError if the kernel has no `sock_diag`."""
+
+    def __init__(self) -> None:
+        self._asking = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, _SOCK_DIAG)
+        self._hearing = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, _SOCK_DIAG)
+        with suppress(OSError):
+            self._hearing.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+        self._hearing.bind((0, sum(1 << (group - 1) for group in _GROUPS.values())))
+
+    def count(self, connected: Connected) -> int | None:
+        """The bytes sent and received so far; None if the connection is closed."""
+        request = _HEADER.pack(_HEADER.size + len(connected.request), _BY_FAMILY, 1, 0, 0) + connected.request
+        with suppress(OSError):
+            self._asking.send(request)
+            return next(
+                (count for cookie, count in _parse(self._asking.recv(8192)) if cookie == connected.cookie), None
+            )
+        return None
+
+    def closed(self) -> dict[bytes, int]:
+        """The bytes of each connection of this network that was closed since the last call, by its cookie."""
+        found: dict[bytes, int] = {}
+        for _ in range(_MAX_MESSAGES):
+            try:
+                found.update(_parse(self._hearing.recv(8192)))
+            except OSError as problem:
+                if problem.errno != errno.ENOBUFS:  # some were lost; what is left can be read
+                    break
+        return found
+
+    def close(self) -> None:
+        self._asking.close()
+        self._hearing.close()
+
+
+def _parse(data: bytes) -> list[tuple[bytes, int]]:
+    """The cookie and the bytes of each socket in a message of the kernel. The SYN counts as a byte there, not here."""
+    found, at = [], 0
+    while at + _HEADER.size <= len(data):
+        length, kind, *_ = _HEADER.unpack_from(data, at)
+        if length < _HEADER.size:
+            break
+        if kind == _BY_FAMILY:
+            cookie = data[at + _HEADER.size + 4 + 40 : at + _HEADER.size + 4 + 48]
+            info = _attribute(data[at + _HEADER.size + 72 : at + length])
+            if len(info) >= _BYTES_AT + _SENT_AND_RECEIVED.size:
+                found.append((cookie, max(0, sum(_SENT_AND_RECEIVED.unpack_from(info, _BYTES_AT)) - 1)))
+        at += (length + 3) & ~3
+    return found
+
+
+def _attribute(data: bytes) -> bytes:
+    at = 0
+    while at + 4 <= len(data):
+        length, kind = struct.unpack_from("=HH", data, at)
+        if kind == _INFO:
+            return data[at + 4 : at + length]
+        at += max(4, (length + 3) & ~3)
+    return b""
