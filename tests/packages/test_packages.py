@@ -340,6 +340,10 @@ async def test_an_environment_can_be_chosen_for_a_run(index: Path, config: Confi
 async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Paddock) -> None:
     result = await paddock.run("import greeting\ngreeting.hello()")
     assert result.error is not None
+    assert result.error.hint == '`greeting` is not installed: pass packages: ["greeting"].'
+    # A code tool that keeps no files has no such argument.
+    result = await paddock.run("import greeting\ngreeting.hello()", keep_files=False)
+    assert result.error is not None
     assert result.error.hint == (
         "`greeting` is not installed: begin the script with the lines `# /// script`, "
         '`# dependencies = ["greeting"]` and `# ///`.'

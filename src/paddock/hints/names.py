@@ -40,6 +40,8 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     if is_network:
         return f"`{name}` is not installed. {mistake.facts['network']}"
     better = replacements.INSTEAD.get(name)
+    if mistake.plan.may_install and not better and mistake.plan.keep_files:  # otherwise the tool has no such argument
+        return f'`{name}` is not installed: pass packages: ["{package_of(name)}"].'
     if mistake.plan.may_install and not better:
         block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
         return f"`{name}` is not installed: begin the script with the lines {block}."
