@@ -102,7 +102,6 @@ class Mistake:
         }
         return {
             **{name: "yes" if is_true else "" for name, is_true in conditions.items()},
-            "session": plan.session or "",
             "near": self.near,
             "called": self.called,
             "keys": listed(finished.keys),

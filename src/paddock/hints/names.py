@@ -48,6 +48,12 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
 
 
+def undefined(mistake: Mistake, found: re.Match[str]) -> str:
+    if mistake.plan.session is not None:
+        return f"Define `{found['name']}` first: the session `{mistake.plan.session}` has no variable of this name."
+    return f"Define `{found['name']}` in this script: each run starts empty ({mistake.facts['keep']} keeps data)."
+
+
 def missing_package(mistake: Mistake, found: re.Match[str]) -> str:
     name = "/".join((found["name"] or "").split("/")[: 2 if (found["name"] or "").startswith("@") else 1])
     if mistake.plan.may_install and name:
