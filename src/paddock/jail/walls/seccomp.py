@@ -30,6 +30,7 @@ __all__ = ["Denied", "Policy", "denied_calls", "for_process", "install", "probe"
 
 ALLOW, KILL, ERROR = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
+LISTENER_HELD = "seccomp: a filter around this process has a listener already, probably that of a container runtime"
 _SET_MODE_FILTER = 1
 _NEW_LISTENER = 1 << 3
 _WAIT_KILLABLE = 1 << 5  # once the host has received a call, only a fatal signal interrupts it (Linux 5.19)
@@ -76,6 +77,8 @@ def install(program: bytes, *, listen: bool = False) -> int:
     try:
         return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER | _WAIT_KILLABLE, description)
     except OSError as error:
+        if error.errno == errno.EBUSY:
+            raise OSError(errno.EBUSY, LISTENER_HELD) from None
         if error.errno != errno.EINVAL:
             raise
         return syscall("seccomp", _SET_MODE_FILTER, _NEW_LISTENER, description)
