@@ -184,7 +184,8 @@ class NetworkPolicy:
         for host in self.hosts:
             address = host.address
             if address is not None and not is_public(address):
-                is_allowed = any(each.name == host.name and host.port in (None, each.port) for each in allowed.private)
+                named = [each for each in allowed.private if each.name == host.name and host.port in (None, each.port)]
+                is_allowed = bool(allowed and named)  # none means none
             else:
                 is_allowed = allowed.is_public or any(each.covers(host) for each in allowed.hosts)
             if not is_allowed:
