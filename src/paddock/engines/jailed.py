@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 from paddock.engines.base import Interpreter
 from paddock.errors import NetworkDenied, RequestError
-from paddock.jail.doors import NetworkRun
 from paddock.jail.fork import UNKNOWN_STATUS
 from paddock.jail.frames import (
     ArtifactFrame,
@@ -40,6 +39,7 @@ from paddock.jail.frames import (
 from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
 from paddock.jail.limits import narrow
+from paddock.jail.network_run import NetworkRun
 from paddock.jail.packages import PackageSets
 from paddock.jail.wire import CHUNK_BYTES, DISPLAYS, RUN_DISPLAY_BYTES, UNSENT_BYTES, Kind, WireError, pack
 from paddock.model.events import (
