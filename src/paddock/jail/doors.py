@@ -33,7 +33,7 @@ from paddock.jail.walls import seccomp
 from paddock.jail.walls.allowed_calls import refusal
 from paddock.jail.walls.own_network import NAME_SERVER
 from paddock.jail.walls.syscalls import syscall
-from paddock.model.network import Address
+from paddock.model.network import Address, is_public
 from paddock.model.result import Connection
 
 CONNECT_SECONDS = 30.0
@@ -48,15 +48,17 @@ COUNT_SECONDS = 0.25
 """How often the bytes of connections are counted."""
 LAST_COUNTS, LAST_COUNT_SECONDS = 10, 0.005
 ADDRESS_BYTES = 128  # of sockaddr_storage
-COPIED_OPTIONS = (
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+_TCP = socket.IPPROTO_TCP
+OPTIONS = (
     (socket.SOL_SOCKET, socket.SO_OOBINLINE),
-    (socket.IPPROTO_TCP, socket.TCP_NODELAY),
-    *((socket.IPPROTO_TCP, getattr(socket, f"TCP_{name}", 0)) for name in ("KEEPIDLE", "KEEPINTVL", "KEEPCNT")),
-    (socket.IPPROTO_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0)),
+    (_TCP, socket.TCP_NODELAY),
+    (_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0)),
 )
-"""Those that libraries set before they connect."""
-COPIED_STRUCTS = ((socket.SO_LINGER, 8), (socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
+KEEPALIVE_OPTIONS = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+    *((_TCP, getattr(socket, f"TCP_{name}", 0)) for name in ("KEEPIDLE", "KEEPINTVL", "KEEPCNT")),
+)
+STRUCTS = ((socket.SO_LINGER, 8), (socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
 _NETNS_COOKIE = 71  # SO_NETNS_COOKIE, Linux 5.14
 _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
 
@@ -160,6 +162,7 @@ class Door:
         self._names = NameServer(name_server, self._loop)
         self._cookie = _netns_cookie(self._names.socket)
         self._is_closed = False
+        seccomp.wake_on_same_cpu(listener)
         self._loop.call_soon_threadsafe(self._listen)
 
     def begin(self, run: NetworkRun) -> None:
@@ -306,10 +309,10 @@ class Door:
         length = notice.arguments[2] & 0xFFFF_FFFF
         if not 2 <= length <= ADDRESS_BYTES:
             raise Refusal(errno.EINVAL)
-        process, flags = _process_and_flags(notice.thread, number)
+        flags = _descriptor_flags(notice.thread, number)
         memory = os.open(f"/proc/{notice.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            pidfd = os.pidfd_open(process)
+            pidfd = _open_thread(notice.thread)
             try:
                 if not seccomp.is_waiting(self._listener, notice):  # the pid may have been another process's
                     raise Refusal(errno.EINTR)
@@ -336,7 +339,8 @@ class Door:
         if run is None:
             raise Refusal(errno.ECONNREFUSED)
         name = run.name_of(address)
-        if not run.policy.allows(address, port, run.names.get(address, ()), is_own=_is_own(address)):
+        is_own = is_public(address) and _is_own(address)
+        if not run.policy.allows(address, port, run.names.get(address, ()), is_own=is_own):
             run.deny(name, address, port)
             raise Refusal(errno.ECONNREFUSED)
         if run.connections >= run.max_connections:
@@ -353,6 +357,8 @@ class Door:
         """Connect our socket and put it in the place of the guest's."""
         error = ours.connect_ex((str(attempt.address), attempt.port))
         is_blocking = not flags & os.O_NONBLOCK
+        if error == errno.EINPROGRESS and _tcp_state(ours) == _ESTABLISHED:
+            error = 0  # on the same machine, it is connected by now
         if error == errno.EINPROGRESS and is_blocking:
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
@@ -365,11 +371,11 @@ class Door:
             raise Refusal(error)
         ours.setblocking(is_blocking)
         seccomp.put(self._listener, notice, ours.fileno(), number, close_on_exec=bool(flags & os.O_CLOEXEC))
+        seccomp.respond(self._listener, notice, error)
         if error == 0:
             attempt.end("connected")
             self._supervisor.add_connection(run, ours, attempt)
             return 0
-        seccomp.respond(self._listener, notice, error)
         # Our copy must not outlive the attempt: as long as it is open, the guest's close sends no FIN. The error stays
         # in the socket, where the guest reads it.
         try:
@@ -411,15 +417,24 @@ class Door:
         return 0
 
 
-def _process_and_flags(thread: int, number: int) -> tuple[int, int]:
-    """The process of a thread, and the flags of one of its descriptors."""
+def _descriptor_flags(thread: int, number: int) -> int:
+    """The flags of a descriptor of this thread: those of its file, and O_CLOEXEC."""
     try:
-        with open(f"/proc/{thread}/status", "rb") as status:  # noqa: PTH123
-            process = next(int(line.split()[1]) for line in status if line.startswith(b"Tgid:"))
         with open(f"/proc/{thread}/fdinfo/{number}", "rb") as info:  # noqa: PTH123
-            return process, next(int(line.split()[1], 8) for line in info if line.startswith(b"flags:"))
+            return next(int(line.split()[1], 8) for line in info if line.startswith(b"flags:"))
     except (OSError, StopIteration):
         raise Refusal(errno.EBADF) from None
+
+
+def _open_thread(thread: int) -> int:
+    """A pidfd through which the descriptors of a thread can be taken: all threads of a process share them."""
+    try:
+        return os.pidfd_open(thread, os.O_EXCL)  # PIDFD_THREAD, Linux 6.9
+    except OSError as problem:
+        if problem.errno != errno.EINVAL:
+            raise
+    with open(f"/proc/{thread}/status", "rb") as status:  # noqa: PTH123
+        return os.pidfd_open(next(int(line.split()[1]) for line in status if line.startswith(b"Tgid:")))
 
 
 def parse_sockaddr(asked: bytes, family: int) -> tuple[Address, int]:
@@ -445,14 +460,14 @@ def _is_own(address: Address) -> bool:
 
 
 def _copy_options(theirs: socket.socket, ours: socket.socket) -> None:
-    for level, option in COPIED_OPTIONS:
-        with suppress(OSError):
-            if (value := theirs.getsockopt(level, option)) != ours.getsockopt(level, option):
+    """Copy the options that libraries set before they connect. Those left out, or 0, have their defaults."""
+    with suppress(OSError):
+        keeps_alive = theirs.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        for level, option in (*OPTIONS, *(KEEPALIVE_OPTIONS if keeps_alive else ())):
+            if value := theirs.getsockopt(level, option):
                 ours.setsockopt(level, option, value)
-    for option, size in COPIED_STRUCTS:
-        with suppress(OSError):
-            data = theirs.getsockopt(socket.SOL_SOCKET, option, size)
-            if any(data):
+        for option, size in STRUCTS:
+            if any(data := theirs.getsockopt(socket.SOL_SOCKET, option, size)):
                 ours.setsockopt(socket.SOL_SOCKET, option, data)
 
 

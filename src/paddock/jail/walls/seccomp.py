@@ -20,6 +20,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from paddock.jail.walls import bpf, privileges
@@ -112,6 +113,7 @@ def _try() -> str | None:
 
 
 _RECEIVE, _SEND, _IS_VALID, _ADD_FD = 0xC050_2100, 0xC018_2101, 0x4008_2102, 0x4018_2103
+_SET_FLAGS = 0x4008_2104
 _NOTICE = struct.Struct("=QIIiIQ6Q")  # id, pid, flags; number, architecture, instruction pointer, arguments
 _ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
 _NEW_FD = struct.Struct("=QIIII")  # id, flags, the host's descriptor, the guest's, its flags
@@ -128,6 +130,12 @@ class Notice:
     name: str | None
     number: int
     arguments: tuple[int, ...]
+
+
+def wake_on_same_cpu(listener: int) -> None:
+    """Make the kernel switch between the guest and the host on one processor, which is quicker (Linux 6.6)."""
+    with suppress(OSError):
+        fcntl.ioctl(listener, _SET_FLAGS, 1)
 
 
 def receive(listener: int) -> Notice | None:
