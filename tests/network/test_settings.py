@@ -62,7 +62,7 @@ def at(
     """A machine in one of the settings of `tests/jail/setting.py`."""
     home = place.home(kind, ordinary=kind in ("ordinary", "bare"))
     settings = home / "paddock.toml"
-    settings.write_text(SETTINGS.format(data=home / "data", uid_base=uids.OWN + (8 << 16)))
+    settings.write_text(SETTINGS.format(data=home / "data", uid_base=uids.OWN))
     env = {**os.environ, **place.variables_at(home)}
     user = "ordinary" if kind in ("ordinary", "bare") else "root"
     subprocess.run(place.command(user, "-c", BUILD, str(settings), *engines), env=env, check=True, capture_output=True)

@@ -17,6 +17,7 @@ from paddock.jail.limits import ResourceLimit, ResourceLimits
 from paddock.jail.packages import make_sets_folder
 from paddock.jail.pool import CLOSED, Pool
 from paddock.jail.profiles import SYSTEM, start, start_first_working
+from paddock.jail.walls.own_network import find_bundle
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
 from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import Spec
@@ -178,7 +179,7 @@ class Jail:
         return Spec(
             built.executable,
             self._runtime,
-            reads=(*SYSTEM, *built.reads),
+            reads=(*SYSTEM, *built.reads, *self._bundle()),
             live=(make_sets_folder(self._config.data_directory),) if self._shows_sets else (),
             package_set=self._package_set,
             whole=(built.path,),
@@ -189,6 +190,10 @@ class Jail:
             sessions=limits.shares_cpu,
             network=self._network,
         )
+
+    def _bundle(self) -> tuple[str, ...]:
+        bundle = find_bundle() if self._network else None
+        return () if bundle is None else (bundle,)
 
     async def _make_limits(self) -> ResourceLimits:
         config = self._config

@@ -64,6 +64,8 @@ def parse_address(text: str) -> Address | None:
 def normalize_name(text: str) -> str | None:
     """A host name in lower case, IDNA-encoded, without the final dot; None if it is not a host name."""
     name = text.removesuffix(".")
+    if len(name) > MAX_NAME:  # encoding only makes it longer
+        return None
     if not name.isascii():
         import idna
 
