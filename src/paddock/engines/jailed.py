@@ -147,8 +147,9 @@ class CPythonEngine(JailedEngine):
         key = (environment, package_set, network)
         if key not in self._jails:
             config = self._config
-            is_own = key != (config.cpython.environment, "", False)
-            few_waiting = {"min_waiting": 0, "max_waiting": min(1, config.cpython.max_waiting)} if is_own else {}
+            is_default = (environment, package_set) == (config.cpython.environment, "")
+            most = config.cpython.max_waiting if is_default else min(1, config.cpython.max_waiting)
+            few_waiting = {} if is_default and not network else {"min_waiting": 0, "max_waiting": most}
             self._jails[key] = Jail(
                 config,
                 replace(config.cpython, environment=environment, **few_waiting),
