@@ -12,7 +12,7 @@ _KEYED = r"new (?:Map|URLSearchParams|Headers|FormData)\b"
 _MATCHES = r"\.(match|exec)\("
 _CALLBACK = (
     r"\.(map|then|filter|find|flatMap)\((?:async )?(?:\([^()\n]{0,80}+\)|[\w$]{1,60}+) => "
-    r"\{([^{}]{0,400}+(?:\{[^{}]{0,400}+\}[^{}]{0,400}+){0,5}+)\}"
+    r"\{([^{}]{0,400}+(?>(?:\{[^{}]{0,400}+\}[^{}]{0,400}+){0,5}))\}"
 )
 SEARCHED_CHARACTERS = 20_000
 _ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"

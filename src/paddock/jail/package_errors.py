@@ -12,10 +12,15 @@ _NO_WHEEL = "`{name}` has no wheel for {runtime} on this machine: choose another
 _NO_VERSION = "the index has no such version of `{name}`: ask for another one, or for none in particular"
 _CAUSES = (
     (r"Because (\S+) was not found in the ", "the index has no package `{name}`: check its name"),
-    (r"([\w.-]+?)(?:==\S+)? has no (?:usable )?wheels", _NO_WHEEL),
+    # Only the first cause: in a conflict, some version without a wheel is often mentioned later.
+    (
+        r"cause: Because (?:all versions of |all of: )?([\w.-]+?)(?:[=<>~!]\S*)?(?: [\w.-]+[=<>~!]\S*){0,50}"
+        r" ha(?:s|ve) no (?:usable )?wheels",
+        _NO_WHEEL,
+    ),
     (r"[Bb]uilding source distributions for `?([\w.-]+?)`? is disabled", _NO_WHEEL),
-    (r"there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
-    (r"only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
+    (r"cause: Because there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
+    (r"cause: Because only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
     (r"404 Not Found.{0,200}?'([^'@]*@?[^'@]+)@", "the registry has no package `{name}`: check its name"),
     (r"No matching version found for (\S+?)@", _NO_VERSION),
     (
