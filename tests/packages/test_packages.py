@@ -429,3 +429,9 @@ def test_the_first_cause_counts_and_names_the_package(cause: str, said: str) -> 
 def test_no_error_shows_the_credentials_of_an_index() -> None:
     text = "error: Failed to read https://ada:secret@index.example/simple: nothing there"
     assert "secret" not in explain(text, "Python 3.11")
+
+
+def test_what_npm_says_of_its_log_is_not_shown() -> None:
+    text = "npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error A complete log of this run can be found in: /srv/a.log\n"
+    assert "certificate" in explain(text, "Node 24")
+    assert "/srv" not in explain(text.replace("SELF_SIGNED_CERT_IN_CHAIN", "EWHATEVER"), "Node 24")
