@@ -432,6 +432,6 @@ def test_no_error_shows_the_credentials_of_an_index() -> None:
 
 
 def test_what_npm_says_of_its_log_is_not_shown() -> None:
-    text = "npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error A complete log of this run can be found in: /srv/a.log\n"
+    text = "npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error A complete log of this run can be found in: /srv/a.log"
     assert "certificate" in explain(text, "Node 24")
     assert "/srv" not in explain(text.replace("SELF_SIGNED_CERT_IN_CHAIN", "EWHATEVER"), "Node 24")
