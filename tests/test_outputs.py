@@ -65,6 +65,12 @@ async def test_a_large_table_is_shortened(paddock: Paddock) -> None:
     assert (len(table.text) < 10_000, 0 < len(table.data) <= 1000, table.data[5]["c29"]) == (True, True, 5)
 
 
+async def test_what_matplotlib_warns_of_while_a_figure_is_shown_is_a_warning_of_the_run(paddock: Paddock) -> None:
+    result = await paddock.run(f"{PLOT}plt.title('\u8ca9')\nplt.show()")
+    assert result.stderr == ""  # it would show a path of the host
+    assert [text.partition(" (")[0] for text in result.warnings] == ["The figure: Glyph 36009"]
+
+
 async def test_shown_and_open_figures_are_images(paddock: Paddock) -> None:
     code = f"{PLOT}plt.title('One')\nplt.show()\nprint('x')\nplt.plot([3])\nplt.title('Two')\nNone"
     result = await paddock.run(code)

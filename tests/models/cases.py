@@ -61,7 +61,9 @@ def r5(code: str, line: int | None, cause: str | None, fix: str, repaired: str |
 
 PYTHON = {
     # The network, and what cannot be installed.
-    "urlopen": r4("from urllib.request import urlopen\nurlopen('http://example.com').read()", 2, "rror", "no network"),
+    "urlopen": r2(
+        "python", "from urllib.request import urlopen\nurlopen('http://example.com').read()", 2, "rror", "no network"
+    ),
     "requests": run("import requests\nrequests.get('https://example.com')", 2, "Connection", "no network"),
     "requests refused": execute("import requests\nreturn 1", 1, "requests", "no network"),
     "a socket": run("import socket\nsocket.create_connection(('example.com', 80))", 2, "rror", "no network"),
@@ -214,6 +216,7 @@ PYTHON = {
     "an unclosed quote": r3("x = 'abc\ny = 1", 1, "unterminated", "Close the quote"),
     "a missing colon": execute("for i in range(3)\n    print(i)", 1, "expected ':'", "colon"),
     "print as a statement": r4("print 'x'", 1, "parentheses", "print("),
+    "a type parameter": run("def first[T](items: list[T]) -> T:\n    return items[0]", 1, "(", "This is Python 3.11"),
     "quotes in an f-string": run("d = {'a': 1}\nf'{d['a']}'", 2, "f-string", "other quotes"),
     "await in a function": execute(
         "def f():\n    return await call_tool('x', {})\nreturn f()", 2, "await", "async def"
@@ -364,7 +367,8 @@ NOTEBOOKS_AND_LIBRARIES = {
     ),
     "a missing program": run("import subprocess\nsubprocess.run(['ffmpeg', '-i', 'a'])", 2, "ffmpeg", "no program"),
     "pytz": run("import pytz", 1, "pytz", "`zoneinfo`"),
-    "a near name that is no better": run("import yaml", 1, "yaml", "dependencies = "),
+    "a near name that is no better": run("import yaml", 1, "yaml", 'packages: ["pyyaml"]'),
+    "a package of a tool without packages": execute("import yaml\nreturn 1", 1, "yaml", "dependencies = "),
     "an import of call_tool": execute("from tools import call_tool\nreturn 1", 1, "tools", "Remove the import"),
     "a refused module without import": r3("subprocess.run(['ls'])", 1, "subprocess", "not available"),
     "a wrong separator": run(

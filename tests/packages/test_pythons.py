@@ -115,6 +115,16 @@ async def test_a_script_that_requires_another_python_is_told_which_environment_h
     )
 
 
+@pytest.mark.parametrize("code", ["def f[T](x: T) -> T: return x", "type Pair = tuple[int, int]\n1"])
+async def test_syntax_of_a_later_python_is_answered_with_the_version(paddock: Paddock, code: str) -> None:
+    result = await paddock.run(code)
+    if sys.version_info >= (3, 12):
+        assert result.verdict == "ok"
+    else:
+        assert result.error is not None
+        assert result.error.hints[0].startswith("This is Python 3.11: type parameters and `type` need 3.12")
+
+
 async def test_a_python_that_is_not_here_is_named_with_what_to_do(config: Config) -> None:
     wanted = replace(configured(config, "other"), python=ABSENT)
     with pytest.raises(EnvironmentFailed, match=rf"uv finds no Python {ABSENT} here; .*uv python install {ABSENT}"):

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 from paddock.engines.base import Interpreter
 from paddock.errors import NetworkDenied, RequestError
-from paddock.jail.doors import NetworkRun
 from paddock.jail.fork import UNKNOWN_STATUS
 from paddock.jail.frames import (
     ArtifactFrame,
@@ -41,6 +40,7 @@ from paddock.jail.frames import (
 from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
 from paddock.jail.limits import narrow
+from paddock.jail.network_run import NetworkRun
 from paddock.jail.packages import PackageSets
 from paddock.jail.wire import CHUNK_BYTES, DISPLAYS, RUN_DISPLAY_BYTES, UNSENT_BYTES, Kind, WireError, pack
 from paddock.model.events import (
@@ -148,8 +148,9 @@ class CPythonEngine(JailedEngine):
         key = (environment, package_set, network)
         if key not in self._jails:
             config = self._config
-            is_own = key != (config.cpython.environment, "", False)
-            few_waiting = {"min_waiting": 0, "max_waiting": min(1, config.cpython.max_waiting)} if is_own else {}
+            is_default = (environment, package_set) == (config.cpython.environment, "")
+            most = config.cpython.max_waiting if is_default else min(1, config.cpython.max_waiting)
+            few_waiting = {} if is_default and not network else {"min_waiting": 0, "max_waiting": most}
             self._jails[key] = Jail(
                 config,
                 replace(config.cpython, environment=environment, **few_waiting),

@@ -40,10 +40,18 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     if is_network:
         return f"`{name}` is not installed. {mistake.facts['network']}"
     better = replacements.INSTEAD.get(name)
+    if mistake.plan.may_install and not better and mistake.plan.keep_files:  # otherwise the tool has no such argument
+        return f'`{name}` is not installed: pass packages: ["{package_of(name)}"].'
     if mistake.plan.may_install and not better:
         block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
         return f"`{name}` is not installed: begin the script with the lines {block}."
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
+
+
+def undefined(mistake: Mistake, found: re.Match[str]) -> str:
+    if mistake.plan.session is not None:
+        return f"Define `{found['name']}` first: the session `{mistake.plan.session}` has no variable of this name."
+    return f"Define `{found['name']}` in this script: each run starts empty ({mistake.facts['keep']} keeps data)."
 
 
 def missing_package(mistake: Mistake, found: re.Match[str]) -> str:
