@@ -320,7 +320,9 @@ def _globals(request: Request) -> str:
 
 def _session_name(option: str, name: object) -> str | None:
     if name is not None and (not isinstance(name, str) or not re.fullmatch(SESSION_NAME, name)):
-        raise RequestError(f"{option} must be a name of 1 to 64 letters, digits, hyphens, underscores or dots, the first not a dot")
+        raise RequestError(
+            f"{option} must be a name of 1 to 64 letters, digits, hyphens, underscores or dots, the first not a dot"
+        )
     return name
 
 
