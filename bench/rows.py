@@ -15,6 +15,7 @@ from typing import Any
 
 from bench import code_mode
 from bench.http_rows import HTTP_ROWS
+from bench.network_rows import NETWORK_ROWS
 from bench.package_rows import PACKAGE_ROWS
 from bench.programs import Program, calling_program, figure_program, javascript_program, pandas_program, program
 from bench.runner import Act, Row, Sides, Target, in_flight, process, process_in_flight
@@ -316,5 +317,6 @@ ROWS = (
         target=Target.share("a server of the SDK", 1.5),
     ),
     *PACKAGE_ROWS,
+    *NETWORK_ROWS,
     *HTTP_ROWS,
 )

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from paddock.config import Config, GuestsConfig, SessionsConfig
-from paddock.errors import NotFound, RequestError
+from paddock.errors import NotFound, Overloaded, RequestError
 from paddock.jail.walls.watcher import tree
 from paddock.model.files import File
 from paddock.model.request import RunContext
@@ -447,7 +447,7 @@ async def test_sessions_in_use_make_no_room() -> None:
             paddock.follow("print(1)\nwhile True:\n    pass", lambda event: printed.set(), session="a")
         )
         await printed.wait()
-        with pytest.raises(RequestError, match="are in use"):
+        with pytest.raises(Overloaded, match="are in use"):
             await paddock.run("1", session="b")
         task.cancel()
         with suppress(asyncio.CancelledError):

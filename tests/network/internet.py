@@ -2,7 +2,8 @@
 
 Two network namespaces are joined by a cable. The one of this process is a machine with the resolver of that internet;
 enter it with `nsenter -t PID -n -m`. The other one, of a child, has the addresses below, with a name server, web
-servers with TLS of an authority of their own (FOLDER/ca.pem), an echo, and whatever has no address is silent.
+servers with TLS of an authority of their own (FOLDER/ca.pem), which the machine trusts, an echo, and whatever has no
+address is silent.
 """
 
 from __future__ import annotations
@@ -271,6 +272,9 @@ def main(folder: Path) -> None:
     run("ip", "-6", "route", "add", "default", "via", "fd99::2")
     (folder / "resolv.conf").write_text(f"nameserver {RESOLVER}\nsearch evil.com\noptions timeout:2 attempts:1\n")
     run("mount", "--bind", str(folder / "resolv.conf"), os.path.realpath("/etc/resolv.conf"))
+    bundle = "/etc/ssl/certs/ca-certificates.crt"
+    (folder / "bundle.crt").write_text(Path(bundle).read_text() + (folder / "ca.pem").read_text())
+    run("mount", "--bind", str(folder / "bundle.crt"), bundle)
     os.write(writer, b"1")
     sys.stdin.read()
     os.kill(child, 9)

@@ -64,6 +64,14 @@ def test_node_gets_a_page_of_an_allowed_host(machine: Machine, internet: Interne
     assert (result["verdict"], result["output"]) == ("ok", f"www.good.com at {GOOD}"), result["error"]
 
 
+def test_the_authorities_that_the_host_trusts_are_trusted(machine: Machine) -> None:
+    python = "import requests, urllib.request\n"
+    python += f"[requests.get('{TLS}').text, urllib.request.urlopen('{TLS}').read().decode()]"
+    node = f"return await (await fetch('{TLS}')).text()"
+    assert machine.run(python, ALLOWED)["output"] == [f"www.good.com at {GOOD}"] * 2
+    assert machine.run(node, ALLOWED, language="javascript", engine="node")["output"] == f"www.good.com at {GOOD}"
+
+
 def test_websockets_work_in_python_and_in_node(machine: Machine) -> None:
     python = "import aiohttp\nasync with aiohttp.ClientSession() as session:\n"
     python += "    async with session.ws_connect('http://good.com/ws') as ws:\n"

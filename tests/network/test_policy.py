@@ -174,6 +174,8 @@ def test_private_addresses_belong_to_the_operator() -> None:
     for words in (["127.0.0.1:8001"], ["10.0.0.1"], ["[::1]:8000"]):
         with pytest.raises(NetworkDenied, match=r"network\.private"):
             grant(words, allowed)
+    with pytest.raises(NetworkDenied):
+        grant(["127.0.0.1:8000"], NetworkPolicy(private=allowed.private))
     with pytest.raises(RequestError, match="is not an address with a port"):
         parse_private(["localhost.example:80"])
 

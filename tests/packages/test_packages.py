@@ -359,6 +359,7 @@ async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Padd
         (["a @ https://example.org/a.whl"], "is an address"),
         (["--index-url=x"], "is not a package"),
         (["x"] * 2 + [f"p{number}" for number in range(50)], "may have at most 50"),
+        (["a" + " " * 200_000 + "!"], "has at most 500 characters"),  # the pattern would take minutes
     ],
 )
 def test_what_cannot_be_a_package_is_refused(given: object, words: str) -> None:
@@ -428,3 +429,9 @@ def test_the_first_cause_counts_and_names_the_package(cause: str, said: str) -> 
 def test_no_error_shows_the_credentials_of_an_index() -> None:
     text = "error: Failed to read https://ada:secret@index.example/simple: nothing there"
     assert "secret" not in explain(text, "Python 3.11")
+
+
+def test_what_npm_says_of_its_log_is_not_shown() -> None:
+    text = "npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error A complete log of this run can be found in: /srv/a.log"
+    assert "certificate" in explain(text, "Node 24")
+    assert "/srv" not in explain(text.replace("SELF_SIGNED_CERT_IN_CHAIN", "EWHATEVER"), "Node 24")

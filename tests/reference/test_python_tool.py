@@ -202,8 +202,9 @@ async def test_only_allowed_environment_variables_are_set(services: Services, mo
     monkeypatch.setenv("SECRET_OF_THE_HOST", "x")
     code = "import os, time\nprint(sorted(os.environ), os.environ['LANG'], os.environ['TZ'], time.tzname)"
     assert await told(services, code) == (
-        "['HOME', 'LANG', 'MKL_NUM_THREADS', 'OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'PATH', "
-        "'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'TZ'] C.UTF-8 UTC ('UTC', 'UTC')\n"
+        "['CURL_CA_BUNDLE', 'HOME', 'LANG', 'MKL_NUM_THREADS', 'NODE_EXTRA_CA_CERTS', 'OMP_NUM_THREADS', "
+        "'OPENBLAS_NUM_THREADS', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'REQUESTS_CA_BUNDLE', "
+        "'SSL_CERT_FILE', 'TZ'] C.UTF-8 UTC ('UTC', 'UTC')\n"
     )
 
 

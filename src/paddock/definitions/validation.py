@@ -19,6 +19,7 @@ from paddock.errors import (
 )
 from paddock.model import limits as limits_model
 from paddock.model.json_depth import is_deeper
+from paddock.model.network import NONE
 from paddock.tools.catalogue import is_pattern, servers_of
 from paddock.tools.size import is_larger
 
@@ -32,6 +33,8 @@ NOT_INHERITED = ("name", "title", "description", "code", "inputs", "tools", "is_
 """Keys whose values are not inherited from the base."""
 FIXED = ("face", "language", "mode", "caps")
 """Keys that must have the base's value."""
+NETWORK_MODULES = ("socket", "urllib.request", "http", "requests", "httpx", "aiohttp")
+"""Modules that the base refuses, and that a definition with a network needs."""
 RESERVED = frozenset(
     {
         *("get_run", "cancel_run", "read_artifact", "write_artifact", "list_artifacts", "attach_file", "detach_file"),
@@ -58,6 +61,8 @@ def parse_saved(values: Mapping[str, Any]) -> Definition:
     """Build a user's definition from a file or the store without contacting any server. Raises BadDefinition."""
     base = asdict(shipped(BASE))
     defaults = {name: value for name, value in base.items() if name not in NOT_INHERITED}
+    if values.get("network", NONE) not in (NONE, None, []):
+        defaults["refused_modules"] = [each for each in base["refused_modules"] if each not in NETWORK_MODULES]
     name = values.get("name")
     title = name.replace("_", " ").replace("-", " ").capitalize() if isinstance(name, str) else ""
     limits = values.get("limits", {})

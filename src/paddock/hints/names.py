@@ -213,7 +213,8 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
 def _own_method(mistake: Mistake, name: str) -> str:
     """A method or function of the script with a name like this one."""
     words = {
-        word[1] for word in re.finditer(r"(?<![\w$.])([\w$]++)\s?+(?:=\s?+)?+(?:async\s?+)?+\(", mistake.plan.code)
+        word[1]
+        for word in re.finditer(r"(?<![\w$.])([\w$]++)\s?+(?>(?:=\s?+)?)(?>(?:async\s?+)?)\(", mistake.plan.code)
     }
     return next((word for word in within_edits(name, words - {name}) if is_misspelt(name, word)), "")
 

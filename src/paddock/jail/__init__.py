@@ -27,6 +27,10 @@ watcher where there is none (`walls/watcher`), reports what the guest used. `eng
 these two reports. After its run the guest is killed, whatever it sends, and the next run gets another guest. Only in
 a session does the guest stay for the next run, stopped meanwhile, and it may be forked (`fork`).
 
+A guest with a network policy comes from a jail of its own, in which each guest has a network namespace with nothing in
+it (`walls/own_network`). Its filter reports `connect` to the host. `doors` decides, connects from outside, and puts the
+connection into the guest; `name_server` answers its DNS queries; `network_run` keeps what the run did.
+
 If the host dies, the warden's socket closes and the warden exits. It is the first process of its pid namespace, so the
 kernel kills everything in it. Control groups and temporary folders outlive processes: a **cleanup** process next to the
 host, started before the first group or folder is created, removes them when the host is gone (`walls/cleanup`). If the

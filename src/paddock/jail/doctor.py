@@ -81,6 +81,12 @@ async def probe(config: Config) -> Findings:
         kept, lacking = await asyncio.to_thread(_without_profile, tried, config)
     else:
         kept, lacking = mechanisms(chosen, memory), {}
+    if "network" in kept:
+        grants = (
+            await _try_profile("namespaces", config, replace(IDLE, network=True)) if chosen == "namespaces" else None
+        )
+        problem = f"the profile {chosen} has the host's network" if grants is None else grants.reason
+        kept["network"] += "; hosts can be granted" if problem is None else f"; no host can be granted: {problem}"
     kept |= {"resources": f"{memory}; rlimits and the host's clock for the rest"} if memory else {}
     lacking |= {"resources": missing} if missing else {}
     inexact = {"resources": best_effort} if memory else {}
@@ -88,7 +94,7 @@ async def probe(config: Config) -> Findings:
     return Findings(chosen if memory else None, tried, guarantees)
 
 
-async def _try_profile(profile: str, config: Config) -> ProfileReport:
+async def _try_profile(profile: str, config: Config, spec: Spec = IDLE) -> ProfileReport:
     accepting = replace(config, jail=replace(config.jail, accept_confined=True))
     objection = profiles.refusal(profile, config)
     if objection is None and profile not in profiles.candidates(config):
@@ -98,7 +104,7 @@ async def _try_profile(profile: str, config: Config) -> ProfileReport:
     try:
         await asyncio.to_thread(folder.mkdir, mode=0o700)
         trying = replace(accepting, data_directory=str(folder))
-        await (await profiles.try_profile(profile, trying, IDLE)).close()
+        await (await profiles.try_profile(profile, trying, spec)).close()
     except (JailUnavailable, EngineCrashed) as problem:
         return ProfileReport(profile, works=False, allowed=objection is None, reason=str(problem))
     finally:

@@ -20,102 +20,50 @@ import socket
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
-from paddock.jail import dns
+from paddock import descriptors
+from paddock.jail.name_server import NameServer
+from paddock.jail.network_run import Attempt, NetworkRun
 from paddock.jail.sock_diag import Connected, Counter
 from paddock.jail.walls import seccomp
 from paddock.jail.walls.allowed_calls import refusal
 from paddock.jail.walls.own_network import NAME_SERVER
 from paddock.jail.walls.syscalls import syscall
-from paddock.model.network import Address, NetworkPolicy, normalize_name
+from paddock.model.network import Address, is_public
 from paddock.model.result import Connection
 
 CONNECT_SECONDS = 30.0
 """How long a blocking connect may take. A non-blocking one takes as long as its caller waits."""
-RESOLVE_SECONDS = 10.0
-LOOKUPS, GUEST_LOOKUPS = 32, 4
-"""How many names are resolved at the same time, for all guests and for one. Each takes a thread."""
-MAX_NAMES, MAX_PENDING = 1000, 256
-"""How many names a run may resolve, and how many calls and queries of a guest are in progress at the same time."""
+MAX_PENDING = 256
+"""How many calls and queries of a guest are in progress at the same time.
+
+Each may hold a descriptor of this process. All guests together get an eighth of them, one guest a quarter of that."""
 BURST, PER_SECOND = 1000, 200
 """How many calls and queries of a guest are handled at once, and then in a second."""
 COUNT_SECONDS = 0.25
 """How often the bytes of connections are counted."""
 LAST_COUNTS, LAST_COUNT_SECONDS = 10, 0.005
 ADDRESS_BYTES = 128  # of sockaddr_storage
-COPIED_OPTIONS = (
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+_TCP = socket.IPPROTO_TCP
+OPTIONS = (
     (socket.SOL_SOCKET, socket.SO_OOBINLINE),
-    (socket.IPPROTO_TCP, socket.TCP_NODELAY),
-    *((socket.IPPROTO_TCP, getattr(socket, f"TCP_{name}", 0)) for name in ("KEEPIDLE", "KEEPINTVL", "KEEPCNT")),
-    (socket.IPPROTO_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0)),
+    (_TCP, socket.TCP_NODELAY),
+    (_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0)),
 )
-"""Those that libraries set before they connect."""
-COPIED_STRUCTS = ((socket.SO_LINGER, 8), (socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
+KEEPALIVE_OPTIONS = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+    *((_TCP, getattr(socket, f"TCP_{name}", 0)) for name in ("KEEPIDLE", "KEEPINTVL", "KEEPCNT")),
+)
+STRUCTS = ((socket.SO_LINGER, 8), (socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
 _NETNS_COOKIE = 71  # SO_NETNS_COOKIE, Linux 5.14
 _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
 
 log = logging.getLogger("paddock.denied")
-
-
-@dataclass(slots=True)
-class NetworkRun:
-    """What the network of one run is, and what the run has done with it. The supervisor's thread changes it."""
-
-    policy: NetworkPolicy
-    max_connections: int
-    attempts: list[Attempt] = field(default_factory=list)
-    names: dict[Address, set[str]] = field(default_factory=lambda: defaultdict(set))  # that were resolved to it
-    resolved: dict[str, asyncio.Future[tuple[Address, ...]]] = field(default_factory=dict)
-    denied: dict[str, None] = field(default_factory=dict)  # names and addresses, in order
-    connections: int = 0
-    live: dict[bytes, tuple[Connected, Attempt]] = field(default_factory=dict)  # connections, by their cookie
-
-    @property
-    def bytes(self) -> int:
-        """What all its connections have transferred."""
-        return sum(each.bytes or 0 for each in list(self.attempts))
-
-    def deny(self, host: str, address: Address | None = None, port: int | None = None, outcome: str = "denied") -> None:
-        """Record a refused attempt, the same one only once: a script may try in a loop."""
-        key = f"{host or address}:{port or ''}"
-        if len(self.denied) < MAX_NAMES and key not in self.denied:
-            self.denied[key] = None
-            self.attempts.append(Attempt(host, address, port, outcome))
-
-    def name_of(self, address: Address) -> str:
-        """The name that was resolved to this address, or the empty string."""
-        return min(self.names.get(address, ()), default="")
-
-    def connections_made(self) -> tuple[Connection, ...]:
-        return tuple(each.to_connection() for each in list(self.attempts))
-
-
-@dataclass(slots=True)
-class Attempt:
-    """One connection that a script tried to make."""
-
-    host: str
-    address: Address | None
-    port: int | None
-    outcome: str = "connecting"
-    began: float = field(default_factory=time.monotonic)
-    seconds: float = 0.0
-    bytes: int | None = None
-    is_closing: bool = False  # the kernel no longer finds it, and has not told yet how much it transferred
-
-    def end(self, outcome: str) -> None:
-        self.outcome, self.seconds = outcome, time.monotonic() - self.began
-
-    def to_connection(self) -> Connection:
-        shown = None if self.address is None else str(self.address)
-        return Connection(self.host or None, shown, self.port, self.bytes, round(self.seconds * 1000, 3), self.outcome)
+faults = logging.getLogger("paddock.jail")
 
 
 class Supervisor:
@@ -126,8 +74,9 @@ class Supervisor:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self.lookups = threading.BoundedSemaphore(LOOKUPS)
         self.users = 0
+        self.max_pending = max(16, descriptors.limit() // 8)
+        self.pending = 0
         self._counter: Counter | None = None
         self._counting = threading.Lock()
         self._counted: list[NetworkRun] = []  # runs with live connections
@@ -154,8 +103,8 @@ class Supervisor:
             if run not in self._counted:
                 self._counted.append(run)
 
-    def count(self) -> None:
-        """Count the bytes of all connections. May be called from any thread."""
+    def count(self, only: NetworkRun | None = None) -> None:
+        """Count the bytes of all connections, or of those of one run. May be called from any thread."""
         with self._counting:
             if self._counter is None or not self._counted:
                 return
@@ -165,6 +114,8 @@ class Supervisor:
                     if cookie in closed:
                         attempt.bytes = closed[cookie]
                         del run.live[cookie]
+                    elif only not in (None, run):
+                        continue
                     elif (count := self._counter.count(connected)) is not None:
                         attempt.bytes = count
                     else:
@@ -204,26 +155,25 @@ class Door:
 
     def __init__(self, listener: int, name_server: int) -> None:
         self._listener = listener
-        self._names = socket.socket(fileno=name_server)
-        self._cookie = _netns_cookie(self._names)
-        self._run: NetworkRun | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._tokens, self._filled_at = float(BURST), time.monotonic()
         self._supervisor = Supervisor.share()
         self._loop = self._supervisor.loop
-        self._lookups = asyncio.Semaphore(GUEST_LOOKUPS)
+        self._names = NameServer(name_server, self._loop)
+        self._cookie = _netns_cookie(self._names.socket)
         self._is_closed = False
+        seccomp.wake_on_same_cpu(listener)
         self._loop.call_soon_threadsafe(self._listen)
 
     def begin(self, run: NetworkRun) -> None:
-        self._run = run
+        self._names.run = run
 
     async def end(self, run: NetworkRun) -> tuple[Connection, ...]:
         """Refuse everything from now on, and return what the run has done."""
-        if self._run is run:
-            self._run = None
+        if self._names.run is run:
+            self._names.run = None
         for _ in range(LAST_COUNTS if run.live else 0):
-            self._supervisor.count()
+            await asyncio.to_thread(self._supervisor.count, run)
             if not any(attempt.is_closing for _, attempt in list(run.live.values())):
                 break
             await asyncio.sleep(LAST_COUNT_SECONDS)  # the kernel tells about a closed connection a little later
@@ -232,52 +182,58 @@ class Door:
 
     def close(self) -> None:
         """Stop serving. From now on the guest's connects fail with ENOSYS."""
-        self._run = None
+        self._names.run = None
         self._loop.call_soon_threadsafe(self._close)
 
     def _close(self) -> None:
         self._is_closed = True
         self._ignore()
-        for task in self._tasks:
+        self._loop.create_task(self._end_tasks({*self._tasks, *self._names.lookups}))
+
+    async def _end_tasks(self, tasks: set[asyncio.Task[Any]]) -> None:
+        for task in tasks:
             task.cancel()
-        if self._tasks:
-            self._loop.create_task(self._close_after(set(self._tasks)))
-        else:
-            self._release()
-
-    async def _close_after(self, tasks: set[asyncio.Task[None]]) -> None:
-        await asyncio.wait(tasks)
-        self._release()
-
-    def _release(self) -> None:
+        await asyncio.gather(*tasks, return_exceptions=True)
         os.close(self._listener)
-        self._names.close()
+        self._names.socket.close()
         self._supervisor.release()
 
     def _listen(self) -> None:
         if not self._is_closed:
             self._loop.add_reader(self._listener, self._take, self._on_call)
-            self._loop.add_reader(self._names, self._take, self._on_query)
+            self._loop.add_reader(self._names.socket, self._take, self._names.receive)
 
     def _ignore(self) -> None:
         self._loop.remove_reader(self._listener)
-        self._loop.remove_reader(self._names)
+        self._loop.remove_reader(self._names.socket)
 
     def _take(self, handle: Callable[[], Coroutine[Any, Any, None] | None]) -> None:
         """Handle one call or query, if the guest has not had too many. Otherwise they wait in the kernel."""
         now = time.monotonic()
         self._tokens = min(BURST, self._tokens + (now - self._filled_at) * PER_SECOND)
         self._filled_at = now
-        if self._tokens < 1 or len(self._tasks) >= MAX_PENDING:
+        supervisor = self._supervisor
+        max_pending = min(MAX_PENDING, supervisor.max_pending // 4)
+        if self._tokens < 1 or len(self._tasks) >= max_pending or supervisor.pending >= supervisor.max_pending:
             self._ignore()
             self._loop.call_later(0.05, self._listen)
             return
+        self._tokens -= 1
         work = handle()
         if work is not None:
-            self._tokens -= 1
-            task = self._loop.create_task(work)
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._start(work)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        def ended(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            self._supervisor.pending -= 1
+            if not task.cancelled() and (problem := task.exception()) is not None:
+                faults.error("a connection of a guest was refused: %s", problem, exc_info=problem)
+
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        self._supervisor.pending += 1
+        task.add_done_callback(ended)
 
     def _on_call(self) -> Coroutine[Any, Any, None] | None:
         poll = select.poll()
@@ -290,7 +246,7 @@ class Door:
             return None
         if notice.name in ("connect", "bind"):
             return self._answer(notice, self._connect if notice.name == "connect" else self._bind)
-        if seccomp.respond(self._listener, notice, refusal(notice.name)) and self._run is not None:
+        if seccomp.respond(self._listener, notice, refusal(notice.name)) and self._names.run is not None:
             log.info("%s", seccomp.describe(seccomp.Denied.from_notice(notice)))
         return None
 
@@ -353,10 +309,10 @@ class Door:
         length = notice.arguments[2] & 0xFFFF_FFFF
         if not 2 <= length <= ADDRESS_BYTES:
             raise Refusal(errno.EINVAL)
-        process, flags = _process_and_flags(notice.thread, number)
+        flags = _descriptor_flags(notice.thread, number)
         memory = os.open(f"/proc/{notice.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            pidfd = os.pidfd_open(process)
+            pidfd = _open_thread(notice.thread)
             try:
                 if not seccomp.is_waiting(self._listener, notice):  # the pid may have been another process's
                     raise Refusal(errno.EINTR)
@@ -379,11 +335,12 @@ class Door:
 
     def _admit(self, address: Address, port: int) -> tuple[NetworkRun, Attempt]:
         """Record an attempt to connect. Raises Refusal if the policy does not allow it."""
-        run = self._run
+        run = self._names.run
         if run is None:
             raise Refusal(errno.ECONNREFUSED)
         name = run.name_of(address)
-        if not run.policy.allows(address, port, run.names.get(address, ()), is_own=_is_own(address)):
+        is_own = is_public(address) and _is_own(address)
+        if not run.policy.allows(address, port, run.names.get(address, ()), is_own=is_own):
             run.deny(name, address, port)
             raise Refusal(errno.ECONNREFUSED)
         if run.connections >= run.max_connections:
@@ -400,6 +357,8 @@ class Door:
         """Connect our socket and put it in the place of the guest's."""
         error = ours.connect_ex((str(attempt.address), attempt.port))
         is_blocking = not flags & os.O_NONBLOCK
+        if error == errno.EINPROGRESS and _tcp_state(ours) == _ESTABLISHED:
+            error = 0  # on the same machine, it is connected by now
         if error == errno.EINPROGRESS and is_blocking:
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
@@ -412,11 +371,11 @@ class Door:
             raise Refusal(error)
         ours.setblocking(is_blocking)
         seccomp.put(self._listener, notice, ours.fileno(), number, close_on_exec=bool(flags & os.O_CLOEXEC))
+        seccomp.respond(self._listener, notice, error)
         if error == 0:
             attempt.end("connected")
             self._supervisor.add_connection(run, ours, attempt)
             return 0
-        seccomp.respond(self._listener, notice, error)
         # Our copy must not outlive the attempt: as long as it is open, the guest's close sends no FIN. The error stays
         # in the socket, where the guest reads it.
         try:
@@ -454,116 +413,28 @@ class Door:
             except OSError:
                 ours.close()
                 raise
-        task = self._loop.create_task(self._answer_stream(ours))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._start(self._names.serve(ours))
         return 0
 
-    async def _answer_stream(self, stream: socket.socket) -> None:
-        with stream, suppress(OSError, asyncio.IncompleteReadError, TimeoutError):
-            reader, writer = await asyncio.open_unix_connection(sock=stream, limit=dns.MESSAGE_BYTES)
-            try:
-                async with asyncio.timeout(CONNECT_SECONDS):
-                    size = int.from_bytes(await reader.readexactly(2))
-                    query = dns.parse_query(await reader.readexactly(min(size, dns.MESSAGE_BYTES)))
-                    answer = b"" if query is None else await self._resolve(query)
-                    writer.write(len(answer).to_bytes(2) + answer)
-                    await writer.drain()
-            finally:
-                writer.close()
 
-    def _on_query(self) -> Coroutine[Any, Any, None] | None:
-        try:
-            data, sender = self._names.recvfrom(dns.MESSAGE_BYTES + 1)
-        except OSError:
-            return None
-        query = dns.parse_query(data)
-        return None if query is None else self._answer_query(query, sender)
-
-    async def _answer_query(self, query: dns.Query, sender: tuple[str, int]) -> None:
-        answer = await self._resolve(query)
-        with suppress(OSError):
-            self._names.sendto(answer, sender)
-
-    async def _resolve(self, query: dns.Query) -> bytes:
-        run, name = self._run, normalize_name(query.name)
-        if run is None or name is None:
-            return dns.make_answer(query, dns.NO_NAME)
-        if not run.policy.allows_name(name):
-            run.deny(name)
-            return dns.make_answer(query, dns.NO_NAME)
-        if name not in run.resolved:
-            if len(run.resolved) >= MAX_NAMES:
-                return dns.make_answer(query, dns.FAILED)
-            run.resolved[name] = asyncio.ensure_future(self._look_up(run, name))
-        try:
-            found = await asyncio.shield(run.resolved[name])
-        except (OSError, TimeoutError):
-            run.resolved.pop(name, None)  # the next query tries again
-            return dns.make_answer(query, dns.FAILED)
-        return dns.make_answer(query, dns.NO_ERROR if found else dns.NO_NAME, found)
-
-    async def _look_up(self, run: NetworkRun, name: str) -> tuple[Address, ...]:
-        """The addresses of a name that the policy lets the guest reach. The guest may connect to them in this run."""
-        async with self._lookups, asyncio.timeout(RESOLVE_SECONDS):
-            while not self._supervisor.lookups.acquire(blocking=False):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)  # until a thread of another guest has ended
-            future: asyncio.Future[list[Address]] = self._loop.create_future()
-            threading.Thread(target=self._look_up_in_thread, args=(name, future), daemon=True).start()
-            addresses = await future
-        allowed = tuple(each for each in addresses if run.policy.may_reach(each))
-        for address in allowed:
-            run.names[address].add(name)
-        if addresses and not allowed:
-            run.deny(name, addresses[0])
-        return allowed
-
-    def _look_up_in_thread(self, name: str, future: asyncio.Future[list[Address]]) -> None:
-        try:
-            found: list[Address] | OSError = look_up(name)
-        except OSError as problem:
-            found = problem
-        finally:
-            self._supervisor.lookups.release()
-
-        def settle() -> None:
-            if future.done():
-                return
-            if isinstance(found, OSError):
-                future.set_exception(found)
-            else:
-                future.set_result(found)
-
-        with suppress(RuntimeError):  # the supervisor has ended meanwhile
-            self._loop.call_soon_threadsafe(settle)
-
-
-def look_up(name: str) -> list[Address]:
-    """The addresses of a name, as this host resolves it; empty if there is no such name. Raises OSError."""
+def _descriptor_flags(thread: int, number: int) -> int:
+    """The flags of a descriptor of this thread: those of its file, and O_CLOEXEC."""
     try:
-        # The final dot keeps the host's search domains out.
-        found = socket.getaddrinfo(f"{name}.", None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-    except UnicodeError:
-        return []
-    except socket.gaierror as problem:
-        if problem.errno in (socket.EAI_NONAME, socket.EAI_NODATA):
-            return []
-        raise
-    texts = dict.fromkeys(str(entry[4][0]) for entry in found)
-    v4 = [each for text in texts if isinstance(each := ip_address(text), IPv4Address)]
-    v6 = [each for text in texts if isinstance(each := ip_address(text), IPv6Address)]
-    return [*v4[: dns.MAX_ADDRESSES], *v6[: dns.MAX_ADDRESSES]]
-
-
-def _process_and_flags(thread: int, number: int) -> tuple[int, int]:
-    """The process of a thread, and the flags of one of its descriptors."""
-    try:
-        with open(f"/proc/{thread}/status", "rb") as status:  # noqa: PTH123
-            process = next(int(line.split()[1]) for line in status if line.startswith(b"Tgid:"))
         with open(f"/proc/{thread}/fdinfo/{number}", "rb") as info:  # noqa: PTH123
-            return process, next(int(line.split()[1], 8) for line in info if line.startswith(b"flags:"))
+            return next(int(line.split()[1], 8) for line in info if line.startswith(b"flags:"))
     except (OSError, StopIteration):
         raise Refusal(errno.EBADF) from None
+
+
+def _open_thread(thread: int) -> int:
+    """A pidfd through which the descriptors of a thread can be taken: all threads of a process share them."""
+    try:
+        return os.pidfd_open(thread, os.O_EXCL)  # PIDFD_THREAD, Linux 6.9
+    except OSError as problem:
+        if problem.errno != errno.EINVAL:
+            raise
+    with open(f"/proc/{thread}/status", "rb") as status:  # noqa: PTH123
+        return os.pidfd_open(next(int(line.split()[1]) for line in status if line.startswith(b"Tgid:")))
 
 
 def parse_sockaddr(asked: bytes, family: int) -> tuple[Address, int]:
@@ -589,14 +460,14 @@ def _is_own(address: Address) -> bool:
 
 
 def _copy_options(theirs: socket.socket, ours: socket.socket) -> None:
-    for level, option in COPIED_OPTIONS:
-        with suppress(OSError):
-            if (value := theirs.getsockopt(level, option)) != ours.getsockopt(level, option):
+    """Copy the options that libraries set before they connect. Those left out, or 0, have their defaults."""
+    with suppress(OSError):
+        keeps_alive = theirs.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        for level, option in (*OPTIONS, *(KEEPALIVE_OPTIONS if keeps_alive else ())):
+            if value := theirs.getsockopt(level, option):
                 ours.setsockopt(level, option, value)
-    for option, size in COPIED_STRUCTS:
-        with suppress(OSError):
-            data = theirs.getsockopt(socket.SOL_SOCKET, option, size)
-            if any(data):
+        for option, size in STRUCTS:
+            if any(data := theirs.getsockopt(socket.SOL_SOCKET, option, size)):
                 ours.setsockopt(socket.SOL_SOCKET, option, data)
 
 

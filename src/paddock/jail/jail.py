@@ -18,6 +18,7 @@ from paddock.jail.packages import make_sets_folder
 from paddock.jail.pool import CLOSED, Pool
 from paddock.jail.profile_chroot import show_set
 from paddock.jail.profiles import SYSTEM, make_spec, process_status, start, start_first_working
+from paddock.jail.walls.own_network import find_bundle
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
 from paddock.jail.warden_client import WardenClient
 from paddock.jail.zygote import Spec
@@ -189,7 +190,7 @@ class Jail:
         return Spec(
             built.executable,
             self._runtime,
-            reads=(*SYSTEM, *built.reads),
+            reads=(*SYSTEM, *built.reads, *self._bundle()),
             live=(make_sets_folder(self._config.data_directory),) if self._shows_sets else (),
             package_set=self._package_set,
             whole=(built.path,),
@@ -200,6 +201,10 @@ class Jail:
             sessions=limits.shares_cpu,
             network=self._network,
         )
+
+    def _bundle(self) -> tuple[str, ...]:
+        bundle = find_bundle() if self._network else None
+        return () if bundle is None else (bundle,)
 
     async def _make_limits(self) -> ResourceLimits:
         config = self._config

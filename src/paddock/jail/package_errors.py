@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
+_NPM_LOG = re.compile(r"npm error A complete log of this run can be found in:.*")  # a path of the host
 CHARACTERS = 20_000
 """How much of uv's words is read. They quote what an index sent."""
 CAUSE_CHARACTERS = 400
@@ -29,6 +30,10 @@ _CAUSES = (
         "installed here: choose another version or package",
     ),
     (
+        r"SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_HAS_EXPIRED|invalid peer certificate",
+        "the package index has a certificate that this machine does not trust: tell the operator of Paddock",
+    ),
+    (
         r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|error sending request|dns error|Connection refused|"
         r"Failed to fetch|Request failed|tunnel error|timed out",
         "the package index cannot be reached from this machine: use what is installed, or try again later",
@@ -38,7 +43,7 @@ _CAUSES = (
 
 def explain(text: str, runtime: str) -> str:
     """One line for a model or a person, without credentials. `runtime` is the interpreter, such as `Python 3.11`."""
-    flat = " ".join(_CREDENTIALS.sub("//***@", text[:CHARACTERS]).split())
+    flat = " ".join(_NPM_LOG.sub("", _CREDENTIALS.sub("//***@", text[:CHARACTERS])).split())
     for pattern, message in _CAUSES:
         if (found := re.search(pattern, flat)) is not None:
             name = found[1].strip("`,.") if found.re.groups else ""

@@ -16,6 +16,7 @@ from paddock.jail.entry_point import warden_command
 from paddock.jail.guest import Epoll, Guest, Template
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import UidBlock
+from paddock.jail.walls import own_network
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.jail.walls.shortage import oom_kills
 from paddock.jail.zygote import Order, Spec, encode_command
@@ -37,10 +38,12 @@ GUEST_VARIABLES = {
 """The environment variables of guests. Node keeps some of them, `confined` adds others."""
 
 
-def _guest_variables(python: str, hash_seed: str) -> dict[str, str]:
+def _guest_variables(spec: Spec) -> dict[str, str]:
     """The variables of guests of an environment. Its programs are found before those of the system."""
-    path = os.pathsep.join([os.path.dirname(python), GUEST_VARIABLES["PATH"]])  # noqa: PTH120  a link stays a link
-    return GUEST_VARIABLES | {"PATH": path, "PYTHONHASHSEED": hash_seed}
+    path = os.pathsep.join([os.path.dirname(spec.python), GUEST_VARIABLES["PATH"]])  # noqa: PTH120  a link stays a link
+    bundle = own_network.find_bundle() if spec.network else None
+    authorities = {} if bundle is None else dict.fromkeys(own_network.BUNDLE_VARIABLES, bundle)
+    return GUEST_VARIABLES | authorities | {"PATH": path, "PYTHONHASHSEED": spec.hash_seed}
 
 
 @dataclass(slots=True)
@@ -97,7 +100,7 @@ class WardenClient:
         process = subprocess.Popen(  # noqa: ASYNC220
             warden_command(spec.python, warden_end.fileno()),
             pass_fds=[warden_end.fileno()],
-            env=_guest_variables(spec.python, spec.hash_seed),
+            env=_guest_variables(spec),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

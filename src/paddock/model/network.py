@@ -64,6 +64,8 @@ def parse_address(text: str) -> Address | None:
 def normalize_name(text: str) -> str | None:
     """A host name in lower case, IDNA-encoded, without the final dot; None if it is not a host name."""
     name = text.removesuffix(".")
+    if len(name) > MAX_NAME:  # encoding only makes it longer
+        return None
     if not name.isascii():
         import idna
 
@@ -184,7 +186,8 @@ class NetworkPolicy:
         for host in self.hosts:
             address = host.address
             if address is not None and not is_public(address):
-                is_allowed = any(each.name == host.name and host.port in (None, each.port) for each in allowed.private)
+                named = [each for each in allowed.private if each.name == host.name and host.port in (None, each.port)]
+                is_allowed = bool(allowed and named)  # none means none
             else:
                 is_allowed = allowed.is_public or any(each.covers(host) for each in allowed.hosts)
             if not is_allowed:

@@ -285,13 +285,13 @@ def _mode(request: Request, engine: str) -> str:
 
 def _argv(request: Request) -> tuple[str, ...]:
     if isinstance(request.argv, str) or not isinstance(request.argv, Iterable):
-        raise RequestError(f"argv must be a list of strings, not {request.argv!r}")
+        raise RequestError(f"argv must be a list of strings, not {type(request.argv).__name__}")
     values = tuple(request.argv)
     if values and request.mode != "script":
         raise RequestError("argv is for programs; set mode='script' too")
     for text in values:
         if not isinstance(text, str) or "\0" in text or not _is_encodable(text):
-            raise RequestError(f"argv contains {text!r}, which cannot be a program's argument")
+            raise RequestError(f"argv contains {str(text)[:100]!r}, which cannot be a program's argument")
     if sum(len(text.encode()) for text in values) > ARGUMENT_BYTES:
         raise RequestError(
             f"argv is larger than {limits_model.format_bytes(ARGUMENT_BYTES)}; pass data through inputs or files"
@@ -301,7 +301,7 @@ def _argv(request: Request) -> tuple[str, ...]:
 
 def _refused_modules(request: Request) -> tuple[str, ...]:
     if isinstance(request.refused_modules, str) or not isinstance(request.refused_modules, Iterable):
-        raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
+        raise RequestError(f"refused_modules must be a list of names, not {type(request.refused_modules).__name__}")
     values = tuple(request.refused_modules)
     for name in values:
         if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):

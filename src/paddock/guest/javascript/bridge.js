@@ -145,7 +145,7 @@
     let count = 0;
     MapPrototypeForEach(misuses, (text, line) => {
       if (line === exceptLine || ++count > MISUSES) return;
-      host.warn('On line ' + line + ', ' + text + '; the value of this tool is in answer.result.');
+      host.warn('On line ' + line + ', ' + text + '; its value is in answer.result.');
     });
     MapPrototypeClear(misuses);
   }

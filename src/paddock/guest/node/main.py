@@ -47,7 +47,7 @@ FLAGS = (
     "--disable-sigusr1",  # SIGUSR1 would start an inspector, which has no network to listen on
     "--openssl-config=/dev/null",  # Node does not start if the system's configuration exists but cannot be read
 )
-KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES")
+KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES", "NODE_EXTRA_CA_CERTS")
 MAX_TASKS = 64 + 32
 """The highest limit on a script's processes, plus Node's own threads."""
 REHEARSAL = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait callTool('a.b', { a });\na"

@@ -57,7 +57,7 @@ ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close dup dup2 dup3
     stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
-    unlink unlinkat umask truncate ftruncate fsync fdatasync sync_file_range fadvise64 readahead
+    unlink unlinkat umask truncate ftruncate fsync fdatasync sync_file_range readahead
     statfs fstatfs copy_file_range pipe pipe2
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
@@ -250,7 +250,7 @@ NETLINK_ROUTE = 0
 # kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
 BUFFERS = (7, 8)  # SNDBUF, RCVBUF
-BINDTODEVICE = 25
+INTERFACES = (25, 62)  # BINDTODEVICE, BINDTOIFINDEX
 IP_OPTIONS = (1, 11)  # TOS, which Node sets; RECVERR, without which libc does not resolve. Not OPTIONS (a route)
 IPV6_OPTIONS = (25, 26, 67)  # RECVERR, V6ONLY, TCLASS
 TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
@@ -267,6 +267,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     else:
         calls |= dict.fromkeys(SENDFILE, allowed)
     calls["fallocate"] = one_of(1, *FALLOCATE)
+    calls["fadvise64"] = without_effect  # it could empty the cache of the runtime's files, which slows everybody down
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if policy.confined or not policy.own_pids:
         calls |= dict.fromkeys(CLOCKS, none_of_bits(0, PROCESS_CLOCK))
@@ -371,8 +372,7 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "doors": {"socket": _door_sockets(), "connect": ask_host, "bind": ask_host},
     }
     if policy.sockets == "doors":
-        options.remove(BINDTODEVICE)
-        levels |= {SOL_SOCKET: one_of(2, *options)}
+        levels |= {SOL_SOCKET: one_of(2, *(number for number in options if number not in INTERFACES))}
         levels |= {IPPROTO_IP: one_of(2, *IP_OPTIONS), IPPROTO_IPV6: one_of(2, *IPV6_OPTIONS)}
     if policy.is_installer:
         levels |= {IPPROTO_IP: allowed, IPPROTO_IPV6: allowed}

@@ -7,6 +7,7 @@ outside, and puts those connections into the guest.
 from __future__ import annotations
 
 import fcntl
+import os
 import socket
 import struct
 
@@ -15,8 +16,19 @@ from paddock.jail.walls import namespaces
 NAME_SERVER = ("127.0.0.1", 53)
 TEXTS = {"/etc/resolv.conf": f"nameserver {NAME_SERVER[0]}\noptions timeout:12 attempts:1\n"}
 """Read by the resolvers of guests. A host that takes longer to resolve a name gives up first."""
+BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian and Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Red Hat
+    "/etc/ssl/ca-bundle.pem",  # SUSE
+)
+BUNDLE_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 _SET_FLAGS = 0x8914  # SIOCSIFFLAGS
 _UP_AND_RUNNING = 0x41
+
+
+def find_bundle() -> str | None:
+    """The file with the certificate authorities that this host trusts, its own among them."""
+    return next((os.path.realpath(path) for path in BUNDLES if os.path.isfile(path)), None)  # noqa: PTH113
 
 
 def enter() -> int:

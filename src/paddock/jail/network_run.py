@@ -1,0 +1,69 @@
+"""What one run does with its network: its policy, the names it resolved, and each connection that it tried to make."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from paddock.jail.sock_diag import Connected
+from paddock.model.network import Address, NetworkPolicy
+from paddock.model.result import Connection
+
+MAX_NAMES = 1000
+"""How many names a run may resolve, and how many denials are recorded."""
+
+
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """One connection that a script tried to make."""
+
+    host: str
+    address: Address | None
+    port: int | None
+    outcome: str = "connecting"
+    began: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
+    bytes: int | None = None
+    is_closing: bool = False  # the kernel no longer finds it, and has not told yet how much it transferred
+
+    def end(self, outcome: str) -> None:
+        self.outcome, self.seconds = outcome, time.monotonic() - self.began
+
+    def to_connection(self) -> Connection:
+        shown = None if self.address is None else str(self.address)
+        return Connection(self.host or None, shown, self.port, self.bytes, round(self.seconds * 1000, 3), self.outcome)
+
+
+@dataclass(slots=True, eq=False)
+class NetworkRun:
+    """What the network of one run is, and what the run has done with it. The supervisor's thread changes it."""
+
+    policy: NetworkPolicy
+    max_connections: int
+    attempts: list[Attempt] = field(default_factory=list)
+    names: dict[Address, set[str]] = field(default_factory=lambda: defaultdict(set))  # that were resolved to it
+    resolved: dict[str, asyncio.Future[tuple[Address, ...]]] = field(default_factory=dict)
+    denied: dict[str, None] = field(default_factory=dict)  # names and addresses, in order
+    connections: int = 0
+    live: dict[bytes, tuple[Connected, Attempt]] = field(default_factory=dict)  # connections, by their cookie
+
+    @property
+    def bytes(self) -> int:
+        """What all its connections have transferred."""
+        return sum(each.bytes or 0 for each in list(self.attempts))
+
+    def deny(self, host: str, address: Address | None = None, port: int | None = None, outcome: str = "denied") -> None:
+        """Record a refused attempt, the same one only once: a script may try in a loop."""
+        key = f"{host or address}:{port or ''}"
+        if len(self.denied) < MAX_NAMES and key not in self.denied:
+            self.denied[key] = None
+            self.attempts.append(Attempt(host, address, port, outcome))
+
+    def name_of(self, address: Address) -> str:
+        """The name that was resolved to this address, or the empty string."""
+        return min(self.names.get(address, ()), default="")
+
+    def connections_made(self) -> tuple[Connection, ...]:
+        return tuple(each.to_connection() for each in list(self.attempts))

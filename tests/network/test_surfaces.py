@@ -1,0 +1,147 @@
+"""The option `network` in the library, in sessions, on the command line, over REST and in definitions."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from paddock import Config, NetworkDenied, Paddock, RequestError
+from paddock.config import NetworkConfig
+from tests.cli.command import paddock as run_command
+from tests.rest.conftest import serve_rest
+
+
+class Page(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"page")
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A web server of this machine."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def fetch(address: str) -> str:
+    return f"import urllib.request\nurllib.request.urlopen('http://{address}/').read().decode()"
+
+
+def config(address: str, *allow: str) -> Config:
+    return replace(Config(), network=NetworkConfig(allow=allow, private=(address,)))
+
+
+async def test_the_sessions_of_a_network_keep_it(address: str) -> None:
+    async with Paddock(config(address)) as paddock:
+        first = await paddock.run(fetch(address), network=[address], session="s")
+        again = await paddock.run(fetch(address), session="s")
+        same = await paddock.run(fetch(address), network=[address], session="s")
+        with pytest.raises(RequestError, match="was created with network="):
+            await paddock.run("1", network="public", session="s")
+        with pytest.raises(RequestError, match="cannot be forked"):
+            await paddock.run("1", session="t", fork_from="s")
+        await paddock.run("x = 1", session="plain")
+        with pytest.raises(RequestError, match="was created with network='none'"):
+            await paddock.run(fetch(address), network=[address], session="plain")
+        none = await paddock.run("x", network="none", session="plain")
+    assert [each.output for each in (first, again, same, none)] == ["page"] * 3 + [1]
+    assert [len(each.network) for each in (first, again, same)] == [1, 1, 1]
+
+
+async def test_between_the_runs_of_a_session_nothing_is_reached(address: str) -> None:
+    """A thread that goes on after its run is frozen, and what it connects to before that is refused."""
+    async with Paddock(config(address)) as paddock:
+        await paddock.run(
+            "import socket, threading, time\nfound = []\ndef go():\n    while len(found) < 10000:\n        try:\n"
+            f"            socket.create_connection(('127.0.0.1', {address.partition(':')[2]})).close()\n"
+            "            found.append('reached')\n        except OSError as problem:\n"
+            "            found.append(type(problem).__name__)\n        time.sleep(0.001)\n"
+            "threading.Thread(target=go, daemon=True).start()",
+            network=[address],
+            session="s",
+        )
+        result = await paddock.run("sorted(set(found))", session="s")
+    assert set(result.output) <= {"reached", "ConnectionRefusedError"}
+    assert len(result.network) <= 1000
+
+
+async def test_light_engines_have_no_network_and_auto_chooses_another(address: str) -> None:
+    async with Paddock(config(address)) as paddock:
+        for engine, language in (("monty", "python"), ("quickjs", "javascript")):
+            with pytest.raises(RequestError, match="has no network"):
+                await paddock.run("1", engine=engine, language=language, network="public")
+        result = await paddock.run("1 + 1", language="javascript", network="public")
+    assert (result.engine, result.engine_reason) == ("node", "the script may use a network")
+
+
+async def test_the_operator_limits_the_library(address: str) -> None:
+    async with Paddock(config(address, "good.com")) as paddock:
+        with pytest.raises(NetworkDenied, match=r"the operator allows good\.com .*ask the operator for public"):
+            await paddock.run("1", network="public")
+        with pytest.raises(NetworkDenied, match=r"ask the operator for evil\.com"):
+            await paddock.run("1", network=["evil.com"])
+        assert (await paddock.run(fetch(address), network=[address])).output == "page"
+
+
+async def test_a_script_without_a_network_is_told_how_to_get_one() -> None:
+    async with Paddock() as paddock:
+        result = await paddock.run("import urllib.request\nurllib.request.urlopen('http://good.com/')")
+    assert result.error is not None
+    assert "Scripts have no network unless the run names hosts" in result.error.hint
+    assert result.network == ()
+
+
+def test_the_command_line(address: str) -> None:
+    private = {"PADDOCK_NETWORK__PRIVATE": json.dumps([address])}
+    ran = run_command("run", "--network", address, "-c", fetch(address), **private)
+    assert (ran.status, ran.out) == (0, "page\n"), ran.err
+    shown = json.loads(run_command("run", "--json", "--network", address, "-c", fetch(address), **private).out)
+    assert [(each["address"], each["outcome"]) for each in shown["network"]] == [("127.0.0.1", "connected")]
+    refused = run_command("run", "--network", address, "-c", "1")
+    assert (refused.status, "network.private" in refused.err) == (2, True)
+
+
+def test_tracing_and_a_network_share_the_listener(address: str) -> None:
+    private = {"PADDOCK_NETWORK__PRIVATE": json.dumps([address])}
+    code = f"import os\ntry:\n    os.chroot('/')\nexcept OSError:\n    pass\n{fetch(address)}"
+    ran = run_command("run", "--trace-denied", "--network", address, "-c", code, **private)
+    assert (ran.status, ran.out, "denied: chroot(" in ran.err) == (0, "page\n", True), ran.err
+
+
+async def test_rest_callers_have_no_network_unless_the_operator_allows_it(address: str) -> None:
+    async with serve_rest(config(address)) as rest:
+        refused = await rest.http.post("/runs", json={"code": "1", "network": [address]})
+        detached = await rest.http.post("/runs", json={"code": "1", "network": "public", "detach": True})
+    # The private address may be named only by those who may have a network at all.
+    assert (refused.status_code, detached.status_code, detached.json()["error"]) == (403, 403, "NetworkDenied")
+    async with serve_rest(config(address, "public")) as rest:
+        result = await rest.run(fetch(address), network=[address])
+        stored = (await rest.http.get(f"/runs/{result['run_id']}")).json()
+        async with Paddock(url=rest.url) as paddock:
+            remote = await paddock.run(fetch(address), network=[address])
+        spec = {"description": "Fetch.", "code": fetch(address), "network": [address]}
+        saved = await rest.http.put("/definitions/fetches", json={**spec})
+        tried = (await rest.http.post("/definitions/fetches/try", json={"arguments": {}})).json()
+        bad = await rest.http.put("/definitions/fetches", json={**spec, "network": ["a b"]})
+    assert (result["output"], remote.output, remote.network[0].outcome) == ("page", "page", "connected")
+    assert result["network"] == stored["result"]["network"]
+    assert saved.status_code == 200, saved.text
+    assert tried["structuredContent"]["output"] == "page", tried
+    assert bad.json()["error"] == "BadDefinition"
