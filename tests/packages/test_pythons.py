@@ -169,3 +169,11 @@ def test_interpreters_of_pyenv_take_the_place_of_its_shims(tmp_path: Path) -> No
     interpreters.mkdir(parents=True)
     path = search_path({"PATH": f"{tmp_path}/shims:/usr/bin", "PYENV_ROOT": str(tmp_path)})
     assert path == f"/usr/bin:{interpreters}"
+
+
+def test_a_pyenv_that_this_user_may_not_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+
+    monkeypatch.setattr(Path, "glob", refuse)  # root may read everything
+    assert search_path({"PATH": "/usr/bin", "PYENV_ROOT": str(tmp_path)}) == "/usr/bin"
