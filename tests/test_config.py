@@ -126,7 +126,7 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ("environments.a = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
         (
             "environments.a.b = 5",
-            "other.toml: unknown setting 'environments.a.b'; known here: packages, preload, extra_packages",
+            "other.toml: unknown setting 'environments.a.b'; known here: packages, preload, extra_packages, python",
         ),
         (
             "environments.a.package = []",

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from paddock import Display, Output, Paddock, RunOutput, RunResult
+from paddock import Display, Output, Paddock, RequestError, RunOutput, RunResult
 
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\n"
 FRAME = "import pandas as pd\nframe = pd.DataFrame({'item': ['lamp', 'desk'], 'price': [40, None]})\n"
@@ -212,3 +212,15 @@ async def test_an_excel_file_comes_back(paddock: Paddock) -> None:
     (artifact,) = result.artifacts
     assert artifact.filename == "prices.xlsx"
     assert io.BytesIO(await paddock.read_artifact(artifact.id)).read(2) == b"PK"
+
+
+@pytest.mark.thorough
+async def test_polars_frames_are_tables_and_the_threads_of_polars_forbid_a_fork(paddock: Paddock) -> None:
+    code = "import polars as pl\nframe = pl.DataFrame({'a': [1, 2]})\ndisplay(frame['a'])\nframe"
+    result = await paddock.run(code, packages=["polars"], session="polars")
+    assert [(each.type, each.data, each.is_result) for each in result.outputs] == [
+        ("table", [{"a": 1}, {"a": 2}], False),
+        ("table", [{"a": 1}, {"a": 2}], True),
+    ]
+    with pytest.raises(RequestError, match="polars keeps its threads"):
+        await paddock.run("frame", session="copy", fork_from="polars")

@@ -108,6 +108,20 @@ async def test_all_runs_await_on_one_event_loop_and_their_tasks_end_with_them(pa
     ]
 
 
+async def test_sessions_of_run_sync_are_listed_reset_and_deleted_too() -> None:
+    async with Paddock() as paddock:
+        await asyncio.to_thread(paddock.run_sync, "x = 1", engine="monty", session="sync")
+        await paddock.run("x = 1", engine="monty", session="own")
+        assert sorted(each.name for each in await paddock.sessions()) == ["own", "sync"]
+        await paddock.reset_session("sync")
+        lost = await asyncio.to_thread(paddock.run_sync, "x", engine="monty", session="sync")
+        assert lost.verdict == "raised"
+        await paddock.delete_session("sync")
+        assert [each.name for each in await paddock.sessions()] == ["own"]
+        with pytest.raises(NotFound, match="there is no session 'sync'"):
+            await paddock.delete_session("sync")
+
+
 async def test_a_coroutine_may_be_awaited_by_a_later_run(paddock: Paddock, name: str) -> None:
     result = await paddock.run("async def f():\n    return 7\nlater = f()", session=name)
     assert result.warnings == ()
@@ -443,6 +457,18 @@ async def test_beyond_the_memory_of_idle_sessions_the_oldest_end() -> None:
         refused = await paddock.run("data", session="a")
         assert refused.error is not None
         assert "ended to free memory" in refused.error.message
+
+
+async def test_the_principal_whose_idle_sessions_hold_most_memory_loses_its_own() -> None:
+    mb, ends = 1024 * 1024, []
+    async with Paddock(config(memory_bytes=150 * mb)) as paddock:
+        for number, (principal, name) in enumerate([("bob", "b"), ("ann", "a1"), ("ann", "a2"), ("ann", "a3")]):
+            context = RunContext(f"r_{number}", principal=principal)
+            code = f"x = bytearray({(5 if principal == 'bob' else 60) * mb})"
+            ends.append((await paddock.follow(code, lambda event: None, context=context, session=name)).verdict)
+        names = {who: [each.name for each in await paddock.sessions(principal=who)] for who in ("ann", "bob")}
+    assert (set(ends), names["bob"], names["ann"][-1]) == ({Verdict.OK}, ["b"], "a3")
+    assert "a1" not in names["ann"]
 
 
 async def test_idle_sessions_leave_room_for_runs() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.model.spelling import most_similar, nearest, within_edits
+from paddock.model.spelling import did_you_mean, most_similar, nearest, within_edits
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,7 @@ def test_only_the_beginning_of_a_long_word_is_compared() -> None:
 
 def test_the_most_similar_words_come_first() -> None:
     assert most_similar("orders", ["order", "borders", "orders_2", "weather"], 2) == ["borders", "order"]
+
+
+def test_a_name_without_its_unit_is_known() -> None:
+    assert did_you_mean("wall", ["calls", "wall_seconds"]) == "did you mean 'wall_seconds'?"

@@ -114,13 +114,14 @@ def _add_jail(report: EngineReport, config: Config, findings: Findings) -> Engin
     from paddock.jail.environments import configured
 
     environment = configured(config, getattr(config, report.name).environment)
-    built = environments.ready(environment, config.data_directory) is not None
+    built = environments.ready(environment, config.data_directory)
+    state = "not built" if built is None else f"built, Python {built.version}"
     report = replace(
         report,
         profile=findings.chosen,
         guarantees=tuple(asdict(each) for each in findings.guarantees),
         profiles=tuple(asdict(each) for each in findings.tried),
-        environment=f"{environment.name} ({'built' if built else 'not built'})",
+        environment=f"{environment.name} ({state})",
     )
     if findings.chosen is None:
         names_by_remedy: dict[str, list[str]] = {}

@@ -89,8 +89,10 @@ class RunRecord:
         self.session = state
 
     def start(self) -> None:
-        """Start the run's clock."""
+        """Start the run's clock: an engine has taken it."""
         self._started = time.perf_counter()
+        if self._context is not None:
+            self._context.engine_watch(self._plan.engine)
 
     def add(self, event: EngineEvent) -> Event | None:
         """Record `event`. Returns the part of it that is published to watchers."""

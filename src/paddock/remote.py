@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from paddock.model.files import File
     from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
 CONNECT_SECONDS = 10.0
@@ -218,6 +219,9 @@ class RemotePaddock(Paddock):
     def injection(self) -> Injection | None:
         raise RequestError("injection cannot be used with url: the server has its own")
 
+    def upstream_settings(self, name: str) -> Server:
+        raise RequestError("upstream_settings cannot be used with url: the server has its own")
+
     def redact(self, value: Any) -> Any:
         raise RequestError("redact cannot be used with url: the secrets are the server's")
 
@@ -314,9 +318,7 @@ class RemotePaddock(Paddock):
             problem = json.loads(body)
         except (ValueError, RecursionError):
             problem = None
-        if isinstance(problem, dict) and isinstance(problem.get("error"), dict):  # refused before its path was read
-            problem = {"detail": problem["error"].get("message")}
-        if not isinstance(problem, dict) or problem.get("detail") in (None, "Not Found"):
+        if not isinstance(problem, dict) or problem.get("error") in (None, "UnknownPath"):
             where = f"{self._url}/v1 answered with status {status}, and is not the REST API of a Paddock server"
             problem = {"detail": f"{where}; give the server's address without a path such as /mcp"}
         elif status == 401:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from paddock.model.tools import CallWatch, Tool
     from paddock.sync import Background
     from paddock.tools.context import Injection
+    from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
 ATTEMPTS = 4
@@ -409,16 +410,32 @@ class Paddock:
         return await self._toolbox.stubs(names, language, whole=whole)
 
     async def sessions(self, *, principal: str = LOCAL) -> tuple[SessionInfo, ...]:
-        """The live sessions."""
-        return self._sessions.infos(principal)
+        """The live sessions, those of `run_sync` too."""
+        own = self._sessions.infos(principal)
+        background = self._background
+        return own if background is None else (*own, *await background.ask(background.paddock.sessions()))
 
     async def reset_session(self, name: str, *, principal: str = LOCAL) -> None:
         """End the interpreter of a session: its next run starts with nothing. A run in progress is cancelled."""
-        self._sessions.reset(principal, name)
+        if (background := await self._sync_session(name, principal)) is None:
+            self._sessions.reset(principal, name)
+        else:
+            await background.ask(background.paddock.reset_session(name))
 
     async def delete_session(self, name: str, *, principal: str = LOCAL) -> None:
         """End a session. A run in progress is cancelled."""
-        self._sessions.delete(principal, name)
+        if (background := await self._sync_session(name, principal)) is None:
+            self._sessions.delete(principal, name)
+        else:
+            await background.ask(background.paddock.delete_session(name))
+
+    async def _sync_session(self, name: str, principal: str) -> Background | None:
+        """The event loop of `run_sync`, if the session of this name is there and not here."""
+        background = self._background
+        if background is None or any(each.name == name for each in self._sessions.infos(principal)):
+            return None
+        theirs = await background.ask(background.paddock.sessions())
+        return background if any(each.name == name for each in theirs) else None
 
     async def engine_problem(self, engine: str) -> str | None:
         """Why this machine cannot run `engine`, and what to do; None if it can."""
@@ -439,6 +456,10 @@ class Paddock:
     async def upstreams(self) -> Mapping[str, Health]:
         """The health of each MCP server, by name. Does not connect to any."""
         return self._toolbox.health()
+
+    def upstream_settings(self, name: str) -> Server:
+        """The settings of an MCP server. Raises RequestError."""
+        return self._toolbox.server(name)
 
     @property
     def has_upstreams(self) -> bool:

@@ -262,16 +262,18 @@ class Sessions:
         self._end(min(idle, key=lambda each: each.used_at), f"ended to make room: there may be {limit}")
 
     def _limit_memory(self) -> None:
-        """End the oldest idle sessions while all idle ones hold too much memory together."""
+        """While all idle sessions hold too much memory together, end the oldest of the principal that holds most."""
         cap = self._config.memory_bytes
-        idle = sorted(self._live(lambda each: each.is_idle), key=lambda each: each.used_at)
-        sizes = [each.interpreter.memory_bytes() if each.interpreter is not None else 0 for each in idle]
-        for session, size in zip(idle, list(sizes), strict=True):
-            if sum(sizes) <= cap:
-                return
+        sizes = {each: each.info().memory_bytes for each in self._live(lambda each: each.is_idle)}
+        while sum(sizes.values()) > cap:
+            held: Counter[str] = Counter()
+            for session, size in sizes.items():
+                held[session.principal] += size
+            own = [session for session in sizes if held[session.principal] == max(held.values())]
+            oldest = min(own, key=lambda each: each.used_at)
             limit = f"{format_bytes(cap)} together (sessions.memory_bytes)"
-            self._end(session, f"ended to free memory: idle sessions may hold {limit}")
-            sizes.remove(size)
+            self._end(oldest, f"ended to free memory: idle sessions may hold {limit}")
+            del sizes[oldest]
 
 
 class Refused:

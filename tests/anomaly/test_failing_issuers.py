@@ -211,3 +211,44 @@ async def test_a_slow_issuer_delays_nobody_whose_key_is_known(monkeypatch: pytes
             answers.set()
             monkeypatch.setattr(jwt_issuer, "REFRESH_SECONDS", float(PATIENCE_SECONDS))
             assert await refusal(made, issuer.token()) == 401  # what it said then counts
+
+
+async def test_an_issuer_that_never_answers_delays_nobody_with_another_token_and_is_asked_once() -> None:
+    ends, asked = threading.Event(), []
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        ends.wait(PATIENCE_SECONDS)
+
+    with issuing() as issuer:
+        issuer.answers["/keys"] = hang
+        async with authenticator_of(issuer, jwks_url=f"{issuer.address}/keys") as made:
+            _, token = await made._tokens.add("bob")
+            waiting = [asyncio.create_task(refusal(made, issuer.token(kid))) for kid in ("rsa", "ec") * 20]
+            while not asked:
+                await asyncio.sleep(0.01)
+            assert (await made.identify([f"Bearer {token}"])).principal == "bob"
+            assert not any(task.done() for task in waiting)
+            assert set(await asyncio.gather(*waiting)) == {503}
+            assert asked == ["/keys"]
+            ends.set()
+
+
+async def test_an_issuer_that_sends_a_byte_at_a_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jwt_issuer, "FETCH_SECONDS", 0.5)
+    ends = threading.Event()
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        try:
+            while not ends.wait(0.05):
+                handler.wfile.write(b" ")
+        except OSError:  # the server has waited enough
+            return
+
+    with issuing() as issuer:
+        issuer.answers["/keys"] = drip
+        async with authenticator_of(issuer, jwks_url=f"{issuer.address}/keys") as made:
+            assert await refusal(made, issuer.token()) == 503
+            ends.set()

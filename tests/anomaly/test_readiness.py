@@ -18,6 +18,8 @@ from tests.server.test_processes import address_of, begun
 
 SMALL_DISK = 'mount -t tmpfs -o size=3m none {disk} && dd if=/dev/zero of={disk}/fill bs=1k 2>/dev/null; exec "$@"'
 
+READ_ONLY = 'mount --bind {disk} {disk} && mount -o remount,bind,ro {disk}; exec "$@"'
+
 
 class Server:
     """A server that runs, and what it says of itself."""
@@ -118,11 +120,36 @@ async def test_a_store_that_cannot_be_used_fails_the_first_run_already(folder: P
     assert times(said, f"the store {folder}/store/paddock.db ") == 1
 
 
-async def test_a_full_disk_fails_runs_and_is_noticed(folder: Path) -> None:
-    command = ("unshare", "-rm", "sh", "-c", SMALL_DISK.format(disk=folder), "sh")
+def in_namespace(script: str, folder: Path) -> tuple[str, ...]:
+    """The beginning of a command that runs `script` in mounts of its own, and then the rest."""
+    command = ("unshare", "-rm", "sh", "-c", script.format(disk=folder), "sh")
     if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
         pytest.skip("a disk cannot be made here: no user namespaces")
-    with server(*command) as there:
+    return command
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "used before"])
+async def test_a_store_that_is_read_only_from_the_start_fails_runs_and_is_noticed(
+    folder: Path, *, is_new: bool
+) -> None:
+    if not is_new:
+        with server() as before:
+            assert (await before.run()).is_error is False
+            before.end()
+    with server(*in_namespace(READ_ONLY, folder)) as there:
+        refused = [await there.run(), await there.run(detach=True), await there.run()]
+        status, reason = there.get("/readyz")
+        said = there.end()
+    assert ({each.is_error for each in refused}, status) == ({True}, 503)
+    assert all("paddock.db" in text and str(folder) not in text for text in (each.content[0].text for each in refused))
+    assert all(
+        "read-only" in text.lower() or "may not be written" in text for text in (reason, refused[0].content[0].text)
+    )
+    assert times(said, f"the store {folder}/store/paddock.db ") == 1
+
+
+async def test_a_full_disk_fails_runs_and_is_noticed(folder: Path) -> None:
+    with server(*in_namespace(SMALL_DISK, folder)) as there:
         refused = [await there.run(), await there.run()]
         status, reason = there.get("/readyz")
         said = there.end()

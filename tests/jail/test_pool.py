@@ -97,8 +97,9 @@ async def test_a_guest_that_is_not_in_its_control_group_is_not_handed_out() -> N
 async def test_templates_are_replaced_and_end_with_their_last_guest(settings: dict[str, Any]) -> None:
     code = "hash('paddock'), id(object), open('/proc/self/stat').read().split()[25:28]"
     async with Paddock(replace(config(), jail=JailConfig(**settings))) as paddock:
-        seen = [json.dumps((await paddock.run(code, engine="cpython")).output) for _ in range(7)]
-        assert len(set(seen)) >= 3
+        seen = [(await paddock.run(code, engine="cpython")).output for _ in range(7)]
+        hashes, layouts = {each[0] for each in seen}, {json.dumps(each[1:]) for each in seen}
+        assert (len(hashes) >= 3, len(layouts) >= 3) == (True, True)
         await until(lambda: len(pool(paddock)._users) <= 2)
         long = asyncio.create_task(paddock.run("import time\ntime.sleep(1)\n'done'", engine="cpython"))
         others = await asyncio.gather(*(paddock.run(code, engine="cpython") for _ in range(5)))

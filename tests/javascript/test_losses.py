@@ -69,8 +69,32 @@ async def test_what_loses_nothing_gives_no_warning(both: Both, code: str) -> Non
 
 async def test_many_bytes_are_within_the_limit_of_the_output(both: Both) -> None:
     for size, verdict in ((600, "ok"), (1200, "output_limit")):
-        runs = await both.run(f"new Uint8Array({size})", limits={"output_bytes": 1000})
+        runs = await both.run(f"new Uint8Array({size})", limits={"output_bytes": 1000}, keep_files=False)
         assert [result.verdict for result in runs.values()] == [verdict] * 2
+
+
+async def test_returned_bytes_are_an_artifact_and_too_many_are_only_that(both: Both) -> None:
+    for size, output in ((3, {"type": "bytes", "base64": "AAAA"}), (1200, {"type": "bytes", "size": 1200})):
+        for result in (await both.run(f"new Uint8Array({size})", limits={"output_bytes": 1000})).values():
+            assert (result.verdict, result.output, result.warnings) == ("ok", output, ())
+            assert [(each.filename, each.size) for each in result.artifacts] == [("result.bin", size)]
+    lost = await both.run("new Uint8Array(17 * 2 ** 20)", limits={"output_bytes": 1000})
+    assert [result.verdict for result in lost.values()] == ["output_limit"] * 2
+
+
+async def test_a_returned_image_is_shown_and_kept_once(both: Both) -> None:
+    for result in (await both.run("new Uint8Array([0x89, 0x50, 0x4e, 0x47, 1])")).values():
+        assert [(each.type, each.data, each.is_result) for each in result.outputs] == [("image", b"\x89PNG\x01", True)]
+        assert (result.output, [each.filename for each in result.artifacts]) == (
+            {"type": "bytes", "size": 5},
+            ["result.png"],
+        )
+
+
+async def test_an_artifact_can_be_made_of_any_typed_array(both: Both) -> None:
+    code = "(await codeExec.createArtifact('x', new Float64Array([1, 2]).subarray(1))).success"
+    for result in (await both.run(code)).values():
+        assert (result.output, [each.size for each in result.artifacts]) == (True, [8])
 
 
 async def test_there_are_never_more_than_a_few_short_warnings(both: Both) -> None:

@@ -30,6 +30,37 @@ async def test_images_are_outputs_too(run: Run) -> None:
     assert [(each.type, each.data, each.artifact) for each in result.outputs] == [("image", b"x", result.artifacts[0])]
 
 
+async def test_more_images_than_can_be_shown_are_still_artifacts(run: Run) -> None:
+    many = f"{WRITE}for (let n = 0; n < 120; n++) fs.writeFileSync(`${{n}}.png`, Buffer.alloc(n < 10 ? 500_000 : 9))\n1"
+    result = await run(many)
+    assert (result.output, len(result.artifacts), len(result.outputs)) == (1, 120, 100)
+    large = f"{WRITE}for (let n = 0; n < 20; n++) fs.writeFileSync(`${{n}}.png`, Buffer.alloc(500_000))\n1"
+    result = await run(large)
+    assert (result.output, len(result.artifacts), len(result.outputs)) == (1, 20, 16)
+
+
+@pytest.mark.parametrize("session", [None, "blobs"])
+async def test_a_blob_is_an_artifact_with_its_type(run: Run, session: str | None) -> None:
+    made = "var blob = new Blob(['a,b'], {type: 'text/csv'})\n"
+    result = await run(f"{made}blob", session=session)
+    assert result.output == {"type": "bytes", "base64": "YSxi"}
+    assert [(each.filename, each.mime_type) for each in result.artifacts] == [("result.csv", "text/csv")]
+    created = await run(f"{made}await codeExec.createArtifact('x.csv', blob); 1", session=session)
+    assert [(each.filename, each.mime_type) for each in created.artifacts] == [("x.csv", "text/csv")]
+    imitation = await run("Object.create(Blob.prototype)", session=session)
+    assert imitation.verdict == "ok"
+
+
+async def test_console_table_shows_rows_as_a_table(run: Run) -> None:
+    result = await run("console.log('a'); console.table([{n: 1, s: 'x'}]); console.table([1]); 5")
+    [table] = result.outputs
+    assert (table.type, table.data, table.is_result, table.stdout_offset) == ("table", [{"n": 1, "s": "x"}], False, 2)
+    assert result.output == 5
+    assert "(index)" in result.stdout  # what is no table is printed by Node
+    printed = await run("console.table([{n: 1}]); 5", keep_files=False)
+    assert (printed.outputs, "(index)" in printed.stdout) == ((), True)
+
+
 @pytest.mark.parametrize("end", ["throw new Error('x')", "process.exit(3)"])
 async def test_a_script_that_fails_keeps_them(run: Run, end: str) -> None:
     result = await run(f"{WRITE}write('report.csv'); {end}")

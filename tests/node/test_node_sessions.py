@@ -92,7 +92,16 @@ async def test_a_syntax_error_runs_nothing(paddock: Paddock, name: str, code: st
 
 @pytest.mark.parametrize(
     "code",
-    ["throw new Error('x')", "Promise.reject(new Error('x')); 1", "await new Promise(() => {})", "'a'.repeat(3e6)"],
+    [
+        *(
+            "throw new Error('x')",
+            "Promise.reject(new Error('x')); 1",
+            "await new Promise(() => {})",
+            "'a'.repeat(3e6)",
+        ),
+        "for (const i of [1, 2, 3]) setTimeout(() => Array.from({ length: 2e5 }, (_, n) => ({ n })), i)\n"
+        "await new Promise(() => {})",  # the promise could be collected
+    ],
 )
 async def test_a_failure_keeps_the_session(paddock: Paddock, name: str, code: str) -> None:
     result = await ran(paddock, name, "let x = 1;", code)

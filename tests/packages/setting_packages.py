@@ -22,8 +22,17 @@ RUNS = {
     "start file": ("import os\nos.environ.get('STARTED')", ["startup"]),
     "none of it": ("import os\nos.environ.get('STARTED')", []),
     "archive path": ("import sys\nsorted(name for name in sys.modules if name == 'evil')", ["climber"]),
+    "entry points": ("import shutil\nshutil.which('python')", ["entries"]),
+    "metadata": ("1", ["about"]),
     "again": ("import greeting\ngreeting.hello()", ["greeting"]),
 }
+
+CELLS: tuple[tuple[str, str, list[str]], ...] = (
+    ("first cell", "x = 1", []),
+    ("later cell", "import greeting\ngreeting.hello()", ["greeting"]),
+    ("last cell", "import other\n(x, other.VERSION, greeting.hello())", ["other"]),
+)
+"""The cells of one session, which ask for packages one after the other."""
 
 
 async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> dict[str, Any]:
@@ -39,6 +48,9 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
     async with Paddock(config) as paddock:
         for name, (code, packages) in RUNS.items():
             ran = await paddock.run(code, engine="cpython", packages=packages)
+            results[name] = [ran.verdict, ran.output, ran.error.message if ran.error else None]
+        for name, code, packages in CELLS:
+            ran = await paddock.run(code, engine="cpython", packages=packages, session="cells")
             results[name] = [ran.verdict, ran.output, ran.error.message if ran.error else None]
     return results
 

@@ -35,7 +35,11 @@ def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
     index.mkdir()
     line = STARTUP.replace("{mark}", MARK).replace("{home!r}", repr(str(home))).replace("{{", "{").replace("}}", "}")
     wheel(index, "greeting", {"greeting.py": "def hello():\n    return 'hello'\n"})
+    wheel(index, "other")
     wheel(index, "startup", {"startup.py": "", "startup.pth": line + "\n", "sitecustomize.py": line + "\n"})
+    scripts = "[console_scripts]\npython = startup:main\n../../../../evil = startup:main\n"
+    wheel(index, "entries", {"entries.py": "", "entries-1.0.dist-info/entry_points.txt": scripts})
+    wheel(index, "about", requires=(f"greeting; '{'(' * 5000}'", "file:///etc/passwd", "x @ file:///etc/passwd"))
     wheel(index, "climber", {"climber.py": "", f"../../../../../../{str(home).lstrip('/')}/evil.py": line + "\n"})
     if is_ordinary:
         for path in (index, *index.iterdir()):
@@ -58,4 +62,9 @@ def test_the_start_file_of_a_package_runs_in_its_guest_alone(place: Place, kind:
     assert told["package"] == told["again"] == ["ok", "hello", None]
     assert told["start file"] == ["ok", "yes", None]
     assert told["none of it"] == ["ok", None, None]
+    assert told["later cell"] == ["ok", "hello", None]
+    assert told["last cell"] == ["ok", [1, "1.0", "hello"], None]
     assert told["archive path"][0] in ("ok", "rejected")
+    assert told["entry points"][0] in ("ok", "rejected")
+    assert told["metadata"][0] == "rejected"
+    assert "\n" not in told["metadata"][2]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from zipfile import ZipFile
 
 import pytest
 
@@ -115,6 +120,96 @@ async def test_progress_says_what_is_being_installed(paddock: Paddock) -> None:
     lines = [event.message for event in events if isinstance(event, Progress)]
     assert lines[0] == "installing greeting"
     assert isinstance(events[-1], Done)
+
+
+class Index(SimpleHTTPRequestHandler):
+    """Serves a folder as an index does: a page with links for each package, and the metadata of each wheel."""
+
+    def do_GET(self) -> None:
+        if self.path.endswith(".whl"):
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        folder, name = Path(self.directory), self.path.strip("/")
+        if name.endswith(".metadata"):
+            with ZipFile(folder / name.removesuffix(".metadata")) as archive:
+                self.wfile.write(archive.read("{}-{}.dist-info/METADATA".format(*name.split("-"))))
+            return
+        for file in folder.glob(f"{name}-*"):
+            address = f"/{file.name}#sha256={sha256(file.read_bytes()).hexdigest()}"
+            self.wfile.write(f"<a href='{address}' data-core-metadata='true'>{file.name}</a>".encode())
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def served(index: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of wheels, served as an index whose address has a password."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Index, directory=str(index))) as server:
+        Thread(target=server.serve_forever).start()
+        for name in ("UV_FIND_LINKS", "UV_NO_INDEX", "PIP_NO_INDEX"):
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://ada:secret@127.0.0.1:{server.server_port}")
+        yield index
+        server.shutdown()
+
+
+async def test_credentials_of_an_index_are_neither_in_errors_nor_in_locks(
+    served: Path, paddock: Paddock, config: Config
+) -> None:
+    assert (await paddock.run("import greeting\ngreeting.hello()", packages=["greeting"])).output == "hello"
+    [lock] = sets_folder(config.data_directory).glob("*/lock.txt")
+    assert lock.read_text().startswith("greeting==1.0 \\\n    --hash=sha256:")
+    wheel(served, "needing", requires=("greeting<1",))
+    shown = [lock.read_text()]
+    for package in ("needing", "nothing-of-this-name"):
+        result = await paddock.run("1", packages=[package])
+        assert result.error is not None
+        shown.append(result.error.message)
+    assert not [text for text in shown if "secret" in text]
+
+
+async def test_an_index_that_cannot_be_reached_is_said_to_be(paddock: Paddock, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("UV_FIND_LINKS", "UV_NO_INDEX", "PIP_NO_INDEX"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:1")
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    result = await paddock.run("1", packages=["greeting"])
+    assert result.error is not None
+    assert result.error.message == (
+        "the package index cannot be reached from this machine: use what is installed, or try again later"
+    )
+
+
+async def test_one_principal_has_few_installations_at_once(index: Path, config: Config) -> None:
+    for name in ("one", "two", "three"):
+        wheel(index, name)
+    packages = PackagesConfig(install=("any",), builds_per_principal=2)
+    async with Paddock(replace(config, packages=packages)) as paddock:
+        await paddock.run("1")  # the environment is built
+        context = RunContext("r_1", principal="ada")
+        runs = [
+            paddock.follow("1", lambda event: None, context=context, packages=[name])
+            for name in ("one", "two", "three")
+        ]
+        others = paddock.run("1", packages=["greeting"])
+        *own, other = await asyncio.gather(*runs, others)
+    refused = [result.error.message for result in own if result.error]
+    assert refused == ["other packages are being installed for you; try again when they are ready"]
+    assert other.output == 1
+
+
+async def test_progress_says_how_much_is_downloaded_of_how_much(served: Path, paddock: Paddock) -> None:
+    wheel(served, "large", {"large.txt": "x" * 3 * 1024**2}, requires=("other",))
+    wheel(served, "other", {"other.txt": "x" * 2 * 1024**2})
+    events: list[Event] = []
+    result = await paddock.follow("1", events.append, packages=["large"])
+    assert result.verdict == "ok", result.error
+    lines = [event.message for event in events if isinstance(event, Progress)]
+    assert "installing 2 packages, 5 of 5 MB" in lines
+    assert lines[-1] == "compiling 2 packages"
 
 
 async def test_the_time_of_an_installation_is_not_the_scripts_time(paddock: Paddock) -> None:

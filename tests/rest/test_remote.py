@@ -13,7 +13,7 @@ import pytest_asyncio
 from paddock import File, Limits, Paddock, PaddockError, RequestError, Unreachable
 from paddock.errors import HostError, Overloaded
 from paddock.model.events import Output
-from paddock.server.connections import FULL
+from paddock.server.connections import answer as whole_answer
 from paddock.store.runs import EVERYONE
 from tests.rest.conftest import REQUIRED, Rest, price, serve_rest
 
@@ -279,7 +279,7 @@ async def test_an_answer_that_makes_no_sense_is_a_failure_of_the_host_that_sent_
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (FULL, "Too many connections are open: try again later"),
+        (whole_answer(503, "Too many connections are open"), "Too many connections are open"),
         (b'HTTP/1.1 502 X\r\nconnection: close\r\n\r\n{"message": "x"}', "/v1 answered with status 502, and is not"),
     ],
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from paddock import Config
 from paddock.cli.demo import shop
@@ -182,9 +183,24 @@ async def test_what_does_not_exist_is_a_problem_404(rest: Rest, path: str) -> No
     assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
 
 
-async def test_a_method_that_a_path_does_not_have_is_a_problem(rest: Rest) -> None:
-    response = await rest.http.patch("/runs")
+@pytest.mark.parametrize("path", ["/v1/runs", "/healthz", "/readyz", "/metrics", "/openapi.json"])
+async def test_a_method_that_a_path_does_not_have_is_a_problem(rest: Rest, path: str) -> None:
+    response = await rest.http.patch(f"{rest.url}{path}")
     assert (response.status_code, response.headers["content-type"]) == (405, "application/problem+json")
+    assert response.json()["status"] == 405
+    assert "GET" in response.headers["allow"]
+
+
+@pytest.mark.parametrize("path", ["/v1/runs/", "/v1/tools/stubs/", "/healthz/", "/openapi.json/", "/v1", "/"])
+async def test_another_path_is_not_redirected_but_a_problem(rest: Rest, path: str) -> None:
+    response = await rest.http.get(f"{rest.url}{path}")
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
+    assert response.json()["detail"] == f"there is no {path}; /openapi.json describes every path"
+
+
+async def test_a_slash_after_the_address_of_mcp_needs_no_redirect(rest: Rest) -> None:
+    async with Client(f"{rest.url}/mcp/") as client:
+        assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
 
 
 @pytest.mark.parametrize(
@@ -194,6 +210,34 @@ async def test_a_method_that_a_path_does_not_have_is_a_problem(rest: Rest) -> No
 async def test_the_answer_to_a_wrong_method_names_the_right_ones(rest: Rest, path: str, allowed: str) -> None:
     response = await rest.http.patch(path)
     assert (response.status_code, response.headers["allow"]) == (405, allowed)
+
+
+async def test_two_files_in_one_upload_are_refused_and_none_is_stored(rest: Rest) -> None:
+    files = [("file", (name, b"x", "text/plain")) for name in ("two-a.txt", "two-b.txt")]
+    refused = (await rest.http.post("/artifacts", files=files)).json()
+    assert (refused["status"], refused["detail"]) == (422, "the form has 2 files; send each in a form of its own")
+    assert (await rest.http.get("/artifacts", params={"filename": "two-*"})).json()["artifacts"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "detail"),
+    [
+        (
+            "POST",
+            "/artifacts",
+            {"data": {"file": "x"}, "files": {"y": b""}},
+            "file: this part of the form must be a file",
+        ),
+        ("POST", "/runs", {"json": []}, "the body must be a JSON object"),
+        ("GET", "/runs", {"params": {"verdict": "nice"}}, "verdict: String should match pattern '^(ok|raised|"),
+        ("PATCH", "/runs", {}, "/v1/runs has no PATCH; it has GET, POST"),
+    ],
+)
+async def test_a_wrong_request_is_told_what_to_change(
+    rest: Rest, method: str, path: str, options: dict[str, Any], detail: str
+) -> None:
+    refused = (await rest.http.request(method, path, **options)).json()
+    assert refused["detail"].startswith(detail), refused
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])

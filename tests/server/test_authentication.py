@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -252,6 +253,8 @@ async def test_a_subject_is_a_principal_and_its_scopes_give_its_role() -> None:
     [
         ({"exp": 1}, "Signature has expired"),
         ({"exp": None}, 'missing the "exp" claim'),
+        ({"exp": math.inf}, "the token is not valid"),
+        ({"exp": math.nan}, "the token is not valid"),
         ({"nbf": time.time() + 600}, "not yet valid"),
         ({"aud": "https://other.example"}, "Audience doesn't match"),
         ({"iss": "https://other.example"}, "Invalid issuer"),
@@ -378,6 +381,17 @@ async def test_a_client_is_told_where_it_gets_a_token() -> None:
     assert found.json()["authorization_servers"] == [issuer.address]
     assert found.json()["scopes_supported"] == ["run"]
     assert (poor.status_code, 'error="insufficient_scope"' in poor.headers["www-authenticate"]) == (403, True)
+
+
+async def test_the_metadata_of_a_server_below_a_path_are_where_the_answer_401_says() -> None:
+    with issuing() as issuer:
+        config = replace(trusting(issuer), server=ServerConfig(url="https://example.org/paddock/"))
+        async with tokens_of(config=config) as (_, address, _), httpx.AsyncClient() as http:
+            refused = await http.post(address, json=HELLO, headers=ACCEPT)
+            path = "/.well-known/oauth-protected-resource/paddock/mcp"
+            assert refused.headers["www-authenticate"] == f'Bearer resource_metadata="https://example.org{path}"'
+            found = (await http.get(address.replace("/mcp", path))).json()
+    assert (found["resource"], found["authorization_servers"]) == ("https://example.org/paddock/mcp", [issuer.address])
 
 
 async def test_beyond_loopback_a_server_starts_once_there_is_a_token_and_requires_one(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import secrets
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -21,6 +24,7 @@ from paddock.server.sessions import Caller
 from paddock.server.tool import EVENT_BYTES
 from tests.envelopes import problems
 from tests.forks import fork
+from tests.packages.wheels import wheel
 from tests.server.conftest import ERAS, Connect, in_memory, over_stdio, served
 from tests.server.shared_services import SharedServices, open_services
 
@@ -121,6 +125,28 @@ async def test_progress_of_a_script_reaches_the_client(services: Services, conne
     async with connect(services) as client:
         await client.call_tool("run_code", {"code": code}, progress_callback=hear)
     assert heard == [(0.0, 3.0, "page"), (1.0, 3.0, "page"), (2.0, 3.0, "page")]
+
+
+async def test_packages_are_installed_and_progress_says_so(
+    services: Services, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = []
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+
+    for parent in (tmp_path, *tmp_path.parents):
+        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
+            parent.chmod(parent.stat().st_mode | 0o055)  # an installer has another uid
+    name = f"greeting_{secrets.token_hex(4)}"
+    wheel(tmp_path, name)
+    for variable, value in (("UV_FIND_LINKS", str(tmp_path)), ("UV_NO_INDEX", "1"), ("PIP_NO_INDEX", "1")):
+        monkeypatch.setenv(variable, value)
+    async with connect(services) as client:
+        arguments = {"code": f"import {name}\n{name}.VERSION", "packages": [name]}
+        result = await client.call_tool("run_code", arguments, progress_callback=hear)
+    assert (result.structured_content or {})["output"] == "1.0"
+    assert heard[0] == f"installing {name}"
 
 
 begun, ended = asyncio.Event(), asyncio.Event()

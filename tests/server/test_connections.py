@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import httpx2 as httpx
 import pytest
@@ -15,8 +17,9 @@ from paddock import Config
 from paddock.config import ServerConfig
 from paddock.server import connections
 from paddock.server.connections import LimitedProtocol
-from paddock.server.http import make_app
+from paddock.server.http import TOO_MANY_CONNECTIONS, make_app
 from paddock.server.mcp import make_server
+from paddock.server.rest.problems import MEDIA_TYPE
 from tests.server.conftest import at_a_port
 from tests.server.shared_services import open_services
 from tests.server.test_access import bearer
@@ -164,10 +167,54 @@ async def test_a_new_connection_is_refused_only_if_none_is_idle(monkeypatch: pyt
             opened.append(await asyncio.open_connection("127.0.0.1", port))
             opened[-1][1].write(HEALTH)
             await entered.acquire()
-        refused, writer = await asyncio.open_connection("127.0.0.1", port)
-        assert b"Too many connections are open" in await refused.read()
+        refused = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]  # two may send a request
+        reason = TOO_MANY_CONNECTIONS
+        problem = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": reason}
+        problem |= {"error": "Refused", "envelope": None}
+        assert await read_refusal(refused[2][0]) == (MEDIA_TYPE, problem)
+        refused[0][1].write(HEALTH.replace(b"healthz", b"v1/health"))
+        assert await read_refusal(refused[0][0]) == (MEDIA_TYPE, problem)
+        refused[1][1].write(HEALTH.replace(b"healthz", b"mcp"))
+        error = {"code": -32600, "message": reason}
+        assert await read_refusal(refused[1][0]) == ("application/json", {"jsonrpc": "2.0", "id": None, "error": error})
         may_end.set()
         for reader, _ in opened[-16:]:
             assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 204")
-        for _, each in [*opened, (refused, writer)]:
+        for _, each in [*opened, *refused]:
             each.close()
+
+
+async def read_refusal(reader: asyncio.StreamReader) -> tuple[str, Any]:
+    """Read a refusal with status 503 to its end. Returns the type and the value of its body."""
+    head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
+    status, *lines = head.split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines)
+    assert (status, headers["retry-after"]) == ("HTTP/1.1 503 Service Unavailable", "1")
+    return headers["content-type"], json.loads(body)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"no HTTP\r\n\r\n",
+        b"GET /v1/health HTTP/1.1\r\n\r\n",  # without a host
+        b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /" + b"a" * 100_000,
+    ],
+    ids=["no HTTP", "no host", "bad chunk", "long"],
+)
+async def test_what_is_not_http_is_answered_with_a_problem(sent: bytes) -> None:
+    async with connected() as (reader, writer):
+        writer.write(sent)
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    assert (head[:12], b"content-type: application/problem+json" in head.lower()) == (b"HTTP/1.1 400", True)
+    assert json.loads(body)["status"] == 400
+
+
+async def test_a_bad_chunk_after_the_answer_is_no_error_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    async with connected() as (reader, writer):
+        writer.write(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 401")
+        writer.write(b"zz\r\n")
+        await reader.read()
+    assert caplog.messages == []

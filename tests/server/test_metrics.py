@@ -41,6 +41,17 @@ async def test_runs_are_counted_by_engine_and_verdict_and_calls_by_upstream_and_
     assert found["paddock_guests_waiting", "quickjs", "bare"] >= 0
 
 
+async def test_a_run_that_is_cancelled_is_counted_for_its_engine() -> None:
+    async with serve_rest() as rest:
+        run = await rest.run("print('begun', flush=True)\nimport time; time.sleep(60)", detach=True)
+        while "begun" not in (await rest.http.get(f"/runs/{run['run_id']}")).text:
+            pass
+        ended = (await rest.http.post(f"/runs/{run['run_id']}/cancel")).json()
+        found = await samples(rest)
+    assert (ended["verdict"], ended["engine"]) == ("cancelled", "cpython")
+    assert found["paddock_runs_total", "cpython", "cancelled"] == 1
+
+
 async def test_the_calls_of_an_upstream_carry_its_name() -> None:
     async with serve_rest(bare_config({"plain": plain()})) as rest:
         await rest.run("await call_tool('plain.add', {'a': 1, 'b': 2})")

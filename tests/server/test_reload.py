@@ -17,6 +17,25 @@ from tests.server.test_processes import started
 __all__ = ["bare"]
 
 
+async def test_with_a_json_log_a_reload_is_an_entry_too(tmp_path: Path, bare: str) -> None:
+    file, settings = tmp_path / "settings.toml", f"{Path(bare).read_text()}\n[server]\nlog_format = 'json'\n"
+    file.write_text(settings)
+    with started("serve", "--port", "0", "--config", str(file)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        for text in (f"code_bytes = 1000\n{settings}max_runs = 5\n", "max_runs = 'many'"):
+            file.write_text(text)
+            process.send_signal(signal.SIGHUP)
+            line = await asyncio.to_thread(process.stderr.readline)
+            if text != "max_runs = 'many'":
+                assert json.loads(line)["message"] == "The configuration was reloaded; changed: server.max_runs."
+                line = await asyncio.to_thread(process.stderr.readline)
+                assert json.loads(line)["message"] == "Restart the server to change: code_bytes."
+        assert json.loads(line)["message"].startswith("The configuration was not reloaded: ")
+        assert json.loads(line)["level"] == "warning"
+
+
 async def test_a_reload_changes_limits_at_once_and_drops_no_run_and_says_what_needs_a_restart(
     tmp_path: Path, bare: str
 ) -> None:

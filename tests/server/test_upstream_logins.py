@@ -13,6 +13,7 @@ import pytest
 
 from paddock import Config
 from paddock.config import ServerConfig
+from paddock.server import upstream_logins
 from paddock.server.http import make_app
 from paddock.server.mcp import make_server
 from paddock.tools import accounts
@@ -99,6 +100,7 @@ async def test_each_principal_uses_its_own_login_and_nobody_elses(upstream: Prot
         refused = await call(address, bob)
         assert (refused["error_kind"], refused["error_code"]) == ("auth_error", "AUTH_AUTHENTICATION")
         assert "`paddock tools login it --principal bob`" in refused["hints"][0]
+        assert "`paddock tools login it --url URL`" in refused["hints"][0]
         assert "ann-at-it" in await run(address, ann)
         assert "paddock tools login it --principal bob" in await run(address, bob)
         file = await log_in_as(upstream, "bob-at-it", tmp_path, principal="bob")
@@ -122,3 +124,85 @@ async def test_connections_of_principals_that_are_not_used_are_closed(
         for _ in range(2):
             assert [await call(address, each) for each in (ann, bob)] == [{"result": "ann"}, {"result": "bob"}]
         assert list(services.paddock._toolbox._accounts._upstreams) == [("it", "bob")]
+
+
+async def begin(http: httpx.AsyncClient, headers: dict[str, str], port: int) -> httpx.Response:
+    return await http.post("/servers/it/login", json={"port": port}, headers=headers)
+
+
+async def code_of(address: str) -> dict[str, str]:
+    """What a browser that logs in at this address brings to the port on its machine."""
+    async with httpx.AsyncClient() as http:
+        answer = await http.get(address)
+        while not answer.headers["location"].startswith("http://127.0.0.1:8765/callback?"):
+            answer = await http.get(answer.headers["location"])
+    return dict(httpx.URL(answer.headers["location"]).params)
+
+
+async def test_a_principal_logs_in_over_rest_and_its_login_is_nobody_elses(upstream: Protected, tmp_path: Path) -> None:
+    await login(upstream.server(), tmp_path)  # with this the tools are listed
+    async with (
+        serving(upstream, tmp_path, "ann", "bob", per_principal=True) as (services, address, (ann, bob)),
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as http,
+    ):
+        begun = (await begin(http, ann, 8765)).json()
+        code = await code_of(begun["address"])
+        assert begun["port"] == 8765
+        for who, given in ((bob, code), (ann, {**code, "state": "guessed"})):
+            refused = await http.post("/servers/it/login/code", json=given, headers=who)
+            assert (refused.status_code, refused.json()["error"]) == (404, "NotFound")
+        assert (await http.post("/servers/it/login/code", json=code, headers=ann)).status_code == 204
+        assert await call(address, ann) == ADA
+        assert (await call(address, bob))["error_code"] == "AUTH_AUTHENTICATION"
+        assert (await http.post("/servers/it/login/code", json=code, headers=ann)).status_code == 404  # once only
+        statuses = [(await http.delete("/servers/it/login", headers=who)).status_code for who in (bob, ann, ann)]
+        assert statuses == [404, 204, 404]
+        assert (await call(address, ann))["error_code"] == "AUTH_AUTHENTICATION"
+        entries = services.audit.path.read_text()
+        assert ('"login.added", "principal": "ann"' in entries, code["code"] in entries) == (True, False)
+
+
+async def test_a_login_that_is_begun_again_replaces_the_first_and_a_wrong_code_ends_it(
+    upstream: Protected, tmp_path: Path
+) -> None:
+    async with (
+        serving(upstream, tmp_path, "ann", per_principal=True) as (services, address, (ann,)),
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as http,
+    ):
+        first = await code_of((await begin(http, ann, 8765)).json()["address"])
+        second = await code_of((await begin(http, ann, 8765)).json()["address"])
+        assert (await http.post("/servers/it/login/code", json=first, headers=ann)).status_code == 404
+        wrong = await http.post("/servers/it/login/code", json={**second, "code": "guessed"}, headers=ann)
+        assert (wrong.status_code, "refused to issue a token" in wrong.json()["detail"]) == (422, True)
+        assert services.logins._begun == {}
+        services.logins._begun = dict.fromkeys(map(str, range(upstream_logins.MAX_LOGINS)))
+        full = await begin(http, ann, 8765)
+        services.logins._begun = {}
+    assert (full.status_code, full.json()["envelope"]["error_code"]) == (429, "RATE_LIMITED")
+
+
+async def test_only_operators_log_in_to_what_everybody_uses(upstream: Protected, tmp_path: Path) -> None:
+    async with (
+        serving(upstream, tmp_path, "ann", callback_port=8765) as (services, address, (ann,)),
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as http,
+    ):
+        ops = bearer((await services.store.tokens.add("ops", "operator"))[1])
+        assert (await begin(http, ann, 8765)).status_code == 403
+        unknown = await http.post("/servers/none/login", json={"port": 8765}, headers=ann)
+        assert unknown.status_code == 404
+        begun = (await begin(http, ops, 9999)).json()
+        assert begun["port"] == 8765  # as configured
+        code = await code_of(begun["address"])
+        assert (await http.post("/servers/it/login/code", json=code, headers=ops)).status_code == 204
+        assert await call(address, ann) == ADA
+
+
+async def test_a_login_over_rest_needs_a_token(upstream: Protected, tmp_path: Path) -> None:
+    config = replace(Config(), upstreams={"it": upstream.settings(per_principal=True)}, data_directory=str(tmp_path))
+    async with (
+        open_services(config) as services,
+        at_a_port(make_app(make_server(services), services)) as address,
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as http,
+    ):
+        for headers in ({}, bearer("invented")):
+            assert (await begin(http, headers, 8765)).status_code == 403

@@ -1,10 +1,9 @@
-"""A backup of a live store, as docs/operating.md describes it, restored elsewhere."""
+"""A backup of a live store, as docs/operating.md describes it, restored."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from mcp import Client
@@ -14,36 +13,37 @@ from paddock.model.artifacts import Owner
 from paddock.model.request import LOCAL
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
-from tests.server.shared_services import stored_in
+from tests.docs.pages import ROOT, blocks
+
+BACKUP, RESTORE = [each.text for each in blocks(ROOT / "docs" / "operating.md") if each.language == "sh"]
 
 
-def back_up(source: Path, target: Path) -> None:
-    """Copy the database first, then the objects: an object stays for an hour after no record needs it."""
-    target.mkdir()
-    with (
-        closing(sqlite3.connect(source / "paddock.db")) as live,
-        closing(sqlite3.connect(target / "paddock.db")) as copy,
-    ):
-        live.backup(copy)
-    shutil.copytree(source / "objects", target / "objects")
+async def do(commands: str, home: Path, backup: Path) -> None:
+    """Run commands of the page, with other folders."""
+    text = commands.replace("/backup", str(backup)).replace("~", str(home))
+    shell = await asyncio.create_subprocess_exec("/bin/sh", "-euc", text)
+    assert await shell.wait() == 0
 
 
 async def test_a_copy_of_a_live_store_has_the_runs_and_artifacts_and_marks_a_run_in_progress_as_lost(
     tmp_path: Path,
 ) -> None:
-    source, target = tmp_path / "source", tmp_path / "target"
-    source.mkdir()
-    engine = Config(engine="monty")
-    async with Services(stored_in(source, engine)) as services, Client(make_server(services)) as client:
+    folder, backup = tmp_path / ".local" / "share" / "paddock", tmp_path / "backup"
+    backup.mkdir()
+    config = Config(engine="monty", data_directory=str(folder))
+    async with Services(config) as services, Client(make_server(services)) as client:
         codes = [f"await create_artifact('{n}.txt', 'text {n}')\nprint({n})" for n in range(20)]
         ran = [(await client.call_tool("run_code", {"code": code})).structured_content for code in codes]
         endless = {"code": "while True:\n    pass", "detach": True}
         lasting = (await client.call_tool("run_code", endless)).structured_content
         assert await services.store.runs.get(LOCAL, lasting["run_id"]) is not None  # it has been written
-        back_up(source, target)
+        await do(BACKUP, tmp_path, backup)
         for each in (await services.artifacts.of(Owner(LOCAL)).list()).artifacts:
             await services.artifacts.of(Owner(LOCAL)).remove(each)  # after the backup
-    async with Services(stored_in(target, engine)) as restored:
+    shutil.rmtree(folder / "artifacts")
+    (folder / "artifacts").mkdir()
+    await do(RESTORE, tmp_path, backup)
+    async with Services(config) as restored:
         for number, run in enumerate(ran):
             stored = await restored.store.runs.get(LOCAL, run["run_id"])
             assert stored is not None

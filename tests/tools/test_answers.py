@@ -79,6 +79,27 @@ async def test_text_of_a_tool_with_an_output_schema_is_not_parsed() -> None:
     assert await value(text('{"a": 1}'), TYPED) == {"result": '{"a": 1}'}
 
 
+async def test_text_stays_text_for_a_call_that_wants_it() -> None:
+    answered = await answer(text('{"b": 1,  "a": 2}'), TOOL, Kept().create, as_text=True)
+    assert json.loads(answered.json) == {"result": '{"b": 1,  "a": 2}'}
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "retryable"),
+    [
+        ("503 Service Unavailable, try again", "UPSTREAM_HTTP_503", True),
+        ("Error executing tool sync: HTTP 429: Too Many Requests", "UPSTREAM_HTTP_429", True),
+        ("upstream said: 504 Gateway Time-out", "UPSTREAM_HTTP_504", True),
+        ("order 503 does not exist", "INTERNAL_ERROR", False),
+        ("at most 1,503 rows; try again with fewer", "INTERNAL_ERROR", False),
+        ("the total is 503.20: try again", "INTERNAL_ERROR", False),
+    ],
+)
+async def test_a_status_that_may_pass_is_retryable(said: str, code: str, *, retryable: bool) -> None:
+    failure = await failed(text(said, is_error=True))
+    assert (failure["error_code"], failure["retryable"], failure["summary"]) == (code, retryable, said)
+
+
 async def test_several_texts_are_a_list_parsed_if_all_are_json() -> None:
     assert await value(text("a", "b")) == {"result": ["a", "b"]}
     assert await value(text('{"id": 1}', '{"id": 2}')) == {"result": [{"id": 1}, {"id": 2}]}

@@ -269,3 +269,22 @@ def test_the_number_of_guesses_at_field_names_is_bounded(monkeypatch: pytest.Mon
     arguments = {"rows": [{f"x{number}": 1} for number in range(1000)], **{f"y{number}": 1 for number in range(1000)}}
     assert repair(arguments, schema)[0] == arguments
     assert len(looked) == repair_module.MAX_GUESSES
+
+
+@pytest.mark.parametrize(
+    ("item", "count"),
+    [
+        ({"type": "integer"}, 100_000),
+        ({"anyOf": [{"type": "integer"}] * 1000}, 100),
+        ({"type": "integer", "$ref": "#/" + "x" * 900}, 1000),
+        ({"properties": {"b": {"type": "integer"}}, "required": [str(number) for number in range(40_000)]}, 20),
+    ],
+)
+@pytest.mark.parametrize("only_text", [True, False])
+def test_more_values_than_can_be_looked_at_quickly_are_not_repaired(item: Any, count: int, only_text: bool) -> None:
+    schema = {"properties": {"first": {"type": "integer"}, "rows": {"items": item}}}
+    arguments = {"first": "5", "rows": [{"b": None} if "required" in item else "5"] * count}
+    assert repair(arguments, schema, only_text=only_text) == (arguments, [])
+    few = {"first": "5", "rows": arguments["rows"][:1]}
+    assert repair(few, schema, only_text=only_text)[0]["first"] == 5
+    assert misspelt_fields({"frist": 1, "rows": arguments["rows"]}, schema) == [("frist", "first")]

@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 from paddock import __version__
-from paddock.cli import artifacts, definitions, demo, doctor, env, lint, principals, run, runs, serve, tokens, tools
+from paddock.cli import (
+    artifacts,
+    definitions,
+    demo,
+    doctor,
+    env,
+    lint,
+    principals,
+    run,
+    runs,
+    serve,
+    sessions,
+    tokens,
+    tools,
+)
 from paddock.cli.options import SERVER, TokenOption, UrlOption, refuse_empty
 from paddock.errors import RequestError
 
@@ -23,7 +37,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-REMOTE = ("run", "lint", "doctor", "tools", "runs", "artifacts", "definitions")
+REMOTE = ("run", "lint", "doctor", "tools", "runs", "artifacts", "sessions", "definitions")
 """The commands that can use a server: `paddock --url URL COMMAND`."""
 app.command("run")(run.run)
 app.command("lint")(lint.lint)
@@ -35,6 +49,7 @@ app.add_typer(env.app, name="env")
 app.add_typer(tools.app, name="tools")
 app.add_typer(runs.app, name="runs")
 app.add_typer(artifacts.app, name="artifacts")
+app.add_typer(sessions.app, name="sessions")
 app.add_typer(tokens.app, name="tokens")
 app.add_typer(principals.app, name="principals")
 app.add_typer(definitions.app, name="definitions")

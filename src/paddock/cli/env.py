@@ -35,6 +35,7 @@ def list_(config: ConfigOption = None, as_json: JsonOption = False) -> int:
         return 0
     for row in rows:
         out.spans((row["name"], "bold"), (": ", ""), _STATES[row["state"]])
+        out.line(f"  python    {row['python']}")
         out.line(f"  packages  {', '.join(row['packages']) or 'none'}")
         out.line(f"  preload   {', '.join(row['preload']) or 'none'}")
         if row["path"]:
@@ -110,6 +111,8 @@ async def _build(environments: list[Environment], config: Config) -> None:
 
 def _rows(config: Config) -> list[dict[str, Any]]:
     """Return one row for each environment, as `--json` shows it."""
+    from platform import python_version
+
     from paddock.jail import environments
 
     rows = []
@@ -127,6 +130,7 @@ def _rows(config: Config) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "state": state,
+                "python": built.version if built else wanted.python if wanted and wanted.python else python_version(),
                 "packages": list(source.packages),
                 "preload": list(source.preload),
                 "path": built.path if built else None,

@@ -106,6 +106,9 @@ def open_remote(url: str | None, token: str | None, **local: object) -> RemotePa
     return RemotePaddock(url=url, token=token or os.environ.get(TOKEN_VARIABLE) or None)
 
 
+SESSION_SERVER = "A session lives in a server: start one, or name it with --url"
+
+
 def server_url(url: str | None) -> str:
     """The server of a command that needs one: a session lives in it, and ends with it."""
     return url or SERVER.url or os.environ.get(URL_VARIABLE) or LOCAL_URL

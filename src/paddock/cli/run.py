@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paddock.cli.options import (
+    SESSION_SERVER,
     CodeOption,
     ConfigOption,
     FileArgument,
@@ -171,7 +172,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     except Unreachable as problem:
         if session is None:
             raise
-        raise Unreachable(f"{problem} A session lives in a server: start one, or name it with --url") from None
+        raise Unreachable(f"{problem} {SESSION_SERVER}") from None
     saved = None if folder is None else save(folder, contents)
     if saves and folder is None and contents:
         saved = save(make_temporary_folder(), contents)

@@ -29,6 +29,8 @@ COMPANIONS = ("discovery", "discovery_if_tools", "session")
 tools. `session` shows and sets the session's context.
 """
 
+LISTED_KEYS = 5
+"""How many unknown keys a refusal names."""
 _TYPES: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (bool, "true or false", ("includes_files", "is_fixed", "keep_files", "type_check")),
     (Mapping, "a table", ("inputs", "limits", "caps")),
@@ -99,12 +101,14 @@ def shipped(name: str) -> Definition:
 def parse_definition(values: Mapping[str, Any]) -> Definition:
     """Build a definition from the values of a file or of the store. Raises BadDefinition with the reason."""
     known = {each.name: each for each in fields(Definition)}
-    for name in values:
-        if name not in known:
-            raise BadDefinition(f"a definition has no {name!r}; {did_you_mean(name, known)}")
-    for name in ("name", "title", "face", "description"):
-        if not isinstance(values.get(name), str) or not values[name].strip():
-            raise BadDefinition(f"a definition needs {name!r}, a non-empty string")
+    needed = ("name", "title", "face", "description")
+    lacking = [name for name in needed if not isinstance(values.get(name), str) or not values[name].strip()]
+    problems = [f"needs {name!r}, a non-empty string" for name in lacking]
+    if unknown := [name for name in values if name not in known][:LISTED_KEYS]:
+        keys = ", ".join(map(repr, unknown))
+        problems.append(f"has no {keys}; {did_you_mean(unknown[0] if len(unknown) == 1 else '', known)}")
+    if problems:  # all at once, so that one correction is enough
+        raise BadDefinition(f"a definition {', and '.join(problems)}")
     choices_of = {"face": FACES, "language": (*LANGUAGES, None), "engine": (*ENGINES, None), "mode": MODES}
     for name, choices in choices_of.items():
         if values.get(name, known[name].default) not in choices:
@@ -118,9 +122,9 @@ def parse_definition(values: Mapping[str, Any]) -> Definition:
         for name in ("tools", "refused_modules", "companions")
         if values.get(name) is not None
     }
-    unknown = next((name for name in lists.get("companions", ()) if name not in COMPANIONS), None)
-    if unknown is not None:
-        raise BadDefinition(f"companions may contain {', '.join(COMPANIONS)}, not {unknown!r}")
+    companion = next((name for name in lists.get("companions", ()) if name not in COMPANIONS), None)
+    if companion is not None:
+        raise BadDefinition(f"companions may contain {', '.join(COMPANIONS)}, not {companion!r}")
     _check_limits(values.get("limits", {}), values.get("caps", {}))
     if values.get("network") is not None:
         try:

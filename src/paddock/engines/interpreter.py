@@ -49,6 +49,8 @@ class JailedInterpreter:
         self._is_running = True
         execution = self._execution = None
         try:
+            if plan.package_set is not None:
+                await self._jail.show_set(self._guest, plan.package_set.path)
             await self._resume()
             place = Cell(cell, secrets.randbelow(2**32 - 1) + 1, self._unread, is_first=not self._has_run)
             self._has_run = True

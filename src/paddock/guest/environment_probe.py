@@ -27,6 +27,7 @@ def main(report: str, preload: list[str]) -> None:
     paths_read = [paths["stdlib"], paths["platstdlib"], str(python.parent), *(str(path.parent) for path in libraries())]
     answer = {
         "python": str(python),
+        "version": ".".join(map(str, sys.version_info[:3])),
         "site_packages": paths["purelib"],
         "paths": paths_read,
         "installed": installed(),

@@ -117,8 +117,8 @@ class Mistake:
             "network": self._network(),
             "installed": self._installed(),
             # Inside an f-string, older versions do not allow the quotes around it.
-            "python": ".".join(map(str, sys.version_info[:2])),
-            "old_python": "" if sys.version_info >= (3, 12) else ".".join(map(str, sys.version_info[:2])),
+            "python": ".".join(map(str, plan.python)),
+            "old_python": "" if plan.python >= (3, 12) else ".".join(map(str, plan.python)),
         }
 
     def _network(self) -> str:
@@ -200,12 +200,14 @@ class Mistake:
             return missing[0]  # a variable has the index
         line, column = self.source_line, self.finished.column
         dynamic = r"(?:\?\.)?\[[\w$.]+\]"  # a key that is not in the source
-        for pattern in (_member(found[1]), dynamic):
+        member = _member(found[1])
+        either = (f"{member}|{dynamic}",) if found[1].isdigit() else ()
+        for pattern in (*either, member, dynamic):
             found_at = {end: expression_before(line, end.start()) for end in islice(re.finditer(pattern, line), 5)}
             owners = set(found_at.values())
             if len(owners) > 1 and column:  # that of the expression or of its property
                 owners = {text for end, text in found_at.items() if end.start() - len(text) < column <= end.end() + 1}
-            if owners:
+            if len(owners) == 1 or (owners and pattern not in either):
                 break
         return owners.pop() if len(owners) == 1 else ""
 

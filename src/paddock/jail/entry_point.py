@@ -17,9 +17,12 @@ def command(role: str, *arguments: str) -> list[str]:
 
 
 def warden_command(python: str, control: int) -> list[str]:
-    """The command of a warden in the interpreter of an environment, with the packages of that environment."""
+    """The command of a warden in the interpreter of an environment. Its packages are on the path behind the walls only.
+
+    `-I` would ignore PYTHONHASHSEED; the host makes all variables of a warden.
+    """
     writes_bytecode = "0" if sys.dont_write_bytecode else "1"
-    return [python, "-s", "-P", "-X", "utf8", __file__, "warden", str(control), writes_bytecode]
+    return [python, "-s", "-S", "-P", "-X", "utf8", __file__, "warden", str(control), writes_bytecode]
 
 
 def main() -> None:

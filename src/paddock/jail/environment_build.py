@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import re
 import shutil
 import signal
@@ -46,6 +47,8 @@ _KEPT = frozenset(
 _KEPT_PREFIXES = ("LC_", "XDG_", "SSL_", "UV_", "PKG_CONFIG_", "CMAKE_", "CARGO_", "RUST")
 # Variables that would make uv install elsewhere, with another interpreter or in another way.
 _DROPPED_PREFIXES = ("UV_PYTHON", "UV_PROJECT", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_VENV_", "UV_TARGET")
+# But where the operator has put interpreters, uv may look.
+_PYTHONS = frozenset({"UV_PYTHON_INSTALL_DIR", "UV_PYTHON_PREFERENCE"})
 _DROPPED = frozenset({"UV_LINK_MODE", "UV_COMPILE_BYTECODE", "UV_REQUIRE_HASHES", "UV_NO_CONFIG"})
 
 
@@ -99,6 +102,7 @@ class _Probe(msgspec.Struct):
     """What `environment_probe` found out in the new environment."""
 
     python: str
+    version: str
     site_packages: str
     paths: list[str]
     installed: dict[str, str]
@@ -121,9 +125,9 @@ class _Builder:
 
     def build(self) -> Built:
         """Create, test and describe the environment, then rename it into place."""
-        name, version = self._environment.name, ".".join(str(part) for part in sys.version_info[:3])
-        self._show(f"Building environment {name!r} with Python {version}")
-        self._uv("venv", "--relocatable", "--no-project", "--python", sys.executable, str(self._partial))
+        python = self._environment.python
+        self._show(f"Building environment {self._environment.name!r} with Python {python or platform.python_version()}")
+        self._uv("venv", "--relocatable", "--no-project", "--python", python or sys.executable, str(self._partial))
         for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
             shim.unlink()  # a patch for old distutils that every Python process of a guest would import
         if self._environment.packages:
@@ -140,14 +144,21 @@ class _Builder:
         # uv runs in /, where it finds no project settings. The settings of the user and the machine apply.
         status, lines = run_logged(
             [uv_binary(), *arguments],
-            uv_environment(os.environ),
+            uv_environment(os.environ) | {"PATH": search_path(os.environ)},
             self._show,
             self._stop,
             keep_fd=self._lock_fd,
             seconds=INSTALL_SECONDS,
         )
-        if status != 0:
-            raise EnvironmentFailed(failure_text(self._environment, status, lines))
+        if status == 0:
+            return
+        name, python = self._environment.name, self._environment.python
+        if python and arguments[0] == "venv":
+            raise EnvironmentFailed(
+                f"environment {name!r} could not be built: uv finds no Python {python} here; install it, for "
+                f"example with `uv python install {python}`, or change environments.{name}.python"
+            )
+        raise EnvironmentFailed(failure_text(self._environment, status, lines))
 
     def _probe(self) -> _Probe:
         """Import the preloads in the environment's own interpreter, and find out which files it reads."""
@@ -192,6 +203,7 @@ class _Builder:
             installed=probe.installed,
             size_bytes=_make_read_only(self._partial),
             warm_modules=probe.warm_modules,
+            version=probe.version,
         )
 
 
@@ -226,9 +238,16 @@ def uv_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, str]
         for name, value in environ.items()
         if (name in _KEPT or name.startswith(_KEPT_PREFIXES))
         and name not in _DROPPED
-        and not name.startswith(_DROPPED_PREFIXES)
+        and (name in _PYTHONS or not name.startswith(_DROPPED_PREFIXES))
     }
     return kept | uv_variables(environ) | {"UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+
+
+def search_path(environ: os._Environ[str] | dict[str, str]) -> str:
+    """The PATH with the interpreters of pyenv instead of its shims, which fail for all versions but one."""
+    root = Path(environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    folders = [each for each in environ.get("PATH", os.defpath).split(os.pathsep) if each != str(root / "shims")]
+    return os.pathsep.join([*folders, *map(str, sorted(root.glob("versions/3.*/bin")))])
 
 
 def uv_binary() -> str:

@@ -15,6 +15,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import shutil
 import sys
 import sysconfig
@@ -48,6 +49,7 @@ class Environment:
     name: str
     packages: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
+    python: str = ""  # as `EnvironmentConfig.python`
 
     @cached_property
     def key(self) -> str:
@@ -60,6 +62,8 @@ class Environment:
             "platform": sysconfig.get_platform(),
             "prefix": os.path.realpath(sys.base_prefix),
         }
+        if self.python:  # another interpreter, which only a build finds
+            content |= {"python": self.python, "prefix": ""}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
     def path(self, data_directory: str | Path) -> Path:
@@ -72,7 +76,7 @@ def configured(config: Config, name: str) -> Environment:
     table = config.environments.get(name)
     if table is None:
         raise unknown_environment(name, config.environments)
-    return Environment(name, table.all_packages(), table.preload)
+    return Environment(name, table.all_packages(), table.preload, table.python)
 
 
 def unknown_environment(name: str, known: Iterable[str]) -> UnknownEnvironment:
@@ -101,6 +105,8 @@ class Built(msgspec.Struct, frozen=True):
     size_bytes: int
     warm_modules: frozenset[str]
     """Top-level modules that need a warm guest: the preloads, and modules of packages that depend on a preload."""
+    version: str = platform.python_version()
+    """Of its Python. Builds without it have the version that Paddock runs on, which is part of their key."""
 
 
 def builds(data_directory: str | Path) -> Path:

@@ -16,7 +16,8 @@ from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimit, ResourceLimits
 from paddock.jail.packages import make_sets_folder
 from paddock.jail.pool import CLOSED, Pool
-from paddock.jail.profiles import SYSTEM, start, start_first_working
+from paddock.jail.profile_chroot import show_set
+from paddock.jail.profiles import SYSTEM, make_spec, process_status, start, start_first_working
 from paddock.jail.walls.own_network import find_bundle
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
 from paddock.jail.warden_client import WardenClient
@@ -99,6 +100,16 @@ class Jail:
         if self.profile is None:
             await self.start()
         return self.profile != "chroot"
+
+    async def show_set(self, guest: Guest, path: str) -> None:
+        """Let the stopped guest of a session see a package set. In other profiles it sees all of them."""
+        if self.profile == "chroot" and path != self._package_set:
+            spec = make_spec("chroot", self._config, self._spec)
+            uid = int(process_status(guest.pid).get("Uid", "-1").split()[0])
+            try:
+                await asyncio.to_thread(show_set, spec, uid, path)
+            except OSError as problem:
+                raise JailUnavailable(f"the packages cannot be shown to the session: {problem}") from None
 
     def give_back(self, guest: Guest) -> None:
         if self._pool is not None:

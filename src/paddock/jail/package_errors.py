@@ -38,6 +38,6 @@ def explain(text: str, runtime: str) -> str:
         if (found := re.search(pattern, flat)) is not None:
             name = found[1].strip("`,.") if found.re.groups else ""
             return message.format(name=name[:100], runtime=runtime)
-    cause = flat.partition("cause: ")[2] or flat.removeprefix("error: ")
+    cause = flat.partition("cause: ")[2] or flat.rpartition("error: ")[2]
     what = "the packages do not fit together" if "No solution found" in flat else "the packages could not be installed"
     return f"{what}: {cause[:CAUSE_CHARACTERS]}"

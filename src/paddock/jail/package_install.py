@@ -14,9 +14,12 @@ import os
 import re
 import subprocess
 import sys
+from collections import deque
 from typing import Any
 
 LINES = 60
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_DOWNLOAD = re.compile(r"Downloading (\S+) \(([\d.]+)([KMG]iB)\)| Downloaded (\S+)")
 _NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 
 
@@ -52,10 +55,18 @@ def _install(job: dict[str, Any]) -> None:
         with open("lock.txt", "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write(lock)
         options = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "--link-mode", "copy")
-        _uv(job, "pip", "install", "--target", "site", *options, "--requirements", "lock.txt")
-        _report(compiling=len(packages))
-        # Guests have this interpreter's version. Files that are no valid Python, such as templates, stay as they are.
-        compileall.compile_dir("site", quiet=2)
+        command = ("pip", "install", "--target", "site", *options, "--requirements", "lock.txt")
+        try:
+            _uv(job, *command, "--offline")  # the index has just been asked, and the wheels may be in the cache
+        except Failure:
+            _uv(job, *command)
+        _report(compiling=True)
+        # Files that are no valid Python, such as templates, stay as they are.
+        if job["is_own_python"]:
+            compileall.compile_dir("site", quiet=2)
+        else:
+            compiling = [job["python"], "-I", "-S", "-m", "compileall", "-qq", "site"]
+            subprocess.run(compiling, stdin=subprocess.DEVNULL, check=False, env={})
     _report(done={"lock": lock, "shadows": shadows, "packages": packages, "uses": sorted(resolved.keys() - packages)})
 
 
@@ -125,12 +136,23 @@ def _uv(job: dict[str, Any], *arguments: str) -> None:
 
 
 def _run(job: dict[str, Any], *command: str) -> None:
-    ended = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=job["env"]
-    )
-    if ended.returncode != 0:
+    lines: deque[str] = deque(maxlen=LINES)
+    sizes: dict[str, int] = {}  # of what uv downloads: it tells those of large packages
+    fetched = 0
+    null = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=null, stdout=null, stderr=subprocess.PIPE, env=job["env"]) as process:
+        for data in process.stderr or ():
+            lines.append(line := data.decode(errors="replace").rstrip())
+            if (found := _DOWNLOAD.fullmatch(line)) is None:
+                continue
+            if found[1]:
+                sizes[found[1]] = int(float(found[2]) * _UNITS[found[3]])
+            else:
+                fetched += sizes.get(found[4], 0)
+            _report(fetched_bytes=fetched, download_bytes=sum(sizes.values()))
+    if process.returncode != 0:
         name = os.path.basename(command[0])  # noqa: PTH119
-        raise Failure("\n".join(ended.stderr.strip().splitlines()[-LINES:]) or f"{name} ended with {ended.returncode}")
+        raise Failure("\n".join(lines).strip() or f"{name} ended with {process.returncode}")
 
 
 def _report(**values: Any) -> None:

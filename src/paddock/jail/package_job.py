@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import sys
 from collections.abc import Mapping
@@ -34,6 +35,7 @@ def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Buil
         "stage": str(stage),
         "limits": INSTALLER_LIMITS,
         "requirements": requirements,
+        "runtime": f"Python {built.version}" if language == "python" else "Node",
     }
     if language != "python":
         return job | _npm_job(stage, work, built, folders)
@@ -44,8 +46,9 @@ def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Buil
         "reads": sorted({*built.reads, os.path.realpath(uv), uv, *reads, *_interpreter(built)}),
         "installed": built.installed,
         "python": built.python,
+        "is_own_python": built.version.split(".")[:2] == platform.python_version().split(".")[:2],
         "uv": uv,
-        "env": {name: value for name, value in env.items() if not name.startswith("XDG_")}
+        "env": {name: value for name, value in env.items() if not name.startswith(("XDG_", "UV_NO_PROGRESS"))}
         | configured
         | folders
         | {"UV_CACHE_DIR": str(work / "cache")},

@@ -13,15 +13,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
 import os
 import secrets
 import shutil
 import stat
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,10 +26,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paddock.errors import HostError, PackageError
-from paddock.jail.entry_point import command
 from paddock.jail.environments import Built
-from paddock.jail.exec_installer import INSTALLER_UID, NO_WALLS
-from paddock.jail.package_errors import explain
+from paddock.jail.exec_installer import INSTALLER_UID
+from paddock.jail.installer import Done, Installation, Installers, Show, follow, kill
 from paddock.jail.package_job import make_job
 from paddock.jail.walls import roots
 from paddock.model.limits import format_bytes
@@ -41,17 +37,14 @@ from paddock.model.packages import PackageSet
 if TYPE_CHECKING:
     from paddock.config import PackagesConfig
 
-Show = Callable[[str], None]
 RESOLVED_SECONDS = 7 * 24 * 3600.0
 """How long the same requirements lead to the same versions."""
 UNUSED_SECONDS = 3600.0
 """A set that was used more recently is never dropped: a script may still import from it."""
-REPORT_BYTES = 4 * 1024 * 1024
 CHECK_SECONDS = 0.25
 ENTRY_BYTES = 4096
 """What an empty file or folder counts: a disk has room for a limited number of them."""
 BUILDS_AT_ONCE = 2
-log = logging.getLogger("paddock.packages")
 
 
 def sets_folder(data_directory: str | Path) -> Path:
@@ -65,22 +58,6 @@ def make_sets_folder(data_directory: str | Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)
     return os.path.realpath(folder)
-
-
-class _Done(msgspec.Struct):
-    lock: str
-    shadows: bool
-    packages: dict[str, str]
-    uses: tuple[str, ...]
-
-
-class _Report(msgspec.Struct):
-    """A line of an installer's report. It is untrusted: the installer has read what an index sent."""
-
-    installing: int | None = None
-    compiling: int | None = None
-    done: _Done | None = None
-    failed: str | None = None
 
 
 class _Request(msgspec.Struct):
@@ -100,9 +77,11 @@ class PackageSets:
     def __init__(self, settings: PackagesConfig, data_directory: str | Path) -> None:
         self._settings = settings
         self._folder = sets_folder(data_directory).parent
-        self._installations: dict[str, _Installation] = {}
+        self._installations: dict[str, Installation] = {}
         self._by_principal: Counter[str] = Counter()
         self._turn = asyncio.Semaphore(BUILDS_AT_ONCE)
+        self._installers = Installers()
+        self._cleaning: set[asyncio.Task[None]] = set()
 
     async def get(
         self, requirements: tuple[str, ...], built: Built, show: Show, principal: str, language: str = "python"
@@ -119,7 +98,7 @@ class PackageSets:
         if installation is None:
             if self._by_principal[principal] >= self._settings.builds_per_principal:
                 raise PackageError("other packages are being installed for you; try again when they are ready")
-            installation = _Installation()
+            installation = Installation()
             self._installations[request] = installation
             self._by_principal[principal] += 1
             work = self._install(installation, request, requirements, built, language)
@@ -140,6 +119,8 @@ class PackageSets:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._cleaning)
+        await self._installers.close()
 
     def _find(self, request: str) -> PackageSet | None:
         with suppress(OSError, ValueError, RecursionError):
@@ -157,7 +138,7 @@ class PackageSets:
         return found
 
     async def _install(
-        self, installation: _Installation, request: str, requirements: tuple[str, ...], built: Built, language: str
+        self, installation: Installation, request: str, requirements: tuple[str, ...], built: Built, language: str
     ) -> PackageSet:
         async with self._turn:
             installation.tell(f"installing {', '.join(requirements)}")
@@ -170,7 +151,9 @@ class PackageSets:
             except OSError as problem:
                 raise HostError(f"packages cannot be installed in {self._folder}: {problem}") from None
             finally:
-                await asyncio.to_thread(self._clean_up, stage)
+                cleaning = asyncio.create_task(self._clean_up(stage, request))
+                self._cleaning.add(cleaning)
+                cleaning.add_done_callback(self._cleaning.discard)
 
     def _make_stage(self) -> Path:
         work = self._folder / "work"
@@ -183,30 +166,27 @@ class PackageSets:
                 os.chown(folder, INSTALLER_UID, INSTALLER_UID)
         return stage
 
-    def _clean_up(self, stage: Path) -> None:
-        """Remove what an installation leaves behind, and the installers' cache if it has become too large."""
+    async def _clean_up(self, stage: Path, request: str) -> None:
+        """Remove what an installation leaves behind. No run waits for this."""
+        await asyncio.to_thread(self._remove, stage, request)
+        await self._installers.prepare()
+
+    def _remove(self, stage: Path, request: str) -> None:
+        """Remove a stage, and the installers' cache if it has become too large."""
         shutil.rmtree(stage, ignore_errors=True)
         cache = self._folder / "work" / "cache"
-        if len(self._installations) == 1 and _size(cache) > self._settings.cache_bytes:
+        if self._installations.keys() <= {request} and _size(cache) > self._settings.cache_bytes:
             with suppress(OSError):
                 cache.rename(stage)  # first: an installation that starts now makes another one
             shutil.rmtree(stage, ignore_errors=True)
 
-    async def _run(self, installation: _Installation, job: dict[str, Any], stage: Path) -> _Done:
+    async def _run(self, installation: Installation, job: dict[str, Any], stage: Path) -> Done:
         """Run an installer within its limits of time, bytes and output, and return what it reports."""
-        process = await asyncio.create_subprocess_exec(
-            *command("install"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=REPORT_BYTES,
-            env={},
-            cwd="/",
-        )
+        process = await self._installers.take()
         watch = asyncio.create_task(self._watch_size(installation, stage, process))
         try:
             async with asyncio.timeout(self._settings.build_seconds):
-                return await _follow(process, job, installation)
+                return await follow(process, job, installation)
         except TimeoutError:
             limit = f"{self._settings.build_seconds:g} s"
             message = f"the packages were not installed within {limit}: ask for fewer or smaller ones"
@@ -217,11 +197,9 @@ class PackageSets:
             raise
         finally:
             watch.cancel()
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            await kill(process)
 
-    async def _watch_size(self, installation: _Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
+    async def _watch_size(self, installation: Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
         """Tell how much has been installed, and end an installer that writes more than a set may have.
 
         Packages are unpacked in the cache first. Other installations write there too.
@@ -235,10 +213,10 @@ class PackageSets:
             if size > self._settings.max_bytes or growth > BUILDS_AT_ONCE * self._settings.max_bytes:
                 installation.is_too_large = True
                 process.kill()
-            if installation.count and size and not installation.is_compiling:
-                installation.tell(f"installing {_packages(installation.count)}, {format_bytes(size)} so far")
+            if installation.count and size and not installation.has_own_words:
+                installation.tell(f"installing {installation.packages}, {format_bytes(size)} so far")
 
-    def _keep(self, stage: Path, request: str, built: Built, done: _Done, language: str) -> PackageSet:
+    def _keep(self, stage: Path, request: str, built: Built, done: Done, language: str) -> PackageSet:
         """Move what was installed to its place, unless the same set is there already."""
         key = self._set_key(built, done)
         folder = self._folder / "sets" / key
@@ -263,7 +241,7 @@ class PackageSets:
         self._drop_unused(key)
         return self._open(key)
 
-    def _set_key(self, built: Built, done: _Done) -> str:
+    def _set_key(self, built: Built, done: Done) -> str:
         """The name of a set: a hash of its lock. A secret makes it impossible to guess for guests."""
         path = self._folder / "secret"
         with suppress(FileExistsError):
@@ -290,81 +268,8 @@ class PackageSets:
                 left -= size
 
 
-class _Installation:
-    """An installation in progress, and those who are told how far it is."""
-
-    task: asyncio.Task[PackageSet]
-
-    def __init__(self) -> None:
-        self._watchers: list[Show] = []
-        self._told = ""
-        self.count = 0
-        self.is_compiling = self.is_too_large = False
-
-    def tell(self, line: str) -> None:
-        if line != self._told:
-            self._told = line
-            for show in self._watchers:
-                show(line)
-
-    def watched_by(self, show: Show) -> _Watching:
-        return _Watching(self._watchers, show, self._told)
-
-
-class _Watching:
-    """Tells one watcher of an installation, during a block."""
-
-    def __init__(self, watchers: list[Show], show: Show, told: str) -> None:
-        self._watchers, self._show, self._told = watchers, show, told
-
-    def __enter__(self) -> None:
-        self._watchers.append(self._show)
-        if self._told:
-            self._show(self._told)
-
-    def __exit__(self, *_: object) -> None:
-        self._watchers.remove(self._show)
-
-
 def _request_key(requirements: tuple[str, ...], built: Built) -> str:
     return hashlib.sha256(json.dumps([built.key, requirements]).encode()).hexdigest()[:32]
-
-
-def _packages(count: int) -> str:
-    return f"{count} package{'' if count == 1 else 's'}"
-
-
-async def _follow(process: asyncio.subprocess.Process, job: dict[str, Any], installation: _Installation) -> _Done:
-    """Give the installer its job, read its report, and return what it installed."""
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018
-    with suppress(ConnectionError):
-        process.stdin.write(json.dumps(job).encode())
-        process.stdin.close()
-    failed = ""
-    try:
-        async for line in process.stdout:
-            report = msgspec.json.decode(line, type=_Report)
-            if report.done is not None:
-                return report.done
-            if report.failed is not None:
-                failed = report.failed
-                break
-            if report.compiling:
-                installation.is_compiling = True
-                installation.tell(f"compiling {_packages(installation.count)}")
-            elif report.installing:
-                installation.count = min(report.installing, 10_000)
-    except (ValueError, RecursionError):
-        failed = "the installer reported something unreadable"
-    if failed:
-        runtime = f"Python {sys.version_info[0]}.{sys.version_info[1]}" if job["language"] == "python" else "Node"
-        raise PackageError(explain(failed, runtime))
-    words = (await process.stderr.read(4000)).decode(errors="replace").strip()
-    status = await process.wait()
-    if status == NO_WALLS:
-        raise PackageError(f"packages cannot be installed on this machine: {words}")
-    log.error("an installer ended with status %s: %s", status, words)
-    raise PackageError("the packages could not be installed: the installer ended unexpectedly; try again")
 
 
 def _size(folder: Path) -> int:

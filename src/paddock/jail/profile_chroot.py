@@ -107,6 +107,11 @@ class ChrootProfile:
         os.chdir("/")
 
 
+def show_set(spec: Spec, uid: int, path: str) -> None:
+    """Called in the host. Show a package set to the guest with this uid, which is stopped."""
+    roots.add_to_slot(spec.roots_directory, _copied(spec.reads), str(uid), path)
+
+
 def _copied(reads: tuple[str, ...]) -> set[str]:
     """The paths in `reads` that are copied into the root, and the dynamic loaders."""
     loaders = {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in roots.LOADERS}  # noqa: PTH118, PTH119, PTH120

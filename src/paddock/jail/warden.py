@@ -15,6 +15,7 @@ import json
 import os
 import select
 import signal
+import site
 import socket
 import sys
 import traceback
@@ -76,6 +77,10 @@ def main(control_fd: int) -> None:
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)  # the host may have been started with some of them ignored
     try:
+        # `.pth` files of packages run code, so the environment is on the path only behind the walls, unless the
+        # runtime itself needs a package of its own environment: QuickJS.
+        if spec.preload:
+            site.main()
         # Imported now, because Paddock's files are not in the new root.
         module, _, name = spec.runtime.partition(":")
         loaded = importlib.import_module(module)
@@ -91,6 +96,8 @@ def main(control_fd: int) -> None:
             host.send(json.dumps({"no_walls": str(problem)}).encode())
             os._exit(1)
         proc = _own_proc(proc)
+        if not spec.preload:
+            site.main()
         warden = Warden(spec, profile, getattr(loaded, name), getattr(loaded, "warm_up", None), host, proc)
         warden.start_bare()
     except Exception as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,7 @@ _PACKAGES = {module: name for name, module in _IMPORT_NAMES.items()} | {
     "Bio": "biopython",
 }
 """The package of each module whose name differs from its package's."""
+_PYTHON = r"|3\.(?:1[1-9]|[2-9]\d)(?:\.\d{1,3})?"
 _MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 
@@ -46,6 +48,12 @@ class EnvironmentConfig:
     packages: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
     extra_packages: tuple[str, ...] = ()  # added to `packages`, so that a table need not repeat the built-in ones
+    python: str = ""  # the version of the interpreter, such as `3.13`; empty: the interpreter that Paddock runs on
+
+    def python_version(self) -> tuple[int, int]:
+        """The version of the interpreter, such as (3, 13)."""
+        major, minor = map(int, self.python.split(".")[:2]) if self.python else sys.version_info[:2]
+        return major, minor
 
     def all_packages(self) -> tuple[str, ...]:
         return (*self.packages, *self.extra_packages)
@@ -99,9 +107,14 @@ def problem(environment: EnvironmentConfig) -> str | None:
         reason = requirement_problem(requirement)
         if reason:
             return f"packages: {reason}"
+    if not re.fullmatch(_PYTHON, environment.python):
+        return f"python: {environment.python!r} is not a version from 3.11 on, such as '3.13' or '3.13.1'"
     for module in environment.preload:
         if not re.fullmatch(_MODULE, module):
             return f"preload: {module!r} is not the name of a module, such as 'numpy' or 'xml.etree.ElementTree'"
+        # Which modules a package has is known only when it is installed, and its dependencies have more.
+        if not environment.all_packages() and module.partition(".")[0] not in sys.stdlib_module_names:
+            return f"preload: {module!r} is not in the standard library, and the environment has no packages"
     return None
 
 

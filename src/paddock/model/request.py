@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
@@ -145,4 +145,5 @@ class RunContext:
     can_search: bool = False  # whether the caller has the tool `search`
     principal: str = LOCAL  # for whom the run's tool calls are made
     call_watch: CallWatch | None = None
+    engine_watch: Callable[[str | None], None] = lambda engine: None  # is told when an engine has taken the run
     network: NetworkPolicy = NO_NETWORK  # what the caller may have at most

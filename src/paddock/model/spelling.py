@@ -54,5 +54,6 @@ def within_edits(word: str, known: Iterable[str], distance: int = 2) -> list[str
 def did_you_mean(word: object, known: Iterable[str], otherwise: str = "") -> str:
     """The end of a message about an unknown word: the nearest known word, else `otherwise`, else all known words."""
     known = list(known)
-    near = nearest(word, known)
+    start = f"{str(word)[:COMPARED_CHARACTERS]}_"  # `wall_seconds` for "wall"
+    near = next((each for each in known if each.startswith(start)), None) or nearest(word, known)
     return f"did you mean {near!r}?" if near else otherwise or f"known here: {', '.join(known) or 'none'}"

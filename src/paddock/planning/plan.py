@@ -22,7 +22,7 @@ from paddock.model import limits as limits_model
 from paddock.model.files import PlacedFile, place
 from paddock.model.limits import Limits
 from paddock.model.network import NO_NETWORK, NetworkPolicy, grant
-from paddock.model.packages import PackageSet, parse_packages, read_block
+from paddock.model.packages import PackageSet, parse_packages, python_problem, read_block
 from paddock.model.request import ENGINES, GLOBALS, LANGUAGES, MODES, Request
 from paddock.model.result import RunError
 from paddock.model.spelling import did_you_mean
@@ -78,6 +78,8 @@ class Plan:
     """Whether the caller may have packages installed."""
     environment: str | None = None
     """The environment that the guest starts from. None: the engine's own."""
+    python: tuple[int, int] = (3, 11)
+    """The version of full Python in that environment."""
     network: NetworkPolicy | None = None
     """What the script may connect to. None: the request does not say, and in a new guest that means nothing."""
     network_allowed: NetworkPolicy = NO_NETWORK
@@ -150,6 +152,7 @@ def make_plan(
         globals=_globals(request),
         packages=_packages(request, language),
         environment=_environment(request, config),
+        python=config.environments[request.environment or config.cpython.environment].python_version(),
         session=_session_name("session", request.session),
         fork_from=_session_name("fork_from", request.fork_from),
         keep_files=request.keep_files,
@@ -162,7 +165,21 @@ def make_plan(
     if not _is_encodable(plan.code):
         message = "the code contains a lone surrogate, which has no UTF-8 encoding; remove it"
         return replace(plan, engine=None, refusal=RunError("SyntaxError", message))
-    return _choose_engine(plan, engines, cpython_problem)
+    plan = _choose_engine(plan, engines, cpython_problem)
+    if plan.engine == "cpython" and (problem := _python_problem(plan, config)) is not None:
+        return replace(plan, engine=None, refusal=RunError("PackageError", problem))
+    return plan
+
+
+def _python_problem(plan: Plan, config: Config) -> str | None:
+    """Why the environment's Python does not fit the block at the top of the script, and which one does."""
+    requires = read_block(plan.code).requires_python
+    problem = python_problem(requires, plan.python)
+    if problem is None:
+        return None
+    others = config.environments.items()
+    fitting = [name for name, each in others if each.python and python_problem(requires, each.python_version()) is None]
+    return f"{problem}; " + (f"environment={fitting[0]!r} has it" if fitting else "change `requires-python`")
 
 
 def _packages(request: Request, language: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from starlette.authentication import AuthenticationError
+
 from paddock.errors import ConfigError, StoreError
 from paddock.model.request import LOCAL
 from paddock.store.tokens import PREFIX, UNVERIFIED_PREFIX, Role, StoredToken
@@ -42,7 +44,7 @@ class Identity:
     token: str = field(default="", compare=False)  # the name of that token in the audit log
 
 
-class Unauthorized(Exception):
+class Unauthorized(AuthenticationError):
     """Raised if the sender of a request is unknown or may not use this server. The sender gets the text."""
 
     def __init__(self, problem: str, *, status: int = 401, error: str = "invalid_token", token: str = "") -> None:

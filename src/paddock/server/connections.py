@@ -7,12 +7,15 @@ import heapq
 import logging
 import math
 import time
+from http import HTTPStatus
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from paddock import descriptors
+from paddock.server.http import TOO_MANY_CONNECTIONS, refuse_connection
+from paddock.server.rest.problems import MEDIA_TYPE, problem
 
 ACCEPTED_AT_ONCE = 32
 """How many connections asyncio accepts in a row. If no descriptor is free, it tries and fails this many times."""
@@ -30,13 +33,8 @@ CHUNKS_AT_ONCE = 256
 """How many chunks of a body are read before other connections get their turn: each takes 20 µs, even for one byte."""
 WARN_SECONDS = 60.0
 """The shortest time between two warnings that too many connections are open."""
-_REASON = (
-    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Too many connections are open: try again later"}}'
-)
-FULL = (
-    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
-    b"content-length: %d\r\nconnection: close\r\n\r\n%s" % (len(_REASON), _REASON)
-)
+SPARE = 8
+"""If all connections are in use, an eighth more may send a request, which is refused. Others are refused at once."""
 log = logging.getLogger(__name__)
 
 
@@ -88,10 +86,17 @@ class LimitedProtocol(H11Protocol):
         if len(self.connections) >= limit:
             self._warn(limit)
             if not self._close_longest_idle(max(1, limit // 64)):  # several, because finding them takes time
-                transport.write(FULL)
-                transport.close()
+                self.app = refuse_connection  # its answer depends on the path
+                if len(self.connections) >= limit + limit // SPARE:
+                    transport.write(answer(503, TOO_MANY_CONNECTIONS, "retry-after: 1"))
+                    transport.close()
         super().connection_made(transport)
         self._start_silence_timer()
+
+    def send_400_response(self, msg: str) -> None:
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(answer(400, "This is not a valid HTTP/1.1 request."))
+        self.transport.close()
 
     def _unsupported_upgrade_warning(self) -> None:
         """Say nothing: anybody can cause it, and it advises to install packages that this server does not use."""
@@ -139,7 +144,8 @@ class LimitedProtocol(H11Protocol):
     @property
     def is_idle(self) -> bool:
         """Whether the connection waits for the head of a request."""
-        return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
+        is_waiting = self.cycle is None or self.cycle.response_complete
+        return is_waiting and self.app is not refuse_connection and not self.transport.is_closing()
 
     def _warn(self, limit: int) -> None:
         if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS:
@@ -150,6 +156,14 @@ class LimitedProtocol(H11Protocol):
                 "Allow more descriptors (ulimit -n), or find the client that opens so many",
                 limit,
             )
+
+
+def answer(status: int, detail: str, *headers: str) -> bytes:
+    """Return a problem as a whole response, which is the last one of its connection."""
+    made = problem(status, detail, "Refused")
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"content-type: {MEDIA_TYPE}", *headers]
+    lines += [f"content-length: {len(made.body)}", "connection: close", "", ""]
+    return "\r\n".join(lines).encode() + bytes(made.body)
 
 
 def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -20,8 +20,11 @@ from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.routes import build_resource_metadata_url
+from mcp.server.auth.settings import AuthSettings
 from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers, QueryParams
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request, including code, inputs and files."""
+TOO_MANY_CONNECTIONS = "Too many connections are open: try again later"
 EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
 """Response headers that web pages may read, besides those that browsers always allow."""
 _HOST = re.compile(r"(?P<name>[\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?", re.IGNORECASE | re.ASCII)
@@ -101,13 +105,15 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
 
     metrics = services.metrics = services.metrics or Metrics(services)
     settings = services.config.server
-    authenticator = authenticator or Authenticator(services.config, services.store)
+    authenticator, auth = (
+        authenticator or Authenticator(services.config, services.store),
+        _auth_settings(services.config),
+    )
     readiness = Readiness(services, authenticator.issuer)
     routes = [
         Route(_HEALTH, _health, methods=["GET"]),
         Route("/readyz", check_ready, methods=["GET"]),
         Route("/metrics", show_metrics, methods=["GET"]),
-        *_metadata_routes(services.config),
     ]
     # The SDK's check is disabled: it accepts every host that starts with a local name and a colon, and refuses hosts
     # without a port. `_Guard` checks the host instead.
@@ -115,17 +121,25 @@ def make_app(server: Server[Any], services: Services, authenticator: Authenticat
     app = server.streamable_http_app(
         streamable_http_path=MCP_PATH,
         max_request_body_size=BODY_BYTES,
+        auth=auth,  # without its `token_verifier`, which would check tokens again, at this path alone
         custom_starlette_routes=routes,
         transport_security=unchecked,
     )
+    app.add_exception_handler(HTTPException, _answer_error)
+    app.add_exception_handler(Exception, _answer_fault)  # Starlette logs it too
     # Everything else goes to REST. A mount would not match paths with a line break.
+    app.router.redirect_slashes = False
     app.router.default = _EndedByDisconnect(make_rest(services, readiness))
     # Remove the SDK's check of the size, which would keep a copy of the body as long as the call lasts. `_Guard` has
     # checked the size already.
     manager = server.session_manager
     manager.asgi_app = manager.asgi_app.app  # type: ignore[assignment]
     _share_sessions(manager)
-    app.add_middleware(_Guard, settings=settings, authenticator=authenticator, audit=services.audit)
+    metadata_url = (
+        str(build_resource_metadata_url(auth.resource_server_url)) if auth and auth.resource_server_url else ""
+    )
+    guarding: dict[str, Any] = {"settings": settings, "authenticator": authenticator, "audit": services.audit}
+    app.add_middleware(_Guard, **guarding, metadata_url=metadata_url)
     if settings.origins:
         # This middleware is outside of the guard, because a browser's preflight request has no token.
         app.add_middleware(
@@ -154,24 +168,17 @@ def _share_sessions(manager: StreamableHTTPSessionManager) -> None:
     manager._admit_session = admit_fairly  # type: ignore[method-assign]  # noqa: SLF001
 
 
-def _metadata_routes(config: Config) -> list[Route]:
-    """Return the route that tells a client where to get a token: RFC 9728."""
+def _auth_settings(config: Config) -> AuthSettings | None:
+    """Return what the SDK publishes for clients without a token (RFC 9728), if JSON Web Tokens are accepted."""
     if not config.auth.issuer:
-        return []
-    resource = f"{config.server.url.rstrip('/')}{MCP_PATH}"
-    metadata: dict[str, Any] = {
-        "resource": resource,
-        "authorization_servers": [config.auth.issuer],
-        "bearer_methods_supported": ["header"],
-        "resource_name": "Paddock",
+        return None
+    settings = {
+        "issuer_url": config.auth.issuer,
+        "resource_server_url": f"{config.server.url.rstrip('/')}{MCP_PATH}",
+        "required_scopes": list(config.auth.scopes) or None,
+        "validate_token_resource": False,  # `JwtIssuer` checks the audience
     }
-    if config.auth.scopes:
-        metadata["scopes_supported"] = list(config.auth.scopes)
-
-    async def show(request: Request) -> JSONResponse:
-        return JSONResponse(metadata, headers={"cache-control": "public, max-age=3600"})
-
-    return [Route(f"{_METADATA}{urlsplit(resource).path}", show, methods=["GET"])]
+    return AuthSettings.model_validate(settings)
 
 
 def received(request: Request | None) -> Received | None:
@@ -186,6 +193,24 @@ async def run_in_turn(request: Request, value: object, work: Callable[..., _Resu
         return work(*arguments)
     async with known.memory.turn:
         return await asyncio.to_thread(work, *arguments)
+
+
+async def _answer_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101  registered for it
+    path, headers, detail = request.scope["path"], error.headers or {}, error.detail
+    if "Allow" in headers:
+        detail = f"{path} has no {request.method}; it has {headers['Allow']}"
+    return _Refused(error.status_code, detail, None, **headers).response(path)
+
+
+async def _answer_fault(request: Request, error: Exception) -> JSONResponse:
+    return _Refused(500, "The server failed. Its log says why.").response(request.scope["path"])
+
+
+async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request for whose connection there is no room."""
+    refused = _Refused(503, TOO_MANY_CONNECTIONS, retry_after="1", connection="close")
+    await refused.response(scope["path"])(scope, receive, send)
 
 
 async def _health(request: Request) -> PlainTextResponse:
@@ -228,8 +253,11 @@ class _Guard:
     events later. This server stores no events, so it ends the call.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServerConfig, authenticator: Authenticator, audit: Audit) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: ServerConfig, authenticator: Authenticator, audit: Audit, metadata_url: str
+    ) -> None:
         self._app, self._settings, self._authenticator, self._audit = app, settings, authenticator, audit
+        self._metadata_url = metadata_url
         self._host = urlsplit(settings.url).hostname
         self._origins = re.compile(_origins_pattern(settings.origins))
         self._memory = RequestMemory(settings.request_bytes)
@@ -239,6 +267,8 @@ class _Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        if scope["path"] == f"{MCP_PATH}/":  # a redirect would send the token unencrypted behind a TLS proxy
+            scope["path"] = MCP_PATH
         headers = Headers(scope=scope)
         try:
             self._check(headers)
@@ -344,9 +374,8 @@ class _Guard:
 
     def _challenge(self, problem: Unauthorized) -> str:
         parts = [f'error="{problem.error}"'] if problem.error else []
-        if self._authenticator.issuer is not None:
-            base = self._settings.url.rstrip("/")
-            parts.append(f'resource_metadata="{base}{_METADATA}{MCP_PATH}"')
+        if self._metadata_url:
+            parts.append(f'resource_metadata="{self._metadata_url}"')
         return f"Bearer {', '.join(parts)}".strip()
 
     async def _receive_body(self, headers: Headers, receive: Receive, memory: HeldMemory) -> deque[Message]:

@@ -1,4 +1,4 @@
-"""Verifies JSON Web Tokens of one issuer with the keys that it publishes.
+"""Verifies JSON Web Tokens of one issuer with the keys that it publishes, for the SDK's `BearerAuthBackend`.
 
 Only asymmetric signatures are accepted. Keys are fetched on first use, and again when they are old or a token names an
 unknown one. While the issuer cannot be reached, keys that were fetched in the last hours are still used; without keys
@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2 as httpx
 import jwt
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
+from mcp.server.auth.provider import AccessToken, TokenVerifier
+from starlette.requests import HTTPConnection
 
 from paddock.server.authentication import Identity, Unauthorized
 from paddock.tools.http_client import PIECES_PER_SECOND
@@ -49,7 +52,7 @@ _FAILURES = (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, LookupError
 _log = logging.getLogger(__name__)
 
 
-class JwtIssuer:
+class JwtIssuer(TokenVerifier):
     """The issuer in `[auth]`."""
 
     def __init__(self, settings: AuthConfig) -> None:
@@ -59,9 +62,23 @@ class JwtIssuer:
         self._fetching: asyncio.Task[None] | None = None
         self._failure = _SILENT
         self._http = httpx.AsyncClient(timeout=FETCH_SECONDS, follow_redirects=False)
+        self._backend = BearerAuthBackend(self)
 
     async def identify(self, token: str) -> Identity:
-        """Return the subject of a valid token. Raises Unauthorized."""
+        """Return the subject of a valid token that has the scopes in `[auth]`. Raises Unauthorized."""
+        header = (b"authorization", f"Bearer {token}".encode())
+        authenticated = await self._backend.authenticate(HTTPConnection({"type": "http", "headers": [header]}))
+        if authenticated is None:
+            raise Unauthorized("the token is not valid")
+        credentials, user = authenticated
+        missing = [scope for scope in self.settings.scopes if scope not in credentials.scopes]
+        if missing:
+            raise Unauthorized(f"the token lacks the scope {' '.join(missing)}", status=403, error="insufficient_scope")
+        is_operator = bool(self.settings.operator_scope) and self.settings.operator_scope in credentials.scopes
+        return Identity(user.username, "operator" if is_operator else "user", token="JWT")  # noqa: S106
+
+    async def verify_token(self, token: str) -> AccessToken:
+        """Return what a valid token says. Raises Unauthorized with the reason, where the SDK would have None."""
         try:
             header = jwt.get_unverified_header(token)
             if header.get("alg") not in ALGORITHMS:
@@ -76,16 +93,14 @@ class JwtIssuer:
                 leeway=LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as problem:
+            expires_at = int(claims["exp"]) + int(LEEWAY_SECONDS)
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as problem:
             raise Unauthorized(f"the token is not valid: {_reason(problem)}") from None
-        subject, scopes = claims["sub"], _scopes(claims)
+        subject = claims["sub"]
         if not 0 < len(subject) <= SUBJECT_CHARACTERS or not subject.isprintable():
             raise Unauthorized("the token's subject is not usable")
-        missing = [scope for scope in self.settings.scopes if scope not in scopes]
-        if missing:
-            raise Unauthorized(f"the token lacks the scope {' '.join(missing)}", status=403, error="insufficient_scope")
-        is_operator = bool(self.settings.operator_scope) and self.settings.operator_scope in scopes
-        return Identity(f"{PRINCIPAL_PREFIX}{subject}", "operator" if is_operator else "user", token="JWT")  # noqa: S106
+        principal = f"{PRINCIPAL_PREFIX}{subject}"
+        return AccessToken(token="", client_id=principal, scopes=_scopes(claims), expires_at=expires_at)
 
     async def outage(self) -> str | None:
         """Fetch the keys if they are old. Returns why that fails and what follows, or None if it does not."""
@@ -189,11 +204,11 @@ def _public_key(published: Any) -> jwt.PyJWK | None:
         return None
 
 
-def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
+def _scopes(claims: Mapping[str, Any]) -> list[str]:
     """Return the scopes of a token: the text `scope`, or the list or text `scp`."""
     value = claims.get("scope", claims.get("scp", ""))
     names = value.split(" ") if isinstance(value, str) else value if isinstance(value, list) else ()
-    return frozenset(name for name in names if isinstance(name, str))
+    return [name for name in names if isinstance(name, str)]
 
 
 def _reason(problem: BaseException) -> str:

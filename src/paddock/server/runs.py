@@ -377,6 +377,7 @@ class Run:
             can_search=services.has_tools and any(each.startswith("discovery") for each in companions),
             principal=caller.principal,
             call_watch=PrincipalCalls(services, caller, self.id),
+            engine_watch=self.reporter.note_engine,
             network=self._network,
         )
 
@@ -395,6 +396,7 @@ class ProgressReporter:
         self._output: dict[str, list[str]] = {"stdout": [], "stderr": []}
         self._artifacts: list[Artifact] = []
         self._progress: Progress | None = None
+        self._engine: str | None = None
         self._pending: deque[Progress] = deque(maxlen=MAX_PENDING_REPORTS)
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -416,9 +418,12 @@ class ProgressReporter:
             self._progress = event
             self._send(event)
 
+    def note_engine(self, name: str | None) -> None:
+        self._engine = name
+
     def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:
         """Return a result for a run that was ended early, with what it has printed and created."""
-        return unfinished_result(
+        result = unfinished_result(
             context,
             language,
             verdict,
@@ -428,6 +433,7 @@ class ProgressReporter:
             artifacts=tuple(self._artifacts),
             wall_seconds=time.monotonic() - self._began_at,
         )
+        return replace(result, engine=self._engine)
 
     def progress(self) -> dict[str, Any] | None:
         """Return what the script reported last."""

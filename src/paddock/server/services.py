@@ -21,6 +21,7 @@ from paddock.server.allowances import Allowances
 from paddock.server.audit import Audit
 from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
+from paddock.server.upstream_logins import UpstreamLogins
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_all_versions, peek_versions
@@ -74,6 +75,7 @@ class Services:
         self.queue = RunQueue(self.config.server)
         self.allowances = Allowances(self.config.server)
         self.audit = Audit(self.config)
+        self.logins = UpstreamLogins()
         self.metrics: Metrics | None = None
         """Set over HTTP, where `/metrics` shows them."""
         self.runs: dict[str, Run] = {}
@@ -217,6 +219,7 @@ class Services:
     async def aclose(self) -> None:
         """End every run, write everything that is queued, and close the store."""
         await self.end_runs()
+        await self.logins.close()
         for task in (self._maintenance, self._cancellations):
             if task is not None:
                 task.cancel()

@@ -118,7 +118,7 @@ class ServerTool:
             return arguments, notes, with_meta(problem, normalized=notes)
         properties = self.tool.input_schema.get("properties", {})
         for name, value in arguments.items():
-            if isinstance(value, float) and properties.get(name, {}).get("type") == "integer":
+            if isinstance(value, float) and value.is_integer() and properties.get(name, {}).get("type") == "integer":
                 arguments = {**arguments, name: int(value)}
         return arguments, notes, None
 

@@ -2,7 +2,8 @@
 
 Structured content takes precedence: text next to it only repeats it, and all other content goes under `_attachments`.
 Without structured content, text that is JSON is parsed if the tool declares no output schema. Several texts become a
-list, parsed if all are JSON. Images, audio and embedded files become artifacts; links do not.
+list, parsed if all are JSON. With `as_text` no text is parsed. Images, audio and embedded files become artifacts;
+links do not.
 """
 
 from __future__ import annotations
@@ -42,6 +43,12 @@ _MASKED = re.compile(
     r"(Error|Internal error|(Error|Failed) (executing|calling) tool:? ?['\"]?[\w.-]{0,200}['\"]?:?)?\.?", re.IGNORECASE
 )
 """A message that says only that the tool failed."""
+_STATUS = re.compile(r"(?<![\w.,-])(408|429|50[234])(?![\w,-]|\.\d)")
+_PASSING = re.compile(
+    r"try again|retry|unavailable|overloaded|too many requests|rate.?limit|timed? ?out|gateway|temporar", re.IGNORECASE
+)
+"""Words for a failure that may pass."""
+SEARCHED_CHARACTERS = 1000
 _REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unknown tool))", re.IGNORECASE)
 
 
@@ -60,15 +67,19 @@ class Result:
         return cls(content, raw.get("structuredContent"), raw.get("isError") is True)
 
 
-async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact) -> Answer:
+async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact, *, as_text: bool = False) -> Answer:
     """Turn `result` into an answer. An error that is already an envelope is passed on unchanged.
 
     Raises `CallFailed` for any other failure, and what `create_artifact` raises.
     """
     if result.is_error:
         return await run_by_size([*result.content, result.structured], _error_answer, result, tool)
-    shape = _content_value if result.structured is None else _structured_value
-    value = await shape(result, tool, create_artifact)
+    if result.structured is None:
+        value = await _content_value(
+            result, is_parsed=tool.output_schema is None and not as_text, create_artifact=create_artifact
+        )
+    else:
+        value = await _structured_value(result, tool, create_artifact)
     return Answer(await run_by_size(value, _dumps, value))
 
 
@@ -105,10 +116,10 @@ async def _attachment(block: Mapping[str, Any], number: int, create_artifact: Cr
         return {"success": False, "error": failure.summary}
 
 
-async def _content_value(result: Result, tool: Tool, create_artifact: CreateArtifact) -> dict[str, Any]:
+async def _content_value(result: Result, *, is_parsed: bool, create_artifact: CreateArtifact) -> dict[str, Any]:
     """One value for all blocks: the value of the only block, or a list."""
     # All at once, not each by its own size: there may be many thousands of short ones.
-    parsed = await run_by_size(list(result.content), _parse_texts, result, tool)
+    parsed = await run_by_size(list(result.content), _parse_texts, result, is_parsed)
     texts = [text for text, _ in parsed if text is not None]
     values = [
         await _reference(block, number, create_artifact) if text is None else value
@@ -124,10 +135,10 @@ async def _content_value(result: Result, tool: Tool, create_artifact: CreateArti
     return {"result": values if all_json else texts}
 
 
-def _parse_texts(result: Result, tool: Tool) -> list[tuple[str | None, Any]]:
+def _parse_texts(result: Result, is_parsed: bool) -> list[tuple[str | None, Any]]:
     """The text of each block and its value; None for a block without text."""
     texts = map(_text, result.content)
-    return [(text, None if text is None else _parse_text(text, tool)) for text in texts]
+    return [(text, _parse_text(text) if is_parsed and text is not None else text) for text in texts]
 
 
 def _text(block: Mapping[str, Any]) -> str | None:
@@ -138,9 +149,9 @@ def _text(block: Mapping[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _parse_text(text: str, tool: Tool) -> Any:
+def _parse_text(text: str) -> Any:
     """The value of `text` as JSON, or the same `text` if it is not JSON."""
-    if tool.output_schema is not None or not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
+    if not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
     try:
         value = json.loads(text, parse_constant=_refuse)
@@ -194,6 +205,10 @@ def _error_answer(result: Result, tool: Tool) -> Answer:
     match = _REJECTED.match(message)  # the SDKs report some protocol errors as results
     if match is None and _MASKED.fullmatch(message.strip()):
         raise broken(why, "The tool gives no reason: check the values against its schema and its description.")
+    # A service's status that the tool passes on as text.
+    status = _STATUS.search(message[:SEARCHED_CHARACTERS])
+    if match is None and status is not None and _PASSING.search(message[:SEARCHED_CHARACTERS]):
+        raise CallFailed(envelope.upstream_status("", int(status[1]), why))
     raise broken(why) if match is None else json_rpc_failed(tool.server, int(match[1] or -32602), message)
 
 

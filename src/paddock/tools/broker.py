@@ -40,6 +40,8 @@ TOO_MANY = "You have made as many tool calls as this server allows in a minute."
 WARNINGS = 20
 """How many different warnings about misspelt fields the result of a run contains."""
 LISTED_TOOLS = 3
+AS_TEXT = "_text"
+"""An argument for Paddock, not for the tool: with true, text that is JSON is not parsed."""
 _KIND = '{"error_kind": "'
 _DENIED = '"error_kind": "policy_denied"'
 
@@ -55,6 +57,7 @@ class _Record:
     notes: list[dict[str, Any]] = field(default_factory=list)  # about repairs, for `_meta.normalized`
     warnings: list[str] = field(default_factory=list)
     secrets: tuple[str, ...] = ()  # secrets that the answer may repeat
+    as_text: bool = False  # text that is JSON is not parsed
 
     @property
     def name(self) -> str:
@@ -115,6 +118,9 @@ class Broker:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
         answer: Answer | None = None
         record = _Record(call, tool, session_tool, {} if isinstance(arguments, str) else arguments)
+        if AS_TEXT in record.arguments and tool is not None and AS_TEXT not in tool.input_schema.get("properties", ()):
+            record.as_text = record.arguments[AS_TEXT] is True
+            record.arguments = {key: value for key, value in record.arguments.items() if key != AS_TEXT}
         with span(*_span_of(tool)) as recorded:
             try:
                 if isinstance(arguments, str):
@@ -307,6 +313,7 @@ class Broker:
                 create_artifact=self._create_artifact,
                 context=self._scope.context,
                 principal=self._scope.principal,
+                as_text=record.as_text,
             )
         except CallFailed as problem:
             failure = problem.envelope(tool.full_name)

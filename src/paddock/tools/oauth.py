@@ -157,6 +157,17 @@ def renewed(login: Login, response: httpx2.Response) -> Login:
     return with_tokens(login, tokens)
 
 
+async def log_out(file: LoginFile) -> bool:
+    """Remove a login. Returns whether the authorization server has revoked its tokens. Raises OSError."""
+    async with file.locked():
+        try:
+            found = file.load()
+        except UnusableLogin:
+            found = None
+        file.delete()
+    return found is not None and await revoke(found)
+
+
 async def revoke(login: Login) -> bool:
     """Tell the authorization server that the tokens are no longer used. Returns whether it has accepted that."""
     if not login.revocation_endpoint:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urljoin, urlsplit
 
@@ -52,15 +52,21 @@ _HELLO = {
 """The first request to the server, which must refuse it with 401 and accept it with the token."""
 
 
-async def log_in(server: Server, file: LoginFile, show: Callable[[str], None]) -> None:
-    """Log in and store the login. `show` gets the address that a person must open. Raises OAuthFailed."""
+async def log_in(
+    server: Server, file: LoginFile, show: Callable[[str], None], answer: BrowserAnswer | None = None
+) -> None:
+    """Log in and store the login. `show` gets the address that a person must open. Raises OAuthFailed.
+
+    The browser returns to a listener on this machine, unless `answer` is given, for a browser on another one.
+    """
     if server.oauth is None:
         raise OAuthFailed("it is started by a command, or an Authorization header is configured for it")
     silenced = EXCHANGE.set(Exchange())
     silence_libraries()  # they log answers, and with them tokens
     try:
-        async with asyncio.timeout(LOGIN_SECONDS), _Callback(server.oauth.callback_port) as callback:
-            login = await _Flow(server, server.oauth, callback, show).run(file)
+        listening = Callback(server.oauth.callback_port) if answer is None else nullcontext(answer)
+        async with asyncio.timeout(LOGIN_SECONDS), listening as expected:
+            login = await _Flow(server, server.oauth, expected, show).run(file)
             async with file.locked():
                 file.save(login)
     except TimeoutError:
@@ -74,16 +80,16 @@ async def log_in(server: Server, file: LoginFile, show: Callable[[str], None]) -
 class _Flow:
     """One login. It drives the SDK's flow request by request, so that every answer is bounded."""
 
-    def __init__(self, server: Server, oauth: OAuth, callback: _Callback, show: Callable[[str], None]) -> None:
-        self._server, self._callback, self._show = server, callback, show
+    def __init__(self, server: Server, oauth: OAuth, answer: BrowserAnswer, show: Callable[[str], None]) -> None:
+        self._server, self._answer, self._show = server, answer, show
         self._last = ""  # the last answer of the authorization server, as a message shows it
-        self._storage = _Storage(oauth, callback.address)
+        self._storage = _Storage(oauth, answer.address)
         self._provider = OAuthClientProvider(
             server.url,
-            OAuthClientMetadata(client_name="Paddock", redirect_uris=[AnyUrl(callback.address)]),
+            OAuthClientMetadata(client_name="Paddock", redirect_uris=[AnyUrl(answer.address)]),
             self._storage,
             redirect_handler=self._redirect,
-            callback_handler=callback.wait,
+            callback_handler=answer.wait,
         )
 
     async def run(self, file: LoginFile) -> Login:
@@ -147,7 +153,7 @@ class _Flow:
         if self._storage.is_configured and client is not None and client.client_secret:
             is_basic = "client_secret_basic" in methods or "client_secret_post" not in methods
             client.token_endpoint_auth_method = "client_secret_basic" if is_basic else "client_secret_post"
-        self._callback.expect(url.params.get("state", ""))
+        self._answer.expect(address)
         self._show(address)
 
 
@@ -197,54 +203,30 @@ class _Storage:
         self._client = client_info
 
 
-class _Callback:
-    """A listener on loopback, to which the authorization server sends the browser back."""
+class BrowserAnswer:
+    """What the authorization server tells the browser to bring to a port of the machine that it runs on."""
 
-    def __init__(self, port: int | None) -> None:
-        self._port = port or 0
+    def __init__(self, port: int) -> None:
+        self.port = port
         self._state = ""
         self._result: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
 
-    async def __aenter__(self) -> _Callback:
-        self._listener = await asyncio.start_server(self._serve, "127.0.0.1", self._port, limit=HEAD_BYTES)
-        self._port = self._listener.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._listener.close()
-        self._result.cancel()
-
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self._port}{PATH}"
+        return f"http://127.0.0.1:{self.port}{PATH}"
 
-    def expect(self, state: str) -> None:
-        """Accept the request with this state only: any web page can send requests to this machine."""
-        self._state = state
+    def expect(self, address: str) -> None:
+        """Accept only the state of the address that was opened: any web page can send requests to this machine."""
+        self._state = httpx2.URL(address).params.get("state", "")
 
     async def wait(self) -> AuthorizationCodeResult:
         """Wait for the browser and return its answer. Raises OAuthFailed if the login was refused."""
         return await self._result
 
-    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        status, text = "400 Bad Request", "This is not the answer that Paddock is waiting for."
-        with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            async with asyncio.timeout(HEAD_SECONDS):
-                head = await reader.readuntil(b"\r\n\r\n")
-            if self._accept(parse_callback(head)):
-                status, text = "200 OK", "Paddock has the answer. You can close this window."
-        with suppress(OSError):
-            writer.write(
-                f"HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {len(text)}\r\n"
-                f"cache-control: no-store\r\nreferrer-policy: no-referrer\r\nconnection: close\r\n\r\n{text}".encode()
-            )
-            await writer.drain()
-            writer.close()
-
-    def _accept(self, given: dict[str, str]) -> bool:
-        """End the wait if this is the answer to this login."""
+    def accept(self, given: Mapping[str, str]) -> bool:
+        """End the wait if this is the answer to this login. Returns whether it is."""
         is_expected = bool(self._state) and secrets.compare_digest(
-            given.get("state", "").encode(), self._state.encode()
+            given.get("state", "").encode(errors="replace"), self._state.encode()
         )
         if not is_expected or self._result.done():
             return False
@@ -254,6 +236,37 @@ class _Callback:
             code, iss = given.get("code", ""), given.get("iss")
             self._result.set_result(AuthorizationCodeResult(code=code, state=given["state"], iss=iss))
         return True
+
+
+class Callback(BrowserAnswer):
+    """A listener on loopback, to which the authorization server sends the browser back."""
+
+    def __init__(self, port: int | None) -> None:
+        super().__init__(port or 0)
+
+    async def __aenter__(self) -> Callback:
+        self._listener = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=HEAD_BYTES)
+        self.port = self._listener.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._listener.close()
+        self._result.cancel()
+
+    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        status, text = "400 Bad Request", "This is not the answer that Paddock is waiting for."
+        with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            async with asyncio.timeout(HEAD_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+            if self.accept(parse_callback(head)):
+                status, text = "200 OK", "Paddock has the answer. You can close this window."
+        with suppress(OSError):
+            writer.write(
+                f"HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {len(text)}\r\n"
+                f"cache-control: no-store\r\nreferrer-policy: no-referrer\r\nconnection: close\r\n\r\n{text}".encode()
+            )
+            await writer.drain()
+            writer.close()
 
 
 def parse_callback(head: bytes) -> dict[str, str]:

@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -25,8 +26,11 @@ MAX_GUESSES = 20
 MAX_FIELDS = 1000
 """How many known names are compared with an unknown one, and how many alternatives of a choice are considered."""
 MAX_DEPTH = 20
-MAX_VISITS = 1000
-"""How many objects and lists of the arguments are searched for misspelt fields."""
+MAX_STEPS = 30_000
+"""How many schemas are looked up for the values of one call: about 0.1 s. Beyond that, nothing is repaired."""
+SEARCH_STEPS = 3000
+"""How many schemas are looked up to find misspelt fields. The event loop waits for it."""
+CHARACTERS_PER_STEP = NAMES_PER_STEP = 8
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 _TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 _COMPOSED = frozenset({"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref"})
@@ -47,20 +51,28 @@ def repair(
     is to decode a text that is the JSON of a number, boolean, array or object.
     """
     repairer = _Repair(schema, only_text)
-    repaired = repairer.value(arguments, schema, ())
+    try:
+        repaired = repairer.value(arguments, schema, ())
+    except _TooManySteps:
+        return arguments, []
     return (repaired if isinstance(repaired, dict) else arguments), repairer.notes
 
 
 def misspelt_fields(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Unknown fields that the schema allows, each with the known field that was probably meant."""
-    repairer = _Repair(schema)
-    repairer.search(arguments, schema, ())
+    repairer = _Repair(schema, steps=SEARCH_STEPS)
+    with suppress(_TooManySteps):
+        repairer.search(arguments, schema, ())
     return repairer.misspelt
 
 
 def describe(note: Mapping[str, Any]) -> str:
     """A repair as a sentence; empty for a note about a field that was not changed."""
     return _SENTENCES.get(note["kind"], "").format_map(note)
+
+
+class _TooManySteps(Exception):
+    """The arguments have too many values, or their schemas too many alternatives."""
 
 
 @dataclass(slots=True)
@@ -70,16 +82,15 @@ class _Repair:
     notes: list[dict[str, Any]] = field(default_factory=list)
     guesses: int = MAX_GUESSES
     misspelt: list[tuple[str, str]] = field(default_factory=list)
-    visits: int = MAX_VISITS
+    steps: int = MAX_STEPS
 
     def search(self, value: Any, schema: Any, location: _Location) -> None:
-        """Collect the misspelt fields in `value`. Visits a limited number of values, because the call waits for it."""
+        """Collect the misspelt fields in `value`."""
         node = self._without_null(self._resolve(schema))
-        self.visits -= 1
-        if self.visits < 0 or len(location) > MAX_DEPTH or not isinstance(node, Mapping):
+        if len(location) > MAX_DEPTH or not isinstance(node, Mapping):
             return
         if isinstance(value, list):
-            for number, one in enumerate(value[: self.visits]):
+            for number, one in enumerate(value):
                 self.search(one, node.get("items"), (*location, number))
         properties = node.get("properties")
         if not isinstance(value, dict) or not isinstance(properties, Mapping):
@@ -114,7 +125,7 @@ class _Repair:
         if not isinstance(properties, Mapping):
             return value
         names = {} if self.only_text else self._names(value, node, properties, location)
-        required = _required(node)
+        required = self._required(node)
         repaired: dict[str, Any] = {}
         for name, one in value.items():
             target = names.get(name, name)
@@ -138,7 +149,7 @@ class _Repair:
         is_closed = node.get("additionalProperties") is False and "patternProperties" not in node
         if not is_closed and not _is_open(node):
             return {}
-        required = _required(node)
+        required = self._required(node)
         unknown = [name for name in value if name not in properties]
         targets = {name: self._closest_property(name, properties) for name in unknown}
         target_counts = Counter(targets.values())
@@ -203,10 +214,24 @@ class _Repair:
     def _resolve(self, schema: Any) -> Any:
         """`schema`, or the schema that it references within the document."""
         for _ in range(MAX_DEPTH):
+            self._count(1)
             if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema
-            schema = resolve_pointer(self.root, schema["$ref"])
+            reference = schema["$ref"]
+            self._count(len(reference) // CHARACTERS_PER_STEP if isinstance(reference, str) else 0)
+            schema = resolve_pointer(self.root, reference)
         return None
+
+    def _required(self, node: Mapping[str, Any]) -> frozenset[str]:
+        listed = node.get("required")
+        names = listed if isinstance(listed, list) else []
+        self._count(len(names) // NAMES_PER_STEP)
+        return frozenset(name for name in names if isinstance(name, str))
+
+    def _count(self, steps: int) -> None:
+        self.steps -= steps
+        if self.steps < 0:
+            raise _TooManySteps
 
     def _closest_property(self, name: str, properties: Mapping[str, Any]) -> str | None:
         """The only property with the same spelling as `name`, else the only one within two edits."""
@@ -228,12 +253,8 @@ class _Repair:
 
 def _declared_types(value: Any) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
-    return tuple(names) if all(isinstance(name, str) and name in _TYPES for name in names) else ()
-
-
-def _required(node: Mapping[str, Any]) -> list[Any]:
-    listed = node.get("required")
-    return listed if isinstance(listed, list) else []
+    is_valid = len(names) <= len(_TYPES) and all(isinstance(name, str) and name in _TYPES for name in names)
+    return tuple(names) if is_valid else ()
 
 
 def _has_type(value: Any, types: Sequence[str]) -> bool:

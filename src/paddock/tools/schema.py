@@ -239,9 +239,11 @@ def _errors(value: Any, checker: jsonschema_rs.Validator, cost: Cost) -> list[js
     """All problems of `value`; only the first, or none, if more would take too much time or memory."""
     import jsonschema_rs
 
-    from paddock.tools.schema_cost import measure
+    from paddock.tools.schema_cost import INFINITE, measure
 
     visits = cost.visits(value, ERROR_VISITS)
+    if visits >= INFINITE:
+        return []
     copied = visits * measure(value, VISITS)[0]
     if visits <= ERROR_VISITS and copied <= ERROR_UNITS:
         return list(checker.iter_errors(value))

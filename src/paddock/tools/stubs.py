@@ -24,7 +24,10 @@ TYPED_CALLS = 200
 CALL_NAME_CHARACTERS = 200
 PREFIX_CHARACTERS = 50
 DOCUMENTATION_CHARACTERS = 1200
-_UNDECLARED = "Result not declared: an object from JSON text, else {result: text, list or artifact}."
+_UNDECLARED = (
+    "Result not declared: an object from JSON text (text, with _text: true in the arguments), "
+    "else {result: text, list or artifact}; a list of one is its item."
+)
 
 
 def _fields(*, is_required: bool, **kinds: str) -> list[Field]:

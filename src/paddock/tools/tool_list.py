@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 from mcp_types import PaginatedRequestParams, ToolAnnotations
 from mcp_types import Tool as ListedTool
@@ -160,8 +161,8 @@ def _tool(server: Server, tool: ListedTool) -> Tool:
         server=server.name,
         name=tool.name,
         description=_printable(description),
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        input_schema=_printable_schema(tool.input_schema),
+        output_schema=None if tool.output_schema is None else _printable_schema(tool.output_schema),
         hints=hints,
         tags=_tags(tool.meta or {}),
         title=_printable(title)[:TITLE_CHARACTERS],
@@ -177,6 +178,23 @@ def _tags(meta: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _printable(text: str) -> str:
-    """`text` without C0 control characters, except newline and tab, and without lone surrogates."""
+    """`text` without characters that are not shown, or change the direction of others. Keeps newlines, tabs, spaces."""
     clean = text.encode(errors="replace").decode()
-    return "".join(mark for mark in clean if mark >= " " or mark in "\n\t")
+    hidden = (mark for mark in set(clean) if not mark.isprintable() and mark not in "\n\t" and category(mark) != "Zs")
+    return clean.translate(dict.fromkeys(map(ord, hidden)))
+
+
+def _printable_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` with printable titles and descriptions. Changes it in place; what is compared with values stays."""
+    stack: list[Any] = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack += node
+        elif isinstance(node, dict):
+            for name, value in node.items():
+                if isinstance(value, str):
+                    node[name] = _printable(value) if name in ("title", "description") else value
+                elif name != "enum" or not isinstance(value, list):
+                    stack.append(value)
+    return schema

@@ -239,7 +239,7 @@ class Toolbox:
         self._validators[tool.full_name] = (tool, made)
         return made
 
-    async def call(
+    async def call(  # noqa: PLR0913  what a call needs
         self,
         tool: Tool,
         arguments: Mapping[str, Any],
@@ -250,6 +250,7 @@ class Toolbox:
         create_artifact: CreateArtifact,
         context: Context,
         principal: str = LOCAL,
+        as_text: bool = False,
     ) -> Answer:
         """Call the tool for `principal`. Raises what a function raises, and CallFailed for an upstream."""
         if not tool.server:
@@ -275,7 +276,7 @@ class Toolbox:
             progress=lambda done, total, message: progress(Progress(done, total, message)),
             injected=injected,
         )
-        return await answers.answer(result, tool, create_artifact)
+        return await answers.answer(result, tool, create_artifact, as_text=as_text)
 
     async def close(self) -> None:
         """End every connection. An upstream that is used again connects again."""

@@ -73,6 +73,9 @@ def login_required(server: str, command: str, reason: str = "") -> CallFailed:
     """The failure for a server at which somebody must log in. `command` does that."""
     summary = reason or f"The server '{server}' needs a login of its own for each principal, and there is none."
     hint = f"Somebody must run `{command}` on the machine of Paddock; then call again."
+    own, _, principal = command.partition(" --principal ")
+    if principal:
+        hint += f" A principal can do it from anywhere: `{own} --url URL`, with its token."
     return CallFailed(envelope.auth_error("", summary, is_authenticated=False, hints=[hint]), needs_login=True)
 
 

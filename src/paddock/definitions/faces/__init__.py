@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -70,8 +69,8 @@ class HostInfo:
         return "".join(f", {name}" for name in self.packages() if name not in unlisted)
 
     def python(self) -> str:
-        """Python with its version. Environments are built with the server's own interpreter."""
-        return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+        """Python with its version."""
+        return "Python {}.{}".format(*self.config.environments[self.config.cpython.environment].python_version())
 
     def node(self) -> str:
         """Node with its major version, if the environment pins one."""

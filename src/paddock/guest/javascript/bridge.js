@@ -9,13 +9,23 @@
   const {
     ArrayIsArray, Error, JSONParse, JSONStringify, Map, MapPrototypeClear, MapPrototypeDelete, MapPrototypeForEach,
     MapPrototypeGet, MapPrototypeGetSize, MapPrototypeSet, NumberIsFinite, ObjectDefineProperty, ObjectKeys, Promise,
+    PromisePrototypeThen,
     Set, SetPrototypeAdd, SetPrototypeHas, StringPrototypeEndsWith, StringPrototypeIncludes, StringPrototypeSlice,
     StringPrototypeStartsWith, StringPrototypeToLowerCase, StringPrototypeToWellFormed, TypeError, WeakMap,
-    WeakMapPrototypeGet, WeakMapPrototypeSet,
+    TypedArrayPrototypeGetLength, WeakMapPrototypeGet, WeakMapPrototypeSet,
   } = primordials;
   const CALL = 17;
   const PROGRESS = 18;
   const ARTIFACT = 19;
+  const DISPLAY = 28;
+  const DISPLAY_BYTES = 512 * 1024;
+  // How the content of each type of image starts, and the suffix of its file.
+  const IMAGES = [['image/png', [0x89, 0x50, 0x4e, 0x47], 'png'], ['image/jpeg', [0xff, 0xd8, 0xff], 'jpg'],
+    ['image/gif', [0x47, 0x49, 0x46, 0x38], 'gif']];
+  const SUFFIXES = {
+    __proto__: null, 'text/csv': 'csv', 'text/plain': 'txt', 'text/html': 'html', 'application/json': 'json',
+    'application/pdf': 'pdf', 'application/zip': 'zip', 'image/svg+xml': 'svg', 'image/webp': 'webp',
+  };
   const TYPE_CHARACTERS = 200;
   const TOOL_NAME_CHARACTERS = 600; // twice the longest full name; a longer name is cut, and matches no tool
   const FILE_NAME_CHARACTERS = 4096;
@@ -60,10 +70,14 @@
 
   // Warns that calls have no answer yet when the script returns, or when its time is up.
   function warnOfPending(isLate) {
-    const count = MapPrototypeGetSize(pending);
-    if (count === 0) return;
+    let count = 0;
     let first = null;
-    MapPrototypeForEach(pending, (entry) => { first ??= entry; });
+    MapPrototypeForEach(pending, (entry) => {
+      if (entry.name === '') return; // the runtime's own
+      count++;
+      first ??= entry;
+    });
+    if (count === 0) return;
     const line = host.lineOf(first.callSite);
     const which = shown(first.name) + (line === undefined ? '' : ', line ' + line);
     const isOne = count === 1;
@@ -212,8 +226,46 @@
     throw new TypeError('the content of an artifact must be text or a Uint8Array, not ' + kind);
   }
 
+  function imageOf(bytes) {
+    for (let at = 0; at < IMAGES.length; at++) {
+      const start = IMAGES[at][1];
+      let same = 0;
+      while (same < start.length && bytes[same] === start[same]) same++;
+      if (same === start.length) return IMAGES[at];
+    }
+    return undefined;
+  }
+
+  // Keeps the bytes that a script returns as an artifact. Returns 'kept', 'shown' for an image, or '' for other values.
+  function keepResult(value, fileType = '') {
+    const bytes = values.bytesOf(value, true);
+    const size = bytes === undefined ? 0 : TypedArrayPrototypeGetLength(bytes);
+    if (size === 0) return '';
+    const image = imageOf(bytes);
+    const filename = 'result.' + (image === undefined ? SUFFIXES[fileType] ?? 'bin' : image[2]);
+    const isShown = image !== undefined && size <= DISPLAY_BYTES && (host.mayDisplay?.(size) ?? true);
+    const header = isShown
+      ? '{"type":"image","is_result":true,"data_bytes":' + size + ',"mime_type":' + quote(image[0])
+      : '{"do":"create","mime_type":' + quote(image === undefined ? fileType || 'application/octet-stream' : image[0]);
+    try {
+      const named = header + ',"filename":' + quote(filename) + '}';
+      request(isShown ? DISPLAY : ARTIFACT, named, bytes, '', new Error(), ({ success, error }) => {
+        if (!success) host.warn('The returned bytes are not kept: ' + error + '.');
+      });
+      return isShown ? 'shown' : 'kept';
+    } catch (error) {
+      host.warn('The returned bytes are not kept: ' + error.message + '.');
+      return '';
+    }
+  }
+
   // A script may ignore the answer, so a failure is also a warning.
   function createArtifact(filename, content, fileType) {
+    const blob = host.readBlob?.(content);
+    if (blob !== undefined) {
+      const type = fileType ?? (blob.type === '' ? undefined : blob.type);
+      return PromisePrototypeThen(blob.bytes, (bytes) => createArtifact(filename, bytes, type));
+    }
     const callSite = new Error();
     return new Promise((resolve) => {
       const answered = (answer) => {
@@ -286,6 +338,7 @@
     toolFunction,
     settle,
     envelopeOf: (error) => WeakMapPrototypeGet(envelopes, error),
+    keepResult,
     hasPending: () => MapPrototypeGetSize(pending) > 0,
     isArtifact: (filename) => SetPrototypeHas(created, filename),
     lastKeys: () => lastKeys,

@@ -24,7 +24,7 @@ OUT_OF_MEMORY = "out of memory"
 Emit = Callable[[int, int, str, bytes], str | None]
 PARTS = (
     *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
-    *("failures", "variables", "facts", "errors", "scopes", "tables", "wrap", "start"),
+    *("failures", "variables", "facts", "errors", "tables", "wrap", "start"),
 )
 # Read at import, because these files do not exist in the root in which a zygote creates a context.
 _TEXTS = {name: (Path(__file__).parent / f"{name}.js").read_bytes() for name in PARTS}

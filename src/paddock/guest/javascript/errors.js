@@ -20,7 +20,7 @@
   const assigned = new WeakMap(); // stacks that the script has set
   let script = '';
   let lines = ['']; // the script's lines
-  let inserted = []; // where wrap.js inserted text
+  let inserted = { line: 0, column: 0, length: 0 }; // the text that wrap.js inserted
 
   const isError = (value) => typeof value === 'object' && value !== null && primordials.ErrorIsError(value);
 
@@ -31,11 +31,9 @@
   function columnOf(line, byte) {
     const text = lines[line - 1];
     let left = byte - 1;
-    let next = 0;
-    while (next < inserted.length && inserted[next].line < line) next++;
     for (let column = 0; column < text.length; column++) {
-      for (; inserted[next]?.line === line && inserted[next].column === column; next++) {
-        left = left > inserted[next].length ? left - inserted[next].length : 0;
+      if (line === inserted.line && column === inserted.column) {
+        left = left > inserted.length ? left - inserted.length : 0;
       }
       if (left <= 0) return column + 1;
       left -= width(StringPrototypeCharCodeAt(text, column));
@@ -212,11 +210,11 @@
     return error;
   }
 
-  // Sets the script's source, where wrap.js inserted text, and the line of the last expression.
-  function begin(source, shifts, lastExpression) {
+  // Sets the script's source and the position of the text that wrap.js inserted.
+  function begin(source, shift) {
     script = source;
-    lines = failures.begin(source, lastExpression);
-    inserted = shifts;
+    lines = failures.begin(source, shift.line);
+    inserted = shift;
   }
 
   return {

@@ -18,9 +18,9 @@
     return host.readFile(path, label === null ? null : textOf(label));
   }
 
-  function define(name, value) {
+  function define(name, value, enumerable = false) {
     ObjectDefineProperty(globalThis, name, {
-      __proto__: null, value, writable: true, enumerable: false, configurable: true,
+      __proto__: null, value, writable: true, enumerable, configurable: true,
     });
   }
 
@@ -40,7 +40,7 @@
     bridge,
     define,
     defineJob,
-    input: (name, text) => define(name, values.parse(text)),
+    input: (name, text) => define(name, values.parse(text), true), // enumerable, as on Node: see variables.js
     inspect,
     timers,
     values,

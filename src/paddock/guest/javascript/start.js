@@ -24,17 +24,16 @@
   const errors = parts.errors(primordials, failures);
   const variables = parts.variables(primordials, parts.kinds(primordials));
   const evaluate = eval; // a script has none
-  const wrap = parts.wrap(checkBody, parts.scopes());
+  const wrap = parts.wrap(checkBody);
   const showTable = parts.tables(primordials);
-  let showsTables = false; // a returned array of objects is shown as a table
+  let showsTables = false; // a returned array of objects is shown as a table, and returned bytes are kept
   let isCompiling = false; // Python must not be called meanwhile: see native.py
   let outputBytes = Infinity; // limit of the result
   let value; // what the script returned
+  let kept = ''; // whether its bytes are kept as an artifact, and shown
   let hasActed = false; // the script printed something or called the host
   let enclosed; // the text that was compiled, if it has the whole script
   let reads; // functions that read the script's variables
-  let caught; // returns what scopes.js stores
-  let scopes; // the ranges of scopes.js
   let held; // a compiled script or an error, held here because Python cannot hold it
 
   // Throws unless the text compiles. Nothing of it runs.
@@ -114,9 +113,7 @@
   function raised(error, status = 'raised') {
     const description = errors.describe(error, inspect, bridge.envelopeOf);
     if (status === 'raised') {
-      facts.add(description, errors.source(), {
-        global, lastKeys: bridge.lastKeys(), reads, scopes, caught: caught?.(), error, variables: () => variables,
-      });
+      facts.add(description, errors.source(), { global, lastKeys: bridge.lastKeys(), reads, variables: () => variables });
     } else errors.explainModules(description);
     bridge.warnOfMisuses(description.line);
     const { header, body } = failures.packResult(status, description);
@@ -126,6 +123,7 @@
   // The value is converted when all calls are answered: see `finish`.
   function returned(result) {
     value = result;
+    kept = showsTables ? bridge.keepResult(value) : '';
     emit(RETURNED, 0, '', '', PLAIN);
   }
 
@@ -134,7 +132,7 @@
     let text;
     bridge.warnOfMisuses();
     try {
-      text = values.text(value, 'the result', outputBytes);
+      text = kept === 'shown' ? undefined : values.text(value, 'the result', outputBytes);
     } catch (error) {
       raised(error);
       return;
@@ -143,6 +141,7 @@
     if (timers.wait() >= 0) failures.warnOfUnfinished();
     if (value === undefined && !hasActed) failures.warnOfNothing(false);
     if (showsTables && text !== undefined) showTable(value, text, host.emit);
+    if (text === undefined) text = values.keptText(value, kept !== '');
     const header = '{"status":"ok"' + failures.takeWarnings() + '}';
     host.emit(RESULT, 0, text === undefined ? TOO_LARGE : header, text ?? '');
   }
@@ -155,7 +154,7 @@
       showsTables = keepsFiles;
       outputBytes = maxBytes;
       bridge.reset(); // discards answers to a rehearsal
-      reads = caught = undefined;
+      reads = undefined;
       hasActed = false;
       defineJob(tools, files);
     },
@@ -164,10 +163,9 @@
     wrapped(code) {
       isCompiling = true;
       const source = wrap.unfence(code);
-      const { text, inserted, isWhole, line, ranges } = wrap.wrap(source);
+      const { text, inserted, isWhole } = wrap.wrap(source);
       enclosed = isWhole ? text : undefined;
-      scopes = ranges;
-      errors.begin(source, inserted, line);
+      errors.begin(source, inserted);
       bridge.watchSource(source);
       return encodeFor((encoded, form) => StringPrototypeToWellFormed(form + encoded), text);
     },
@@ -189,10 +187,7 @@
       const main = held;
       held = undefined;
       isCompiling = false;
-      const promise = main((given, get) => {
-        reads ??= given;
-        caught ??= get;
-      })();
+      const promise = main((given) => { reads ??= given; })();
       // With an own `constructor` of undefined, `then` does not use the script's Promise.prototype.constructor.
       ObjectDefineProperty(promise, 'constructor', { __proto__: null, value: undefined });
       PromisePrototypeThen(promise, returned, (error) => raised(error));

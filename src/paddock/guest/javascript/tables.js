@@ -61,17 +61,20 @@
     return bytes;
   }
 
-  // Emits the frame of a returned value whose JSON is `json`, if the value is an array of objects.
-  return function show(value, json, emit) {
+  // Emits the frame of a value whose JSON is `json`, if the value is an array of objects. Returns whether it is one.
+  return function show(value, json, emit, isResult = true) {
     try {
-      if (!ArrayIsArray(value) || value.length === 0) return;
+      if (!ArrayIsArray(value) || value.length === 0) return false;
       const columns = columnsOf(value);
-      if (columns === undefined) return;
+      if (columns === undefined) return false;
       const text = StringPrototypeToWellFormed(StringPrototypeSlice(draw(value, columns), 0, 9000));
       const fits = utf8Bytes(json) <= DATA_BYTES;
-      const header = '{"type":"table","mime_type":"application/json","is_result":true,"text_bytes":' + utf8Bytes(text) +
-        ',"data_bytes":' + (fits ? utf8Bytes(json) : 0) + '}';
+      const header = '{"type":"table","mime_type":"application/json","is_result":' + isResult +
+        ',"text_bytes":' + utf8Bytes(text) + ',"data_bytes":' + (fits ? utf8Bytes(json) : 0) + '}';
       emit(DISPLAY, 0, header, fits ? text + json : text);
-    } catch {} // a getter of the script failed, or memory is short: the value is sent all the same
+      return true;
+    } catch {
+      return false; // a getter of the script failed, or memory is short: the value is sent all the same
+    }
   };
 })

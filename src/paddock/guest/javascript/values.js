@@ -22,6 +22,7 @@
     ObjectKeys, ObjectPrototype, ObjectPrototypeHasOwnProperty, RangeError, RegExpPrototypeToString, Set,
     SetPrototypeAdd, SetPrototypeDelete, SetPrototypeForEach, SetPrototypeHas, StringPrototypeIndexOf,
     StringPrototypeSlice, StringPrototypeToWellFormed, SymbolPrototypeToString, TypeError,
+    TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteLength, TypedArrayPrototypeGetByteOffset,
     TypedArrayPrototypeGetLength, TypedArrayPrototypeGetSymbolToStringTag, Uint8Array, Uint8ArrayPrototypeToBase64,
     textOf, uncurry,
   } = primordials;
@@ -72,7 +73,12 @@
     (kind === 'TypedArray' && TypedArrayPrototypeGetSymbolToStringTag(value) === 'Uint8Array');
 
   function bytesOf(value, kind) {
-    if (kind === 'TypedArray') return value;
+    if (kind === 'TypedArray') {
+      return new Uint8Array(
+        TypedArrayPrototypeGetBuffer(value), TypedArrayPrototypeGetByteOffset(value),
+        TypedArrayPrototypeGetByteLength(value),
+      );
+    }
     if (kind === 'ArrayBuffer') return new Uint8Array(value);
     return new Uint8Array(
       DataViewPrototypeGetBuffer(value), DataViewPrototypeGetByteOffset(value), DataViewPrototypeGetByteLength(value),
@@ -280,11 +286,18 @@
 
   return {
     __proto__: null,
-    bytesOf(value) { // undefined if the value has no bytes
+    // Undefined if the value has no bytes. Of a result, numbers are not bytes.
+    bytesOf(value, isResult = false) {
+      if (typeof value !== 'object' || value === null) return undefined;
       const kind = kindOf(value);
-      return isBytes(value, kind) ? bytesOf(value, kind) : undefined;
+      return isBytes(value, kind) || (kind === 'TypedArray' && !isResult) ? bytesOf(value, kind) : undefined;
     },
     text: (value, what, maxCharacters) => json(value, what, false, maxCharacters),
+    // The text of bytes that are kept as an artifact, and shown or too many for a result; else undefined.
+    keptText(value, isKept) {
+      const bytes = isKept ? this.bytesOf(value, true) : undefined;
+      return bytes === undefined ? undefined : '{"type":"bytes","size":' + TypedArrayPrototypeGetLength(bytes) + '}';
+    },
     exact(value, what) {
       const text = json(value, what, true, ARGUMENTS_CHARACTERS);
       if (text === undefined) throw new RangeError(what + ' of a tool may be at most 8 MB of JSON');

@@ -30,6 +30,9 @@
   const SILENT = /date|time value|undefined or null to/i; // errors that do not say what is missing
   const TAKERS = 'new (?:Map|Set|WeakMap|WeakSet)|Promise\\.\\w+|Array\\.from|Object\\.fromEntries';
   const ITERATED = RegExp(`(?:\\bof |\\.\\.\\.|\\] = (?:await )?|${TAKERS}\\()(${PATH})(?![\\w$(])`, 'g');
+  const CALLERS = 'map|filter|forEach|flatMap|find|findIndex|some|every'; // methods that call a function for each item
+  const HEADER = RegExp('^([ \\t]*)(?:export )?(?:async )?(?:function\\*? ([\\w$]+)|(?:const|let|var) ([\\w$]+)[^=\\n]{0,80}= ' +
+    '(?:async )?(?:function ?)?)(?:\\(([^()]{0,200})\\)[^\\n{=]{0,80}(?:=>)?(?: ?\\{$)?|([\\w$]+) =>(?: \\{$)?)', 'gm');
   const PAIRS = /(?:const|let|var) \[[^\]]*\] of /;
   const PRIMITIVES = { bigint: 'BigInt', boolean: 'Boolean', number: 'Number', string: 'String', symbol: 'Symbol' };
   const ABSENT = {}; // is read by a getter, or belongs to undefined
@@ -114,18 +117,84 @@
       : `, first ${sample(first)}`;
   }
 
+  function itemsOf(value) {
+    if (!ArrayIsArray(value)) return [];
+    return Array.from({ length: Math.min(value.length, MAX_ITEMS) }, (_, at) => property(value, `${at}`));
+  }
+
+  // What `for (… in …)` gives.
+  const indexesOf = (value) => (ArrayIsArray(value) ? itemsOf(value).map((_, at) => `${at}`) : keysOf(value));
+
   // The names in an expression such as `a.b[0]`.
   const partsOf = (path) => path.match(PART).map((part) => part.replace(/^['"]|['"]$/g, ''));
 
+  // The literal that a text is, or ABSENT.
+  function literal(text) {
+    if (/^-?\d+(?:\.\d+)?$/.test(text)) return Number(text);
+    return /^(['"])[^'"\\]*\1$/.test(text) ? text.slice(1, -1) : ABSENT;
+  }
+
+  // The innermost function around the end of `before` that has a parameter `name`: {called, at, key}, its name, the
+  // position of the parameter, and the key of the argument that the parameter is. `called` is undefined if the
+  // function changes the parameter.
+  function parameterAt(name, before) {
+    const escaped = name.replaceAll('$', '\\$');
+    for (const { 0: header, 1: indent, 2: first, 3: second, 4: several, 5: one, index } of [...before.matchAll(HEADER)].reverse()) {
+      const body = before.slice(index + header.length);
+      if (body.includes(header.endsWith('{') ? `\n${indent}}` : '\n')) continue; // it has ended
+      const list = several ?? one;
+      const isKey = RegExp(`^\\s*\\{[^}]*\\b${escaped}\\s*[,}]`).test(list);
+      const at = isKey ? 0 : list.split(',').findIndex((each) => /^\s*([\w$]*)/.exec(each)[1] === name);
+      if (at < 0) continue;
+      const isChanged = RegExp(`(?<![\\w$.])${escaped}\\s*(?:[-+*/|?&]{0,2}=(?![=>])|\\+\\+|--)`).test(body);
+      return { called: isChanged ? undefined : first ?? second, at, key: isKey ? name : undefined };
+    }
+    return undefined;
+  }
+
+  // The arguments of calls of a function: {text, before, line, isItem} each. Undefined if it is also used in other ways.
+  function argumentsOf(called, at, source) {
+    const found = [];
+    const escaped = called.replaceAll('$', '\\$');
+    const uses = RegExp(`(?<![\\w$.])${escaped}(?![\\w$])(?:\\(([^()]{0,200})\\))?`, 'g');
+    for (const { 1: list, index } of source.matchAll(uses)) {
+      const before = source.slice(0, index);
+      const line = before.slice(before.lastIndexOf('\n') + 1) + source.slice(index).split('\n', 1)[0];
+      if (/(?:function\*?|const|let|var)\s+$/.test(before)) continue; // its declaration
+      const items = list === undefined && at === 0 ? RegExp(`(${PATH})\\s*\\.(?:${CALLERS})\\($`).exec(before)?.[1] : undefined;
+      const text = items ?? list?.split(',')[at]?.trim();
+      if (text === undefined || found.length === MAX_PATHS) return undefined;
+      found.push({ text, before, line, isItem: items !== undefined });
+    }
+    return found;
+  }
+
   // Returns a function that finds the values which an expression may have.
-  function reader(text, before, spaces, global) {
+  function reader(text, before, reads, global, source, level = MAX_DEPTH) {
+    // The values that the calls of its function pass for a parameter; undefined if it is none.
+    function passed(name) {
+      const parameter = parameterAt(name, `${before}\n${text}`);
+      if (parameter === undefined) return undefined;
+      const { called, at, key } = parameter;
+      const uses = level === 0 || called === undefined ? [] : argumentsOf(called, at, source) ?? [];
+      const lists = uses.map((use) => {
+        const read = reader(use.line, use.before.slice(-MAX_BEFORE), reads, global, source, level - 1);
+        const known = literal(use.text);
+        if (known !== ABSENT) return [known];
+        const found = WHOLE_PATH.test(use.text) ? read(partsOf(use.text)) : [];
+        const items = use.isItem ? found.flatMap(itemsOf) : found;
+        return key === undefined ? items : items.map((item) => property(item, key)).filter((value) => value !== ABSENT);
+      });
+      return lists.every((list) => list.length > 0) ? lists.flat() : [];
+    }
+
     // The values that a name may have: one of a variable, or the items that a loop or callback goes through.
     function candidates(name, depth) {
       if (depth === 0) return [];
-      for (let at = 0; at < spaces.length; at++) {
-        const own = ObjectGetOwnPropertyDescriptor(spaces[at], name);
-        if (own === undefined) continue;
-        if (at < spaces.length - 1) return 'value' in own ? [own.value] : [];
+      const given = passed(name);
+      if (given !== undefined) return given;
+      const own = ObjectGetOwnPropertyDescriptor(reads, name);
+      if (own !== undefined) {
         try {
           return [own.value()];
         } catch {
@@ -135,18 +204,13 @@
       const escaped = name.replaceAll('$', '\\$');
       const alias = [...before.matchAll(RegExp(`\\b(?:const|let|var) ${escaped} = (${PATH});?$`, 'gm'))].at(-1)?.[1];
       if (alias !== undefined && alias !== name) return values(partsOf(alias), depth - 1);
-      const loop = RegExp(`\\b(?:const|let|var) ${escaped} of (${PATH})\\)|(${PATH})\\s*\\.(?:map|filter|forEach|` +
-        `flatMap|find|findIndex|some|every)\\((?:async )?(?:function ?)?\\(?${escaped}\\b(?!\\()|` +
+      const loop = RegExp(`\\b(?:const|let|var) ${escaped} (of|in) (${PATH})\\)|(${PATH})\\s*\\.(?:${CALLERS})` +
+        `\\((?:async )?(?:function ?)?\\(?${escaped}\\b(?!\\()|` +
         `(${PATH})\\s*\\.reduce\\(\\(\\w+, ?${escaped}\\b`, 'g');
       const found = [...text.matchAll(loop)].at(0) ?? [...before.matchAll(loop)].at(-1); // the nearest
-      const list = found?.[1] ?? found?.[2] ?? found?.[3];
-      if (list === undefined || list === name) return [];
-      const items = [];
-      for (const value of values(partsOf(list), depth - 1)) {
-        if (!ArrayIsArray(value)) continue;
-        for (let at = 0; at < value.length && items.length < MAX_ITEMS; at++) items.push(property(value, `${at}`));
-      }
-      return items;
+      const list = found?.[2] ?? found?.[3] ?? found?.[4];
+      if (found?.[1] === 'in') return values(partsOf(list), depth - 1).flatMap(indexesOf);
+      return list === undefined || list === name ? [] : values(partsOf(list), depth - 1).flatMap(itemsOf);
     }
 
     // The key that the variable in brackets holds.
@@ -171,22 +235,6 @@
 
     values.key = (part) => (part[0] === '[' ? keyIn(part, MAX_DEPTH) : undefined);
     return values;
-  }
-
-  // The variables of the functions and loops around a line that the error has left, innermost first: see scopes.js.
-  function scopesAt(line, source, { caught, error, scopes = [] }) {
-    if (!isObject(caught) || property(caught, 'e') !== error) return [];
-    const found = [];
-    for (const slot of ['a', 'b', 'c']) {
-      const entry = property(caught, slot);
-      const range = isObject(entry) ? scopes[property(entry, '0')] : undefined;
-      if (range === undefined) break;
-      const from = source.slice(0, range[0]).split(LINE_BREAK).length;
-      const to = source.slice(0, range[1]).split(LINE_BREAK).length;
-      const names = property(entry, '1');
-      if (from <= line && line <= to && isObject(names)) found.push(names);
-    }
-    return found;
   }
 
   // The line, with the lines before it if it continues a chain of methods.
@@ -293,8 +341,7 @@
     if (line === undefined || source.length > MAX_SOURCE || source.includes('Proxy')) return {};
     const text = statementAt(source, line);
     const before = source.split(LINE_BREAK).slice(0, line - 1).join('\n').slice(-MAX_BEFORE);
-    const spaces = [...scopesAt(line, source, context), context.reads ?? {}];
-    const values = reader(text, before, spaces, context.global);
+    const values = reader(text, before, context.reads ?? {}, context.global, source);
     const paths = [...new Set(text.match(PATHS) ?? [])].slice(0, MAX_PATHS);
     const called = NOT_A_FUNCTION.exec(message)?.[1];
     if (called !== undefined) return uncallable(called, paths, values, before);

@@ -2,17 +2,17 @@
 //
 // `mask` hides what is in brackets, strings and comments, so that simple patterns find where the last statement begins.
 // It knows JavaScript only roughly, so the interpreter then compiles the parts to confirm it. Lines keep their numbers;
-// `inserted` says where the columns of a line are shifted.
-// `checkBody` throws unless its argument is the body of an async function. `scopes` is scopes.js.
-(function (checkBody, scopes) {
+// `inserted` says where the columns of one line are shifted.
+// `checkBody` throws unless its argument is the body of an async function.
+(function (checkBody) {
   'use strict';
   const READS = '__paddock_reads'; // takes functions that read the script's variables: see variables.js
   const RETURN = 'return (';
   const TAIL = '\n}})';
+  const NO_INSERT = { line: 0, column: 0, length: 0 };
   const MAX_COMPILED = 4 << 20; // characters, per script
   const MAX_NESTED = 30000; // brackets: deeper than any of the parsers can go
   const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
-  const LINE_BREAKS = new RegExp(LINE_BREAK, 'g');
   const FENCE = /^\s*```[\w.+-]*[ \t]*(?:\r\n|\n|\r)/;
   const SPECIAL = /["'`/()[\]{}]/g;
   const TEMPLATE = /[`}](?:[^`\\$]|\\[^]|\$(?!\{))*(?:`|\$\{)/y; // from its start or the end of a substitution
@@ -129,9 +129,9 @@
     return undefined;
   }
 
-  // A call that lets variables.js read the top-level variables that are assigned once, if the script fails, and what
-  // scopes.js stores.
-  function readers(source, masked) {
+  // A call that lets variables.js read the top-level variables that are assigned once, if the script fails.
+  function readers(source, masked = '') {
+    if (source.length > MAX_READ || DIRECTIVE.test(masked)) return '';
     const names = [...new Set([...masked.matchAll(DECLARED)].flatMap((match) => {
       if (match[1] !== undefined) return [match[1]];
       const start = match.index + match[0].lastIndexOf(match[2]) + 1;
@@ -141,61 +141,33 @@
     const counts = new Map(); // how often each name is assigned
     for (const { 1: name } of source.matchAll(ASSIGNED)) counts.set(name, (counts.get(name) ?? 0) + 1);
     const kept = names.filter((name) => (counts.get(name) ?? 0) <= 1);
-    return `${READS}({${kept.map((name) => `${name}:()=>${name}`).join()}},()=>${scopes.CAUGHT});`;
+    return kept.length === 0 ? '' : `${READS}({${kept.map((name) => `${name}:()=>${name}`).join()}});`;
   }
 
-  // What lets a failing script tell its values: statements before its first one, and edits: see scopes.js.
-  function instrument(source, masked, isBody = compiles) {
-    if (masked === undefined || source.length > MAX_READ || DIRECTIVE.test(masked)) return { first: '', edits: [] };
-    const { edits, ranges } = scopes.find(source, PATTERNS);
-    const isValid = edits.length > 0 && isBody(apply(source, edits)) && isBody(source);
-    return { first: readers(source, masked), edits: isValid ? edits : [], ranges };
-  }
-
-  // The text after all edits, which are in the order of their positions.
-  function apply(source, edits) {
-    let text = '';
-    let done = 0;
-    for (const edit of edits) {
-      text += source.slice(done, edit.at) + edit.text;
-      done = edit.at;
-    }
-    return text + source.slice(done);
-  }
-
-  // Where the edits shift the columns of a line: {line, column, length, isCatch}.
-  function shifts(source, edits) {
-    const starts = [0];
-    for (const { 0: found, index } of source.matchAll(LINE_BREAKS)) starts.push(index + found.length);
-    let line = 0;
-    return edits.map(({ at, text }) => {
-      while (line + 1 < starts.length && starts[line + 1] <= at) line++;
-      return { line: line + 1, column: at - starts[line], length: text.length, isCatch: text[0] === '}' };
-    });
-  }
-
-  // Returns the text to compile, in which one line precedes the script; where it has `inserted` text; the `line` of the
-  // last expression, or 0; and the `ranges` of scopes.js. `isWhole` says that the text has the whole script. `names` are
-  // variables of the script: the parameters, after a function that takes `readers`, of an enclosing function.
+  // Returns the text to compile, in which one line precedes the script, and the position where `length` characters were
+  // inserted into the script. `isWhole` says that the text has the whole script. `names` are variables of the script:
+  // the parameters, after a function that takes `readers`, of an enclosing function.
   function wrap(code, names = []) {
     const source = code.startsWith('#!') ? `//${code.slice(2)}` : code;
     const { text: masked, surplus, deep } = mask(source);
+    const first = readers(source, masked);
+    const head = `(function (${[READS, ...names].join()}) { return async function () {` +
+      `${first === '' ? '' : `${first}${READS}=undefined;`}\n`;
     charactersLeft = MAX_COMPILED;
-    const { first, edits, ranges } = instrument(source, masked);
-    const head = `(function (${[READS, ...names].join()}) { ${first === '' ? '' : `let ${scopes.CAUGHT}={};`}` +
-      `return async function () {${first === '' ? '' : `${first}${READS}=undefined;`}\n`;
     // Compile only the part that is nested too deeply, because QuickJS looks ahead to the end of each bracket.
-    if (deep !== undefined) return { text: head + source.slice(0, deep), inserted: [], line: 0 };
+    if (deep !== undefined) return { text: head + source.slice(0, deep), inserted: NO_INSERT };
     if (surplus !== undefined && !compiles(source)) { // compile only this bracket, which would close the function
       const before = source.slice(0, surplus).replace(/[^\n\r\u2028\u2029]/g, ' ');
-      return { text: `\n${before}${source[surplus]}`, inserted: [], line: 0 };
+      return { text: `\n${before}${source[surplus]}`, inserted: NO_INSERT };
     }
     const span = masked === undefined ? undefined : lastExpression(source, masked);
+    if (span === undefined) return { text: head + source + TAIL, inserted: NO_INSERT, isWhole: true };
     // `return` is on the expression's own line, because QuickJS reports that line for parts of the expression.
-    const returned = span === undefined ? [] : [{ at: span.start, text: RETURN }, { at: span.end, text: '\n)' }];
-    const all = [...edits, ...returned].sort((a, b) => a.at - b.at);
-    const line = span === undefined ? 0 : source.slice(0, span.start).split(LINE_BREAK).length;
-    return { text: head + apply(source, all) + TAIL, inserted: shifts(source, all), line, ranges, isWhole: true };
+    const before = source.slice(0, span.start);
+    const body = `${before}${RETURN}${source.slice(span.start, span.end)}\n)${source.slice(span.end)}`;
+    const lines = before.split(LINE_BREAK);
+    const inserted = { line: lines.length, column: lines.at(-1).length, length: RETURN.length };
+    return { text: head + body + TAIL, inserted, isWhole: true };
   }
 
   // The script without a byte order mark and without a markdown fence around it. Lines keep their numbers.
@@ -208,5 +180,5 @@
     return opening[0].replace(/[^\n\r]/g, '') + script.slice(0, end);
   }
 
-  return { __proto__: null, CAUGHT: scopes.CAUGHT, READS, apply, instrument, mask, shifts, unfence, wrap };
+  return { __proto__: null, READS, mask, readers, unfence, wrap };
 })

@@ -10,10 +10,13 @@
   const UNSENT_BYTES = 2 ** 32 - 1; // announced for a result that is too large to be sent
   const CALLS_SHARE = 0.9; // share of a run's time after which a script that has returned no longer waits for its calls
   const MAX_SECONDS = 1e6; // about half of the longest delay of a timer
+  const TABLE_CHARACTERS = 128 * 1024; // at most 512 KB of UTF-8
+  const [DISPLAYS, DISPLAY_BYTES] = [100, 8 * 2 ** 20];
   const FILES_SHOWN = 10; // names of files in a warning
   const NAME_CHARACTERS = 40; // of each of them
   const { SyntaxError, process, setImmediate, setTimeout } = globalThis; // saved, because a script may replace them
   const { emit: emitEvent, getActiveResourcesInfo, reallyExit } = process;
+  const { Blob } = globalThis;
   const Timeout = require('node:timers').setTimeout(() => {}).unref().constructor;
   const { parse } = JSON;
   const global = globalThis;
@@ -33,10 +36,10 @@
   const channel = parts.channel(require, primordials, settle, receiveNext);
   const failures = parts.failures(primordials);
   const showTable = parts.tables(primordials);
-  const leftFiles = parts.left_files(require, primordials, files, channel.exchange, failures.warn);
+  const leftFiles = parts.left_files(require, primordials, files, channel.exchange, failures.warn, mayDisplay);
   const stacks = parts.stacks(require, primordials, failures);
   const facts = parts.facts(primordials);
-  const wrap = parts.wrap(primordials.AsyncFunction, parts.scopes());
+  const wrap = parts.wrap(primordials.AsyncFunction);
   const imports = parts.imports(wrap);
   let isCheck = false; // the script is compiled but not run
   let hasStarted = false; // STARTED was sent
@@ -52,11 +55,26 @@
   let hasConsole = false; // the script's console sends frames
   let outputBytes = 1024 * 1024; // limit of a result, and of a line of the console
   const streams = { __proto__: null }; // streams of `process` that were created
+  let displays = 0; // values that were displayed
+  let displayBytes = 0;
   let source = '';
   let session = null; // runs the cells of a session
   let tag = 0; // of the cell, for the frames about it
   let next = { start: {}, inputs: [] }; // the job that is arriving
   const placed = new Map(); // what the runtime has defined for the cells so far
+
+  // Whether one more value of this size can be displayed. The host accepts no more than this of a run.
+  function mayDisplay(size) {
+    if (displays >= DISPLAYS || displayBytes + size > DISPLAY_BYTES) return false;
+    displays++;
+    displayBytes += size;
+    return true;
+  }
+
+  function display(kind, id, header, text) {
+    if (!mayDisplay(3 * text.length)) throw new RangeError('too many values to display');
+    channel.emit(kind, id, header, text);
+  }
 
   function emit(kind, id, header, body) {
     hasActed = true;
@@ -76,11 +94,26 @@
 
   const { warn } = failures;
   const { lineOf } = stacks;
+  const blobBytes = uncurry(Blob.prototype.arrayBuffer);
+  const blobType = uncurry(Object.getOwnPropertyDescriptor(Blob.prototype, 'type').get);
+  const toBytes = (buffer) => new primordials.Uint8Array(buffer);
+
+  // The promised bytes of a Blob, and its type; undefined for any other value.
+  function readBlob(value) {
+    try {
+      if (typeof value !== 'object' || !(value instanceof Blob)) return undefined;
+      const bytes = primordials.PromisePrototypeThen(blobBytes(value), toBytes);
+      return { __proto__: null, type: blobType(value), bytes };
+    } catch {
+      return undefined; // an imitation
+    }
+  }
+
   const values = parts.values(primordials, parts.kinds(primordials), warn);
   // The realm of the script's objects: this realm, or the realm of a separate context.
   let realm = {
     __proto__: null,
-    bridge: parts.bridge(primordials, { __proto__: null, emit, lineOf, warn }, values),
+    bridge: parts.bridge(primordials, { __proto__: null, emit, lineOf, mayDisplay, readBlob, warn }, values),
     context: null,
     primordials,
     Uint8Array: primordials.Uint8Array,
@@ -154,12 +187,18 @@
   }
 
   // Called when the script has returned. The value is converted when all calls are answered.
-  function ended(value) {
+  function ended(value, fileType) {
     if (isOver || finish !== null) return;
+    const blob = readBlob(value);
+    if (blob !== undefined) {
+      primordials.PromisePrototypeThen(blob.bytes, (bytes) => ended(bytes, blob.type), failed);
+      return;
+    }
     const { bridge } = realm;
+    const kept = keepsFiles && !isProgram ? bridge.keepResult(value, fileType) : '';
     let isLate = false;
     finish = () => {
-      if (isLate || !bridge.hasPending()) sendValue(value);
+      if (isLate || !bridge.hasPending()) sendValue(value, kept);
     };
     if (bridge.hasPending()) {
       bridge.warnOfPending(false);
@@ -179,13 +218,13 @@
     return false;
   }
 
-  function sendValue(result) {
+  function sendValue(result, kept) {
     if (isOver) return;
     const value = result instanceof Timeout ? undefined : result;
     let text;
     realm.bridge.warnOfMisuses();
     try {
-      text = realm.values.text(value, 'the result', outputBytes);
+      text = kept === 'shown' ? undefined : realm.values.text(value, 'the result', outputBytes);
     } catch (error) {
       failed(error);
       return;
@@ -195,7 +234,8 @@
       if (hasWork()) failures.warnOfUnfinished();
       emitExit(0);
     } else if (value !== undefined) place('_', value);
-    if (keepsFiles && text !== undefined) showTable(value, text, channel.emit);
+    if (keepsFiles && text !== undefined) showTable(value, text, display);
+    text ??= realm.values.keptText(value, kept !== '');
     keepFiles();
     if (session === null) warnOfFiles();
     if (session === null && value === undefined && !hasActed) failures.warnOfNothing(false);
@@ -221,7 +261,7 @@
     const description = stacks.describe(error, envelope, isProgram);
     facts.add(description, source, {
       global: realm.context ?? global,
-      ...script.known(),
+      reads: script.reads(),
       error,
       variables: () => parts.variables(realm.primordials, parts.kinds(realm.primordials)),
       lastKeys: realm.bridge.lastKeys(),
@@ -346,6 +386,7 @@
     for (const file of attached) file.path = realPath(file.path);
     leftFiles.attach(attached);
     wasAskedToKeep = keepsFiles = start.keep_files === true;
+    displays = displayBytes = 0;
     if (start.globals === 'closed') {
       realm = closed.createRealm(code, start.tools, attached, inputs);
       closed.refuseCode();
@@ -535,9 +576,19 @@
   });
   const logs = parts.logs(require, emit, primordials);
   const closed = parts.closed(require, self, {
-    __proto__: null, cut: logs.cut, emit, failed, files, lineOf, realPath, toBase64, warn,
+    __proto__: null, cut: logs.cut, emit, failed, files, lineOf, mayDisplay, realPath, toBase64, warn,
   });
   const console = logs.console();
+  const { table: printTable } = console;
+  console.table = function table(rows, columns) {
+    let text;
+    try {
+      if (keepsFiles && columns === undefined) text = realm.values.text(rows, 'the table', TABLE_CHARACTERS);
+    } catch {} // it has no JSON
+    hasActed = true;
+    if (text !== undefined && showTable(rows, text, display, false)) return;
+    ReflectApply(printTable, console, [rows, columns]);
+  };
   catchAll();
   // `serve` must run later, because `node -e` defines its globals again after this text has run.
   if (startMode === 'urgent') setImmediate(serve);

@@ -52,6 +52,7 @@
           throw new primordials.RangeError(error.message);
         }
       },
+      mayDisplay: outer.mayDisplay,
       readFile(path, encoding) {
         const file = outer.realPath(path);
         if (!file.startsWith(`${outer.files}/`)) {

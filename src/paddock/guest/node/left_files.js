@@ -1,7 +1,7 @@
 // Attached files in the working directory, and files that a script leaves: they are sent as artifacts.
 //
-// `exchange` sends a request and waits for the header of its answer.
-(function (require, primordials, files, exchange, warn) {
+// `exchange` sends a request and waits for the header of its answer. `mayDisplay` tells whether an image can be shown.
+(function (require, primordials, files, exchange, warn, mayDisplay) {
   'use strict';
   const {
     closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, readlinkSync, symlinkSync,
@@ -91,7 +91,7 @@
     const suffix = RegExpPrototypeExec(/[^.]*$/, filename)[0];
     const imageType = IMAGE_TYPES[StringPrototypeToLowerCase(suffix)];
     const size = TypedArrayPrototypeGetLength(body);
-    if (imageType === undefined || size === 0 || size > IMAGE_BYTES) {
+    if (imageType === undefined || size === 0 || size > IMAGE_BYTES || !mayDisplay(size)) {
       return exchange(ARTIFACT, id, JSONStringify({ __proto__: null, do: 'create', filename, mime_type: '' }), body);
     }
     return exchange(DISPLAY, id, JSONStringify({

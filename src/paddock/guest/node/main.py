@@ -23,7 +23,7 @@ from paddock.jail.wire import Kind, pack
 CONTROL, SOURCE = 3, 4
 SHARED_PARTS = (
     *("primordials", "kinds", "values", "bridge", "timers", "console", "globals"),
-    *("failures", "variables", "facts", "scopes", "tables", "wrap"),
+    *("failures", "variables", "facts", "tables", "wrap"),
 )
 """Parts that both JavaScript engines use, from the folder next to this one."""
 NODE_PARTS = (

@@ -17,12 +17,7 @@
   );
   const RETURNED = 'The value that a program returns is not shown: print it with console.log(...).';
   let reads; // functions that read the script's variables: see wrap.js
-  let caught; // returns what scopes.js stores
-  let scopes; // the ranges of scopes.js
-  const takeReads = (given, get) => {
-    reads ??= given;
-    caught ??= get;
-  };
+  const takeReads = (given) => { reads ??= given; };
   const loader = { importModuleDynamically: USE_MAIN_CONTEXT_DEFAULT_LOADER };
   const load = (url, options) => import(url, options);
   const isModuleError = (error) => IS_MODULE.test(error.message);
@@ -71,9 +66,8 @@
   // found in the script, if the code no longer has its import declarations; then `original` returns the whole script.
   function run(code, context, found, original = () => code) {
     const names = (found?.imports ?? []).flatMap((declaration) => declaration.names.map(([, name]) => name));
-    const { text, inserted, line, ranges } = wrap.wrap(code, names);
-    scopes = ranges;
-    stacks.setSource(code, inserted, line);
+    const { text, inserted } = wrap.wrap(code, names);
+    stacks.setSource(code, inserted);
     let script;
     try {
       script = compile(text, -1, context === null ? loader : {});
@@ -159,26 +153,24 @@
     then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
-  // Sets the source of a program, and returns it with what lets a failure's hint tell about its values: see wrap.js.
-  function instrumented(code, before, isBody) {
-    const { first, edits, ranges } = wrap.instrument(code, wrap.mask(code).text, isBody);
-    const value = (...given) => {
+  // Sets the source of a program, and returns it after `before` and a statement that lets a failure's hint tell about
+  // its variables: see wrap.js.
+  function withReaders(code, before) {
+    const readers = wrap.readers(code, wrap.mask(code).text);
+    const value = (given) => {
       delete globalThis[wrap.READS];
-      takeReads(...given);
+      takeReads(given);
     };
-    const prefix = before + (first === '' ? '' : `let ${wrap.CAUGHT}={};${first}`);
-    if (first !== '') Object.defineProperty(globalThis, wrap.READS, { __proto__: null, value, configurable: true });
-    const all = [{ at: 0, text: prefix }, ...edits];
-    scopes = ranges;
-    stacks.setSource(code, wrap.shifts(code, all));
-    return wrap.apply(code, all);
+    if (readers !== '') Object.defineProperty(globalThis, wrap.READS, { __proto__: null, value, configurable: true });
+    stacks.setSource(code, { line: 1, column: 0, length: before.length + readers.length }, 0);
+    return before + readers + code;
   }
 
   // Makes `code` the source of a URL. A module calls `started` before its first line, once it is compiled and linked.
   function provide(url, code, format) {
     let source = code;
     if (format === 'module') {
-      source = instrumented(code, `${STARTED}();`, (text) => moduleProblem(text) === undefined);
+      source = withReaders(code, `${STARTED}();`);
       const value = () => {
         delete globalThis[STARTED];
         return started();
@@ -208,14 +200,6 @@
     }
   }
 
-  function isCommonBody(code) {
-    try {
-      return compileFunction(code, COMMON_NAMES, { filename: NAME }) !== undefined;
-    } catch {
-      return false;
-    }
-  }
-
   // Runs a script as a program: a file in the working directory, if that is writable.
   function runProgram(code, args) {
     const source = withoutHashbang(code);
@@ -241,7 +225,7 @@
     const { prototype, prototype: { _compile } } = Module;
     prototype._compile = function (content, ...rest) {
       prototype._compile = _compile;
-      const text = content === source ? instrumented(source, '', isCommonBody) : content;
+      const text = content === source ? withReaders(source, '') : content;
       const value = Reflect.apply(_compile, this, [text, ...rest]);
       if (value !== undefined) warn(RETURNED);
       return value;
@@ -249,8 +233,5 @@
     Module.runMain(path);
   }
 
-  // What variables.js needs. The ranges do not fit a script whose lines have changed.
-  const known = () => ({ reads, scopes: stacks.isMapped() ? [] : scopes, caught: caught?.() });
-
-  return { __proto__: null, importAll, locateModuleError, known, run, runProgram };
+  return { __proto__: null, importAll, locateModuleError, reads: () => reads, run, runProgram };
 })

@@ -4,6 +4,7 @@
   'use strict';
   const { ended, failed, reject, started } = ends;
   const { Session } = require('node:inspector');
+  const { promiseHooks } = require('node:v8');
   const { Promise, SyntaxError, setImmediate } = globalThis;
   const { defineProperty } = Object;
   const STARTED = '__paddock_started'; // a cell calls this before its first line
@@ -18,6 +19,7 @@
   const NO_RETURN = 'Illegal return statement: a cell of a session ends with an expression instead of a return';
   let inspector = null; // of the cell that runs
   let latest = 0; // the cell that runs, or has run last
+  let held = []; // the promise of the cell that runs: V8 would abort if it collected the one that the inspector waits for
 
   const hide = (name, value) => defineProperty(globalThis, name, { __proto__: null, value, configurable: true });
   hide(LOAD, (specifier, options) => import(specifier, options));
@@ -73,14 +75,19 @@
     inspector = new Session();
     inspector.connect();
     const declarations = found?.imports ?? [];
-    stacks.setSource(code, [{ line: 1, column: 0, length: SIGNAL.length }]);
+    stacks.setSource(code, { line: 1, column: 0, length: SIGNAL.length }, 0);
     stacks.setCell(cell);
     const values = await importAll(declarations);
     if (values === null) return;
     const names = declarations.flatMap((each) => each.names.map(([, name]) => name));
     await declare([...inputs.map(([name]) => name), ...names], [...inputs.map(([, value]) => value), ...values]);
-    hide(STARTED, () => { started(); });
+    const release = promiseHooks.onInit((promise) => { held.push(promise); }); // a cell's own comes before its first line
+    hide(STARTED, () => {
+      release();
+      started();
+    });
     const { exceptionDetails, result } = await evaluate(`${SIGNAL}${withLoad(code)}\n//# sourceURL=cell-${cell}`);
+    release();
     if (cell !== latest) return; // what it awaited was settled during a later cell
     const { taken } = await take(exceptionDetails?.exception ?? result);
     if (exceptionDetails !== undefined) fail(taken, exceptionDetails);
@@ -98,9 +105,10 @@
     });
   }
 
-  // Ends the cell. If the inspector still waited for a promise, V8 would abort when it collects the promise.
+  // Ends the cell. The inspector no longer waits for its promise.
   function finish() {
     inspector.disconnect();
+    held = [];
   }
 
   return { __proto__: null, finish, run };

@@ -12,7 +12,7 @@
   const NETWORK_CALL = /\bfetch\s*\(|\.(?:get|request|connect|lookup)\s*\(/;
   let current = 'main.js'; // the name of the source; in a session, of its newest cell
   const folder = `${process.cwd()}/`;
-  let inserted = []; // where wrap.js inserted text into the script
+  let inserted = { line: 0, column: 0, length: 0 }; // the text that wrap.js inserted into the script
   let lineCount = Infinity; // lines of the script
   let mapping = null; // maps a position to the position in the TypeScript source
   const positions = new WeakMap(); // the script's innermost frame, by error
@@ -20,17 +20,10 @@
   const original = (line, column) => (mapping === null ? { line, column } : mapping(line, column));
   const originalLine = (line) => (line === undefined ? undefined : original(line, 1).line);
 
-  // The position in the author's source. V8 may report a position in text that was inserted; null in a catch clause,
-  // which fails itself if the stack is exhausted.
+  // The position in the author's source. V8 may report the start of a statement: the `return` that wrap.js inserted.
   function sourcePosition(line, column) {
-    let moved = column;
-    for (let index = 0; index < inserted.length; index++) {
-      const shift = inserted[index];
-      if (shift.line !== line || moved <= shift.column) continue;
-      if (shift.isCatch && moved > shift.column + 1 && moved <= shift.column + shift.length) return null;
-      moved = MathMax(shift.column + 1, moved - shift.length);
-    }
-    return original(line, moved);
+    const isMoved = line === inserted.line && column > inserted.column;
+    return original(line, isMoved ? MathMax(inserted.column + 1, column - inserted.length) : column);
   }
 
   // The displayed name of a script's file; null for files of Node and of the runtime.
@@ -58,10 +51,9 @@
     const line = site.getLineNumber();
     const column = site.getColumnNumber();
     if (isMain(name) || !isCell(name)) {
-      const position = isMain(name) ? sourcePosition(line, column) : { line, column };
-      return position === null ? null : { __proto__: null, name, ...position };
+      return { __proto__: null, name, ...(isMain(name) ? sourcePosition(line, column) : { line, column }) };
     }
-    const shift = line === 1 ? inserted[0]?.length ?? 0 : 0; // the same in every cell
+    const shift = line === 1 ? inserted.length : 0; // the same in every cell
     return { __proto__: null, name, line, column: MathMax(1, column - shift) };
   }
 
@@ -121,7 +113,7 @@
     if (line > lineCount || column === undefined) {
       return { line: originalLine(MathMin(line, lineCount)), column: undefined };
     }
-    return sourcePosition(line, column) ?? {};
+    return sourcePosition(line, column);
   }
 
   function framesOf(error) {
@@ -192,9 +184,9 @@
     },
     setMapping: (find) => { mapping = find; },
     rejected,
-    setSource(code, shifts = [], lastExpression = 0) {
+    setSource(code, shift = { line: 0, column: 0, length: 0 }, lastExpression = shift.line) {
       lineCount = failures.begin(code, lastExpression).length;
-      inserted = shifts;
+      inserted = shift;
     },
   };
 })

@@ -116,12 +116,14 @@ DEFAULT_LIMITS: Mapping[str, int] = {
     "open_files": 1024,
     "rtprio": 0,
     "sigpending": 1024,
-    "stack_bytes": 8 * 1024 * 1024,
+    "stack_bytes": 32 * 1024 * 1024,
 }
+SOFT_LIMITS = {"stack_bytes": 8 * 1024 * 1024}
+"""Lower limits that a guest may raise. The soft limit is also the size of each thread's stack; QuickJS raises it."""
 
 
 def limit(limits: Mapping[str, int]) -> None:
-    """Set these limits, soft and hard, for the calling process and its children.
+    """Set these limits, soft and hard, for the calling process and its children. A soft one may be lower.
 
     A limit that is already lower stays. Beyond `cpu_seconds` the kernel sends SIGKILL, beyond `file_bytes` SIGXFSZ.
     """
@@ -130,7 +132,7 @@ def limit(limits: Mapping[str, int]) -> None:
             raise ValueError(f"rlimit {name} is {value}; it must be 0 or more")  # -1 would be "unlimited"
         _, hard = resource.getrlimit(LIMITS[name])
         lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(LIMITS[name], (lower, lower))
+        resource.setrlimit(LIMITS[name], (min(lower, SOFT_LIMITS.get(name, lower)), lower))
 
 
 def attempt(trial: Callable[[], str | None]) -> str | None:

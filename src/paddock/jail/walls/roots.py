@@ -78,6 +78,23 @@ def add(root: Path, path: str) -> None:
             partial.rename(target)
 
 
+def add_to_slot(directory: str, reads: Iterable[str], name: str, path: str) -> None:
+    """Show one more folder of the host to the guest in a slot. Call this outside, while no process of the guest runs.
+
+    All folders above it belong to root in the slot too, so nothing of the guest's is followed.
+    """
+    root = Path(directory) / _key(sorted(reads))
+    add(root, path)
+    _link(str(root / path.lstrip("/")), root / SLOTS / name / path.lstrip("/"))
+
+
+def _link(source: str, target: Path) -> None:
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.chmod(0o711)  # guests of other sets must not list it
+        _copy_tree(source, str(target), os.link)
+
+
 def remove(directory: Path, path: str) -> None:
     """Remove from all roots what `add` and `make_slot` made of this folder."""
     for copied in (*directory.glob(f"*/{path.lstrip('/')}"), *directory.glob(f"*/{SLOTS}/*/{path.lstrip('/')}")):
@@ -99,10 +116,8 @@ def make_slot(name: str, owner: int, added: str = "") -> None:
                 _copy_tree(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
-    if added and not (inner := tree / added.lstrip("/")).exists():
-        inner.parent.mkdir(parents=True, exist_ok=True)
-        inner.parent.chmod(0o711)
-        _copy_tree(added, str(inner), os.link)
+    if added:
+        _link(added, tree / added.lstrip("/"))
     for private in (tree / folder for folder in WRITABLE):
         private.mkdir(mode=0o700, exist_ok=True)
         empty(str(private))  # leftovers of a guest whose reaper was killed

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from fastapi.telemetry import TelemetryConfig
 
 from paddock import __version__
-from paddock.server.rest import artifacts, definitions, examples, host, problems, runs, sessions, tools
+from paddock.server.rest import artifacts, definitions, examples, host, logins, problems, runs, sessions, tools
 from paddock.server.rest.models import Problem
 
 if TYPE_CHECKING:
@@ -32,9 +32,14 @@ DESCRIPTION = "Run code in a sandbox: Python, JavaScript, TypeScript. Errors are
 def make_rest(services: Services, readiness: Readiness) -> FastAPI:
     """Return the application. Its OpenAPI document is at `/openapi.json`; there are no HTML pages."""
     app = FastAPI(
-        title="Paddock", version=__version__, description=DESCRIPTION, openapi_url=None, telemetry=_NO_TELEMETRY
+        title="Paddock",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url=None,
+        telemetry=_NO_TELEMETRY,
+        redirect_slashes=False,  # behind a TLS proxy, a redirect would send the token unencrypted
     )
-    for module in (runs, sessions, artifacts, definitions, tools):
+    for module in (runs, sessions, artifacts, definitions, tools, logins):
         app.include_router(module.make_router(services), prefix=PREFIX)
     app.include_router(host.make_router(services, readiness), prefix=PREFIX)
     problems.install(app, services)

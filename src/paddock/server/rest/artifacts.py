@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response, UploadFile
 from fastapi.responses import StreamingResponse
+from pydantic import WithJsonSchema
 from starlette.exceptions import HTTPException
 
 from paddock.errors import BadArtifact, NotFound
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 PIECE_BYTES = 1 << 20
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.IGNORECASE | re.ASCII)
+_ANY_BYTES = WithJsonSchema({"contentMediaType": "application/octet-stream"})  # a part of a form has no type
 _INERT = {
     # A browser must neither guess another type nor run what a script has written.
     "X-Content-Type-Options": "nosniff",
@@ -45,9 +47,12 @@ def make_router(services: Services) -> APIRouter:
         return found
 
     @router.post("/artifacts", status_code=201, response_model=ArtifactModel, responses=problems.responses(400, 422))
-    async def upload(request: Request, file: UploadFile) -> dict[str, Any]:
+    async def upload(request: Request, file: Annotated[UploadFile, _ANY_BYTES]) -> dict[str, Any]:
         """Store a file as an artifact. Scripts read it by its id or file name."""
         scope, name, declared = await scope_of(request), file.filename or "", file.content_type or ""
+        sent = [each for _, each in (await request.form()).multi_items() if not isinstance(each, str)]
+        if len(sent) > 1:
+            raise BadArtifact(f"the form has {len(sent)} files; send each in a form of its own")
         if (problem := name_problem(name)) is not None:
             raise BadArtifact(problem)
         head = await file.read(PIECE_BYTES)

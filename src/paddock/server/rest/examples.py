@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
+
+from paddock.model import envelope
 
 _TIME = 1763380800.0
 _USAGE = {"wall_seconds": 0.004, "cpu_seconds": 0.002, "memory_bytes": 1048576, "output_bytes": 0}
@@ -77,19 +80,30 @@ _ENGINE = {
     "run_milliseconds": 1.9,
     "profile": "namespaces",
 }
-PROBLEM = {
-    "type": "about:blank",
-    "title": "Unprocessable Content",
-    "status": 422,
-    "detail": "there is no limit 'wall'; did you mean 'wall_seconds'?",
-    "error": "BadLimit",
-    "envelope": None,
+_PROBLEMS = {
+    400: ("the body is not JSON: Expecting value: line 1 column 1 (char 0)", "InvalidRequest"),
+    401: ("Unauthorized: this server requires a token; send it as `Authorization: Bearer TOKEN`", "Refused"),
+    403: ("Forbidden: the token lacks the scope run", "Refused"),
+    404: ("there is no run 'r_5QmQ0GkJ2yW0w1bC'", "NotFound"),
+    408: ("The request did not arrive within 30 s", "Refused"),
+    413: ("The request is larger than 32 MB: send less at once", "Refused"),
+    416: ("the artifact has 8 bytes", "Refused"),
+    421: ("Invalid Host header: it must name this server: localhost, its address, or server.url", "Refused"),
+    422: ("there is no limit 'wall'; did you mean 'wall_seconds'?", "BadLimit"),
+    429: ("too many of your runs wait for their turn; try again in 5 s", "Overloaded"),
+    503: ("the store cannot be written: disk I/O error", "StoreError"),
+}
+FORMS: Mapping[str, Any] = {
+    "POST /v1/runs": {"request": {"code": "open(files[0]['path']).read()"}, "file": ["item,price\nlamp,40\n"]},
+    "POST /v1/artifacts": {"file": "item,price\nlamp,40\n"},
 }
 
 REQUESTS: Mapping[str, Any] = {
     "POST /v1/runs": _RUN,
     "POST /v1/check": {"code": "x = ("},
     "POST /v1/lint": {"code": "import os\nprint(1)"},
+    "POST /v1/servers/{name}/login": {"port": 8765},
+    "POST /v1/servers/{name}/login/code": {"state": "Gx3v", "code": "SplxlOBeZQQYbYS6WxSbIA", "iss": None},
     "PUT /v1/definitions/{name}": _SPEC,
     "POST /v1/definitions/validate": {"name": "totals", **_SPEC},
     "POST /v1/definitions/{name}/try": {"arguments": {"code": "1 + 1"}},
@@ -140,6 +154,10 @@ RESPONSES: Mapping[str, Any] = {
     },
     "GET /v1/tools": [_TOOL],
     "POST /v1/tools/{name}/call": {"value": {"orders": [7, 9]}, "failed": False},
+    "POST /v1/servers/{name}/login": {
+        "address": "https://login.example.org/authorize?response_type=code&client_id=paddock&state=Gx3v",
+        "port": 8765,
+    },
     "GET /v1/servers": [{"name": "shop", "state": "ready", "since": _TIME, "error": "", "tools": 3}],
     "GET /v1/context": _CONTEXT,
     "PUT /v1/context": _CONTEXT,
@@ -175,17 +193,25 @@ def add(document: dict[str, Any]) -> None:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             name = f"{method.upper()} {path}"
-            if name in REQUESTS:
-                operation["requestBody"]["content"]["application/json"]["example"] = REQUESTS[name]
+            for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+                content["example"] = (FORMS if kind == "multipart/form-data" else REQUESTS)[name]
             for status, response in operation["responses"].items():
                 for kind, content in response.get("content", {}).items():
                     if (example := _example(name, status, kind)) is not None:
                         content["example"] = example
 
 
+def _problem(status: int) -> dict[str, Any]:
+    detail, error = _PROBLEMS[status]
+    failure = envelope.rate_limited("run", detail, 5.0, hints=[]) if status == 429 else None
+    title = HTTPStatus(status).phrase
+    about = {"type": "about:blank", "title": title, "status": status}
+    return {**about, "detail": detail, "error": error, "envelope": failure}
+
+
 def _example(name: str, status: str, kind: str) -> Any:
     if int(status) >= 400:
-        return {**PROBLEM, "status": int(status)}
+        return _problem(int(status))
     if kind == "text/event-stream":
         return EVENTS
     if status == "202":

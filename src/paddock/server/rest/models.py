@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from pydantic_core import PydanticCustomError
 
 from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES
+from paddock.model.result import Verdict
+from paddock.store.runs import RUNNING
 
 Text = Annotated[str, Field(max_length=10_000)]
 MAX_FILES = 1000
@@ -287,7 +289,7 @@ class StoredRunModel(RunSummaryModel):
 class FiltersQuery(BaseModel):
     """Which runs to list."""
 
-    verdict: str | None = Field(None, max_length=20, description="A verdict, or `running`.")
+    verdict: str | None = Field(None, pattern=f"^({'|'.join([*Verdict, RUNNING])})$")
     definition: str | None = Field(None, max_length=100)
     connection: str | None = Field(None, max_length=100)
     engine: str | None = Field(None, max_length=20)
@@ -443,6 +445,27 @@ class UpstreamModel(BaseModel):
     error: str
     tools: int
     needs_login: bool = Field(False, description="Somebody must log in to it with `paddock tools login`.")
+
+
+class LoginBody(Body):
+    """The port of your own machine, 127.0.0.1, to which the browser is to return."""
+
+    port: int = Field(ge=1, le=65535)
+
+
+class BegunLoginModel(BaseModel):
+    """Open the address in a browser, and wait for `GET /callback` on that port."""
+
+    address: str
+    port: int = Field(description="Another one than you have sent, if the configuration names it: begin again.")
+
+
+class CodeBody(Body):
+    """The parameters of the request that the browser made to `/callback`."""
+
+    state: str = Field(max_length=2000)
+    code: str = Field(max_length=10_000)
+    iss: str | None = Field(None, max_length=2000)
 
 
 class ContextBody(Body):

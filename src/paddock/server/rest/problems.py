@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 MEDIA_TYPE = "application/problem+json"
+UNKNOWN_PATH = "UnknownPath"
+"""The `error` of a request for a path that this version does not have."""
 SCHEMA = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 _MEANINGS = {
     400: "The request is not JSON.",
@@ -29,7 +31,6 @@ _MEANINGS = {
     403: "The token does not allow this.",
     404: "There is no such thing, or it belongs to somebody else.",
     408: "The request did not arrive in time.",
-    409: "The request conflicts with an earlier one.",
     413: "The request is too large.",
     416: "The range is outside of the artifact.",
     421: "The Host header does not name this server.",
@@ -90,14 +91,18 @@ def install(app: FastAPI, services: Services) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         detail = f"{where}: {first['msg']}" if where else str(first["msg"])
-        if first["type"] == "model_attributes_type" and not where:
+        if first["type"] in ("model_attributes_type", "model_type") and not where:
             detail = "the body must be a JSON object, sent with `Content-Type: application/json`"
+        elif "Expected UploadFile" in detail:
+            detail = f"{where}: this part of the form must be a file, with a file name"
         status = 400 if first["type"] == "json_invalid" else 422
         return problem(status, detail[:2000], "InvalidRequest")
 
     async def on_http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for it
-        headers, name = dict(error.headers or {}), HTTPStatus(error.status_code).phrase.replace(" ", "")
+        headers, name, detail = dict(error.headers or {}), "Refused", str(error.detail)
+        if error.status_code == HTTPStatus.NOT_FOUND:
+            name, detail = UNKNOWN_PATH, f"there is no {request.url.path[:200]}; /openapi.json describes every path"
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             # Several routes may share a path, and the error knows only the methods of the first.
             routes = list(iter_route_contexts(app.routes))
@@ -105,7 +110,8 @@ def install(app: FastAPI, services: Services) -> None:
             path = min(matched, key=lambda path: path.count("{"))
             methods = {method for each in routes if each.path == path for method in each.methods or ()}
             headers["Allow"] = ", ".join(sorted(methods))
-        return problem(error.status_code, str(error.detail), name, headers=headers)
+            detail = f"{path} has no {request.method}; it has {headers['Allow']}"
+        return problem(error.status_code, detail, name, headers=headers)
 
     async def on_fault(request: Request, error: Exception) -> JSONResponse:
         return problem(500, "The server failed. Its log says why.", "InternalError")

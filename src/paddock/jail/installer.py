@@ -1,0 +1,166 @@
+"""The processes that install packages, as the host sees them: their start, their report, and how far they are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from asyncio.subprocess import Process
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import msgspec
+
+from paddock.errors import PackageError
+from paddock.jail.entry_point import command
+from paddock.jail.exec_installer import NO_WALLS
+from paddock.jail.package_errors import explain
+from paddock.model.limits import MB
+from paddock.model.packages import PackageSet
+
+Show = Callable[[str], None]
+REPORT_BYTES = 4 * MB
+SPARE_SECONDS = 300.0
+"""How long an installer waits for a job."""
+log = logging.getLogger("paddock.packages")
+
+
+class Done(msgspec.Struct):
+    """What was installed."""
+
+    lock: str
+    shadows: bool
+    packages: dict[str, str]
+    uses: tuple[str, ...]
+
+
+class _Report(msgspec.Struct):
+    """A line of an installer's report. It is untrusted: the installer has read what an index sent."""
+
+    installing: int | None = None
+    fetched_bytes: int = 0
+    download_bytes: int = 0
+    compiling: bool = False
+    done: Done | None = None
+    failed: str | None = None
+
+
+class Installation:
+    """An installation in progress, and those who are told how far it is."""
+
+    task: asyncio.Task[PackageSet]
+
+    def __init__(self) -> None:
+        self._watchers: list[Show] = []
+        self._told = ""
+        self.count = 0
+        self.has_own_words = self.is_too_large = False
+
+    @property
+    def packages(self) -> str:
+        return f"{self.count} package{'' if self.count == 1 else 's'}"
+
+    def tell(self, line: str) -> None:
+        if line != self._told:
+            self._told = line
+            for show in self._watchers:
+                show(line)
+
+    @contextmanager
+    def watched_by(self, show: Show) -> Iterator[None]:
+        """Tell `show` too, during a block."""
+        self._watchers.append(show)
+        if self._told:
+            show(self._told)
+        try:
+            yield
+        finally:
+            self._watchers.remove(show)
+
+    def note(self, report: _Report) -> None:
+        if report.installing:
+            self.count = min(report.installing, 10_000)
+        elif report.download_bytes:
+            self.has_own_words = True
+            fetched, download = round(report.fetched_bytes / MB), round(report.download_bytes / MB)
+            self.tell(f"installing {self.packages}, {fetched} of {download} MB")
+        elif report.compiling:
+            self.has_own_words = True
+            self.tell(f"compiling {self.packages}")
+
+
+class Installers:
+    """Starts installers. A process that has used two has the next one ready: an interpreter takes 50 ms to start."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._spare: Process | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def take(self) -> Process:
+        """An installer that waits for its job."""
+        self._count += 1
+        return self._take_spare() or await _start()
+
+    async def prepare(self) -> None:
+        """Have an installer ready, for a while."""
+        if self._count > 1 and self._spare is None:
+            with suppress(OSError):  # then the next one starts when it is needed
+                self._spare = await _start()
+                self._timer = asyncio.get_running_loop().call_later(SPARE_SECONDS, _end, self._spare)
+
+    def _take_spare(self) -> Process | None:
+        spare, self._spare = self._spare, None
+        if self._timer is not None:
+            self._timer.cancel()
+        return spare if spare is not None and spare.returncode is None else None
+
+    async def close(self) -> None:
+        if (spare := self._take_spare()) is not None:
+            await kill(spare)
+
+
+async def _start() -> Process:
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(
+        *command("install"), stdin=pipe, stdout=pipe, stderr=pipe, limit=REPORT_BYTES, env={}, cwd="/"
+    )
+
+
+def _end(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()
+
+
+async def kill(process: Process) -> None:
+    _end(process)
+    await process.wait()
+
+
+async def follow(process: Process, job: dict[str, Any], installation: Installation) -> Done:
+    """Give the installer its job, read its report, and return what it installed."""
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018
+    with suppress(ConnectionError):
+        process.stdin.write(json.dumps(job).encode())
+        process.stdin.close()
+    failed = ""
+    try:
+        async for line in process.stdout:
+            report = msgspec.json.decode(line, type=_Report)
+            if report.done is not None:
+                return report.done
+            if report.failed is not None:
+                failed = report.failed
+                break
+            installation.note(report)
+    except (ValueError, RecursionError):
+        failed = "the installer reported something unreadable"
+    if failed:
+        raise PackageError(explain(failed, job["runtime"]))
+    words = (await process.stderr.read(4000)).decode(errors="replace").strip()
+    status = await process.wait()
+    if status == NO_WALLS:
+        raise PackageError(f"packages cannot be installed on this machine: {words}")
+    log.error("an installer ended with status %s: %s", status, words)
+    raise PackageError("the packages could not be installed: the installer ended unexpectedly; try again")
