@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import suppress
+
 HIGHEST_LIMIT = 65_536
 """`raise_limit` stops here: with a higher limit some programs take long to start."""
+_PASS_RIGHTS = 83  # SO_PASSRIGHTS
 _original: int | None = None  # the soft limit that this process was started with
 
 
@@ -34,3 +38,9 @@ def raise_limit() -> None:
 def original_limit() -> int:
     """The soft limit for child processes: many programs cannot use a descriptor above 1023."""
     return limit() if _original is None else _original
+
+
+def accept_none(sock: socket.socket) -> None:
+    """Refuse descriptors that a guest sends. They would be closed here, which can take a second."""
+    with suppress(OSError):  # before Linux 6.16
+        sock.setsockopt(socket.SOL_SOCKET, _PASS_RIGHTS, 0)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,10 +14,13 @@ from typing import Any
 
 import pytest
 
-from paddock import Config, NetworkDenied, Paddock, RequestError
+from paddock import Config, Done, NetworkDenied, Output, Paddock, RequestError
 from paddock.config import NetworkConfig
 from tests.cli.command import paddock as run_command
 from tests.rest.conftest import serve_rest
+
+# Linux 6.16 lets a socket refuse descriptors.
+NO_DESCRIPTORS = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 16)
 
 
 class Page(BaseHTTPRequestHandler):
@@ -81,6 +87,103 @@ async def test_between_the_runs_of_a_session_nothing_is_reached(address: str) ->
         result = await paddock.run("sorted(set(found))", session="s")
     assert set(result.output) <= {"reached", "ConnectionRefusedError"}
     assert len(result.network) <= 1000
+
+
+@pytest.fixture
+def source() -> Iterator[socket.socket]:
+    """A listening socket. Who accepts its connections is up to the test."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listening:
+        listening.settimeout(30)
+        yield listening
+
+
+async def test_connections_of_a_session_count_for_the_run_that_uses_them(source: socket.socket) -> None:
+    address = f"127.0.0.1:{source.getsockname()[1]}"
+    limited = replace(Config(), network=NetworkConfig(private=(address,), max_bytes=1_000_000))
+    connect = f"import socket\nkept = socket.create_connection({source.getsockname()})\nkept.sendall(b'1')"
+    receive = "missing = amount\nwhile missing: missing -= len(kept.recv(missing))"
+    async with Paddock(limited) as paddock:
+        first = await paddock.run(connect, network=[address], session="s")
+        there, _ = source.accept()
+        with there:
+            there.sendall(b"x" * 900_000)
+            within = await paddock.run(receive, session="s", inputs={"amount": 900_000})
+            idle = await paddock.run("1", session="s")
+            sending = asyncio.create_task(asyncio.to_thread(there.sendall, b"x" * 900_000))
+            await paddock.run(receive, session="s", inputs={"amount": 900_000})
+            await sending
+            sending = asyncio.create_task(asyncio.to_thread(there.sendall, b"x" * 1_100_000))
+            beyond = await paddock.run(f"{receive}\nkept.recv(1)", session="s", inputs={"amount": 1_100_000})
+            await sending
+    assert [[each.bytes for each in run.network] for run in (first, within, idle)] == [[1], [900_000], []]
+    assert (beyond.verdict, beyond.network[0].bytes) == ("denied", 1_100_000)
+
+
+async def test_a_connection_counts_before_the_script_can_use_it(source: socket.socket) -> None:
+    """It is half closed as soon as it is open, and what arrives then counts nevertheless."""
+    address = f"127.0.0.1:{source.getsockname()[1]}"
+    script = f"""
+import select, socket
+here = socket.socket()
+here.setblocking(False)
+here.connect_ex({source.getsockname()})
+print('asked', flush=True)
+select.select([], [here], [])
+here.shutdown(socket.SHUT_WR)
+here.setblocking(True)
+found = 0
+while part := here.recv(1 << 20): found += len(part)
+found
+"""
+
+    def serve() -> None:
+        source.accept()[0].close()  # the queue was full: the script's connection is made when it asks again
+        with source.accept()[0] as there:
+            there.sendall(b"x" * 100_000)
+
+    async with Paddock(config(address)) as paddock:
+        await paddock.run("1", network=[address])
+        for _ in range(3):
+            with socket.create_connection(source.getsockname()):
+                async for event in paddock.stream(script, network=[address]):
+                    if isinstance(event, Output):
+                        serving = asyncio.create_task(asyncio.to_thread(serve))
+                    elif isinstance(event, Done):
+                        result = event.result
+                await serving
+            assert result.output == 100_000
+            [made] = result.network
+            assert (made.outcome, (made.bytes or 0) // 10) == ("connected", 10_000)  # each FIN is one more
+
+
+async def test_no_connection_makes_the_host_wait_for_its_end(source: socket.socket) -> None:
+    """A script gives the host the last reference to a connection whose peer never reads."""
+    script = f"""
+import array, socket, struct, time
+full = socket.create_connection({source.getsockname()})
+full.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 20))
+full.setblocking(False)
+try:
+    while True: full.send(bytes(100_000))
+except BlockingIOError: pass
+stream = socket.socket()
+stream.connect(('127.0.0.1', 53))
+host = socket.socket(fileno=stream.detach())
+try:
+    host.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [full.fileno()]))])
+    refused = False
+except PermissionError:
+    refused = True
+full.close()
+time.sleep(0.1)
+began = time.monotonic()
+socket.socket().connect(('127.0.0.1', 53))
+time.monotonic() - began < 10, refused
+"""
+    address = f"127.0.0.1:{source.getsockname()[1]}"
+    async with Paddock(config(address)) as paddock:
+        result = await paddock.run(script, network=[address])
+    assert result.output == [True, NO_DESCRIPTORS]
 
 
 async def test_light_engines_have_no_network_and_auto_chooses_another(address: str) -> None:

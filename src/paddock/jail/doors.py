@@ -58,9 +58,10 @@ KEEPALIVE_OPTIONS = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
     *((_TCP, getattr(socket, f"TCP_{name}", 0)) for name in ("KEEPIDLE", "KEEPINTVL", "KEEPCNT")),
 )
-STRUCTS = ((socket.SO_LINGER, 8), (socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
+TIMEOUTS = ((socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
 _NETNS_COOKIE = 71  # SO_NETNS_COOKIE, Linux 5.14
 _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
+_ACKNOWLEDGED = 120  # tcpi_bytes_acked in tcp_info; the SYN is one
 
 log = logging.getLogger("paddock.denied")
 faults = logging.getLogger("paddock.jail")
@@ -95,13 +96,21 @@ class Supervisor:
         self.count()
         self.loop.call_later(COUNT_SECONDS, self._count_regularly)
 
+    def begin_counting(self, run: NetworkRun, before: NetworkRun | None) -> None:
+        """Count the bytes of a run, also on connections that the run before it has left open."""
+        with self._counting:
+            if before is not None:
+                run.keep(before)
+            self._counted.append(run)
+
     def add_connection(self, run: NetworkRun, sock: socket.socket, attempt: Attempt) -> None:
-        """Count the bytes of a connection from now on."""
-        with suppress(OSError), self._counting:  # it may be closed already
-            connected = Connected(sock)
-            run.live[connected.cookie] = connected, attempt
-            if run not in self._counted:
-                self._counted.append(run)
+        """Count the bytes of a connection from now on. The guest must not have it yet. Raises Refusal."""
+        with self._counting:
+            if run.has_ended:
+                raise Refusal(errno.ECONNREFUSED)
+            if self._counter is not None and attempt.address is not None and attempt.port is not None:
+                connected = Connected(sock, attempt.address, attempt.port)
+                run.live[connected.cookie] = connected, attempt
 
     def count(self, only: NetworkRun | None = None) -> None:
         """Count the bytes of all connections, or of those of one run. May be called from any thread."""
@@ -109,20 +118,21 @@ class Supervisor:
             if self._counter is None or not self._counted:
                 return
             closed = self._counter.closed()
-            for run in self._counted:
-                for cookie, (connected, attempt) in list(run.live.items()):
-                    if cookie in closed:
-                        attempt.bytes = closed[cookie]
-                        del run.live[cookie]
-                    elif only not in (None, run):
-                        continue
-                    elif (count := self._counter.count(connected)) is not None:
-                        attempt.bytes = count
+            runs = list(self._counted)
+            for run in runs:
+                for cookie in closed.keys() & run.live.keys():
+                    run.live.pop(cookie)[1].count(closed[cookie])
+        for run in runs if only is None else [only]:
+            with self._counting:  # not for all runs at once: the event loop waits for it
+                for connected, attempt in run.live.values():
+                    if (count := self._counter.count(connected)) is not None:
+                        attempt.count(count)
                     else:
                         attempt.is_closing = True
 
     def end_counting(self, run: NetworkRun) -> None:
         with self._counting:
+            run.has_ended = True
             if run in self._counted:
                 self._counted.remove(run)
 
@@ -161,12 +171,14 @@ class Door:
         self._loop = self._supervisor.loop
         self._names = NameServer(name_server, self._loop)
         self._cookie = _netns_cookie(self._names.socket)
+        self._last_run: NetworkRun | None = None  # of a session
         self._is_closed = False
         seccomp.wake_on_same_cpu(listener)
         self._loop.call_soon_threadsafe(self._listen)
 
     def begin(self, run: NetworkRun) -> None:
-        self._names.run = run
+        self._supervisor.begin_counting(run, self._last_run)
+        self._names.run = self._last_run = run
 
     async def end(self, run: NetworkRun) -> tuple[Connection, ...]:
         """Refuse everything from now on, and return what the run has done."""
@@ -183,6 +195,8 @@ class Door:
     def close(self) -> None:
         """Stop serving. From now on the guest's connects fail with ENOSYS."""
         self._names.run = None
+        if self._last_run is not None:
+            self._supervisor.end_counting(self._last_run)
         self._loop.call_soon_threadsafe(self._close)
 
     def _close(self) -> None:
@@ -370,21 +384,18 @@ class Door:
             attempt.end(_outcome(error))
             raise Refusal(error)
         ours.setblocking(is_blocking)
+        self._supervisor.add_connection(run, ours, attempt)
         seccomp.put(self._listener, notice, ours.fileno(), number, close_on_exec=bool(flags & os.O_CLOEXEC))
         seccomp.respond(self._listener, notice, error)
         if error == 0:
             attempt.end("connected")
-            self._supervisor.add_connection(run, ours, attempt)
             return 0
         # Our copy must not outlive the attempt: as long as it is open, the guest's close sends no FIN. The error stays
         # in the socket, where the guest reads it.
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._wait_writable(ours)
-            is_connected = _tcp_state(ours) == _ESTABLISHED
-            attempt.end("connected" if is_connected else "failed")
-            if is_connected:
-                self._supervisor.add_connection(run, ours, attempt)
+            attempt.end("connected" if _was_connected(ours) else "failed")
         except TimeoutError:
             attempt.end("timeout")
         return error
@@ -406,6 +417,7 @@ class Door:
         """Connect the guest's stream to the name server: a pair of sockets, so that nothing has to listen."""
         ours, theirs = socket.socketpair()
         with theirs:
+            descriptors.accept_none(ours)
             theirs.setblocking(not flags & os.O_NONBLOCK)
             ours.setblocking(False)
             try:
@@ -466,7 +478,7 @@ def _copy_options(theirs: socket.socket, ours: socket.socket) -> None:
         for level, option in (*OPTIONS, *(KEEPALIVE_OPTIONS if keeps_alive else ())):
             if value := theirs.getsockopt(level, option):
                 ours.setsockopt(level, option, value)
-        for option, size in STRUCTS:
+        for option, size in TIMEOUTS:
             if any(data := theirs.getsockopt(socket.SOL_SOCKET, option, size)):
                 ours.setsockopt(socket.SOL_SOCKET, option, data)
 
@@ -483,6 +495,11 @@ def _tcp_state(sock: socket.socket) -> int:
         return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
     except OSError:
         return 0
+
+
+def _was_connected(sock: socket.socket) -> bool:
+    """Whether the peer has answered, even if either side has closed the connection since."""
+    return any(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)[_ACKNOWLEDGED:])
 
 
 def _outcome(error: int) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from paddock import descriptors
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.doors import Door
 from paddock.jail.limits import ResourceLimit
@@ -90,7 +91,6 @@ FROZEN_CPU_SECONDS, MAX_FREEZES = 0.1, 10
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
 _CREDENTIALS = struct.Struct("3i")
-_PASS_RIGHTS = 83  # SO_PASSRIGHTS
 _REAPER_DIED = "the reaper of a guest died before the guest"
 
 
@@ -233,9 +233,7 @@ class Guest:
             why = self.read("stderr").decode(errors="replace").strip()
             raise self._not_ready(why)
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        # A descriptor that a guest sends would be closed here, in the event loop: one call can take a second.
-        with suppress(OSError):  # before Linux 6.16
-            self.control.setsockopt(socket.SOL_SOCKET, _PASS_RIGHTS, 0)
+        descriptors.accept_none(self.control)
         pid, _, _ = _CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])
         return int(pid)
 

@@ -26,10 +26,14 @@ class Attempt:
     began: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
     bytes: int | None = None
+    earlier_bytes: int = 0  # of a connection that an earlier run of the session made
     is_closing: bool = False  # the kernel no longer finds it, and has not told yet how much it transferred
 
     def end(self, outcome: str) -> None:
         self.outcome, self.seconds = outcome, time.monotonic() - self.began
+
+    def count(self, total_bytes: int) -> None:
+        self.bytes = total_bytes - self.earlier_bytes
 
     def to_connection(self) -> Connection:
         shown = None if self.address is None else str(self.address)
@@ -48,11 +52,23 @@ class NetworkRun:
     denied: dict[str, None] = field(default_factory=dict)  # names and addresses, in order
     connections: int = 0
     live: dict[bytes, tuple[Connected, Attempt]] = field(default_factory=dict)  # connections, by their cookie
+    kept: list[Attempt] = field(default_factory=list)  # connections that earlier runs of the session made
+    has_ended: bool = False
 
     @property
     def bytes(self) -> int:
         """What all its connections have transferred."""
-        return sum(each.bytes or 0 for each in list(self.attempts))
+        return sum(each.bytes or 0 for each in (*self.attempts, *self.kept))
+
+    def keep(self, before: NetworkRun) -> None:
+        """Take over the connections that the run before has left open. What they transfer from now on is this run's."""
+        for cookie, (connected, attempt) in before.live.items():
+            if not attempt.is_closing:
+                total_bytes = attempt.earlier_bytes + (attempt.bytes or 0)
+                kept = Attempt(attempt.host, attempt.address, attempt.port, "connected", earlier_bytes=total_bytes)
+                self.kept.append(kept)
+                self.live[cookie] = connected, kept
+        before.live.clear()
 
     def deny(self, host: str, address: Address | None = None, port: int | None = None, outcome: str = "denied") -> None:
         """Record a refused attempt, the same one only once: a script may try in a loop."""
@@ -66,4 +82,5 @@ class NetworkRun:
         return min(self.names.get(address, ()), default="")
 
     def connections_made(self) -> tuple[Connection, ...]:
-        return tuple(each.to_connection() for each in list(self.attempts))
+        used = [each for each in self.kept if each.bytes]
+        return tuple(each.to_connection() for each in (*used, *self.attempts))

@@ -10,7 +10,7 @@ import errno
 import socket
 import struct
 from contextlib import suppress
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 _SOCK_DIAG, _BY_FAMILY = 4, 20
 _GROUPS = {socket.AF_INET: 1, socket.AF_INET6: 3}  # closed TCP sockets of each family
@@ -24,13 +24,13 @@ _MAX_MESSAGES = 10_000
 
 
 class Connected:
-    """How the kernel knows a connection: remember it while the socket is open."""
+    """How the kernel knows a socket that is connected, or is connecting, to this address."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, address: IPv4Address | IPv6Address, port: int) -> None:
         self.cookie = sock.getsockopt(socket.SOL_SOCKET, 57, 8)  # SO_COOKIE
-        near, far = sock.getsockname(), sock.getpeername()
-        addresses = (ip_address(each[0]).packed.ljust(16, b"\0") for each in (near, far))
-        name = _ID.pack(near[1], far[1], *addresses) + bytes(4) + self.cookie
+        near = sock.getsockname()
+        addresses = (each.packed.ljust(16, b"\0") for each in (ip_address(near[0]), address))
+        name = _ID.pack(near[1], port, *addresses) + bytes(4) + self.cookie
         everything = 0xFFFF_FFFF
         self.request = struct.pack("=BBBBI", sock.family, socket.IPPROTO_TCP, 1 << (_INFO - 1), 0, everything) + name
 

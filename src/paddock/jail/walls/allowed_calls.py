@@ -250,6 +250,7 @@ NETLINK_ROUTE = 0
 # kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
 BUFFERS = (7, 8)  # SNDBUF, RCVBUF
+LINGER = 13  # makes whoever closes a connection last wait for its peer: that can be the host
 INTERFACES = (25, 62)  # BINDTODEVICE, BINDTOIFINDEX
 IP_OPTIONS = (1, 11)  # TOS, which Node sets; RECVERR, without which libc does not resolve. Not OPTIONS (a route)
 IPV6_OPTIONS = (25, 26, 67)  # RECVERR, V6ONLY, TCLASS
@@ -372,7 +373,8 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "doors": {"socket": _door_sockets(), "connect": ask_host, "bind": ask_host},
     }
     if policy.sockets == "doors":
-        levels |= {SOL_SOCKET: one_of(2, *(number for number in options if number not in INTERFACES))}
+        socket_options = dict.fromkeys((number for number in options if number not in INTERFACES), allowed)
+        levels |= {SOL_SOCKET: case(2, socket_options | {LINGER: without_effect})}
         levels |= {IPPROTO_IP: one_of(2, *IP_OPTIONS), IPPROTO_IPV6: one_of(2, *IPV6_OPTIONS)}
     if policy.is_installer:
         levels |= {IPPROTO_IP: allowed, IPPROTO_IPV6: allowed}
