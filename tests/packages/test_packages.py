@@ -19,6 +19,7 @@ from paddock import Config, Paddock, RequestError
 from paddock.config import GuestsConfig, JailConfig, PackagesConfig
 from paddock.jail.package_errors import explain
 from paddock.jail.packages import sets_folder
+from paddock.jail.walls.roots import empty
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Event, Progress
 from paddock.model.packages import parse_packages, python_problem, read_block
@@ -287,6 +288,20 @@ async def test_a_set_larger_than_its_limit_is_refused(index: Path, config: Confi
         result = await paddock.run("1", packages=["large"])
         assert result.error is not None
         assert result.error.message.startswith("the packages are larger than")
+
+
+async def test_folders_in_folders_are_refused_and_nothing_of_them_is_left(index: Path, config: Config) -> None:
+    wheel(index, "deep", {"d/" * 1500 + "x.py": ""})
+    async with Paddock(config) as paddock:
+        result = await paddock.run("1", packages=["deep"])
+        again = await paddock.run("import greeting\ngreeting.hello()", packages=["greeting"])
+    work = sets_folder(config.data_directory).parent / "work"
+    left = sorted(path.name for path in work.iterdir())
+    empty(str(work))  # pytest could not remove it
+    assert result.error is not None
+    assert result.error.message == "a package has more than 100 folders in each other: ask for another one"
+    assert again.output == "hello"
+    assert left == ["cache", "home"]
 
 
 async def test_empty_files_count_too(index: Path, config: Config) -> None:

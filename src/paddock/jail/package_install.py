@@ -18,6 +18,7 @@ from collections import deque
 from typing import Any
 
 LINES = 60
+LEVELS = 100  # of folders: `compileall` recurses
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _DOWNLOAD = re.compile(r"Downloading (\S+) \(([\d.]+)([KMG]iB)\)| Downloaded (\S+)")
 _NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
@@ -63,9 +64,9 @@ def _install(job: dict[str, Any]) -> None:
         _report(compiling=True)
         # Files that are no valid Python, such as templates, stay as they are.
         if job["is_own_python"]:
-            compileall.compile_dir("site", quiet=2)
+            compileall.compile_dir("site", maxlevels=LEVELS, quiet=2)
         else:
-            compiling = [job["python"], "-I", "-S", "-m", "compileall", "-qq", "site"]
+            compiling = [job["python"], "-I", "-S", "-m", "compileall", "-qq", "-r", str(LEVELS), "site"]
             subprocess.run(compiling, stdin=subprocess.DEVNULL, check=False, env={})
     _report(done={"lock": lock, "shadows": shadows, "packages": packages, "uses": sorted(resolved.keys() - packages)})
 

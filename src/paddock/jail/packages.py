@@ -15,10 +15,10 @@ import hashlib
 import json
 import os
 import secrets
-import shutil
 import stat
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,8 @@ CHECK_SECONDS = 0.25
 ENTRY_BYTES = 4096
 """What an empty file or folder counts: a disk has room for a limited number of them."""
 BUILDS_AT_ONCE = 2
+MAX_DEPTH = 100
+"""How many folders a package may have in each other: what reads a set later may recurse."""
 
 
 def sets_folder(data_directory: str | Path) -> Path:
@@ -173,12 +175,12 @@ class PackageSets:
 
     def _remove(self, stage: Path, request: str) -> None:
         """Remove a stage, and the installers' cache if it has become too large."""
-        shutil.rmtree(stage, ignore_errors=True)
+        _remove(stage)
         cache = self._folder / "work" / "cache"
         if self._installations.keys() <= {request} and _size(cache) > self._settings.cache_bytes:
             with suppress(OSError):
                 cache.rename(stage)  # first: an installation that starts now makes another one
-            shutil.rmtree(stage, ignore_errors=True)
+            _remove(stage)
 
     async def _run(self, installation: Installation, job: dict[str, Any], stage: Path) -> Done:
         """Run an installer within its limits of time, bytes and output, and return what it reports."""
@@ -233,7 +235,7 @@ class PackageSets:
             try:
                 finished.rename(folder)
             except OSError:  # another process was quicker
-                shutil.rmtree(finished, ignore_errors=True)
+                _remove(finished)
         record = self._folder / "requests" / f"{request}.json"
         new = record.with_name(f"{record.stem}.{stage.name}")
         new.write_bytes(msgspec.json.encode(_Request(key, time.time())))
@@ -263,7 +265,7 @@ class PackageSets:
                 return
             if folder.name != kept:
                 (folder / "set.json").unlink()  # first: a set without it is not used
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
                 roots.remove(self._folder.parent / "roots", os.path.realpath(folder.parent) + f"/{folder.name}/site")
                 left -= size
 
@@ -274,30 +276,47 @@ def _request_key(requirements: tuple[str, ...], built: Built) -> str:
 
 def _size(folder: Path) -> int:
     """The bytes below `folder`. Follows no link; what vanishes meanwhile is not counted."""
-    size = 0
-    for parent, folders, names in os.walk(folder):
-        for name in (*folders, *names):
-            with suppress(OSError):
-                size += max(os.lstat(f"{parent}/{name}").st_blocks * 512, ENTRY_BYTES)
-    return size
+    return sum(max(status.st_blocks * 512, ENTRY_BYTES) for _, status, _ in _entries(folder))
+
+
+def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result, int]]:
+    """Everything below `folder`, however deep: its path, what it is, and in how many folders."""
+    waiting = [(str(folder), 1)]
+    while waiting:
+        parent, depth = waiting.pop()
+        with suppress(OSError):
+            for name in os.listdir(parent):  # noqa: PTH208
+                path = f"{parent}/{name}"
+                with suppress(OSError):
+                    status = os.lstat(path)
+                    yield path, status, depth
+                    if stat.S_ISDIR(status.st_mode):
+                        waiting.append((path, depth + 1))
+
+
+def _remove(folder: Path) -> None:
+    for _ in range(3):  # a process of an installer that was killed may still write
+        with suppress(OSError):
+            roots.empty(str(folder))
+            folder.rmdir()
+            return
 
 
 def _make_safe(folder: Path, max_bytes: int) -> None:
     """Make a tree that an installer wrote read-only, and remove everything that is neither a file nor a folder."""
     owner, size = os.geteuid(), 0
-    for parent, folders, names in os.walk(folder):
-        for name in (*folders, *names):
-            path = f"{parent}/{name}"
-            status = os.lstat(path)
-            size += max(status.st_size, ENTRY_BYTES)
-            if stat.S_ISDIR(status.st_mode):
-                os.chmod(path, 0o755)  # noqa: PTH101, S103
-            elif stat.S_ISREG(status.st_mode):
-                os.chmod(path, 0o555 if status.st_mode & 0o100 else 0o444)  # noqa: PTH101
-            else:
-                os.unlink(path)  # noqa: PTH108
-                continue
-            os.chown(path, owner, os.getegid())
+    for path, status, depth in _entries(folder):
+        size += max(status.st_size, ENTRY_BYTES)
+        if depth > MAX_DEPTH:
+            raise PackageError(f"a package has more than {MAX_DEPTH} folders in each other: ask for another one")
+        if stat.S_ISDIR(status.st_mode):
+            os.chmod(path, 0o755)  # noqa: PTH101, S103
+        elif stat.S_ISREG(status.st_mode):
+            os.chmod(path, 0o555 if status.st_mode & 0o100 else 0o444)  # noqa: PTH101
+        else:
+            os.unlink(path)  # noqa: PTH108
+            continue
+        os.chown(path, owner, os.getegid())
     os.chmod(folder, 0o755)  # noqa: PTH101, S103
     os.chown(folder, owner, os.getegid())
     if size > max_bytes:
