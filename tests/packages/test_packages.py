@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -439,6 +440,17 @@ def test_a_script_that_needs_a_newer_python_is_told_so() -> None:
 def test_the_first_cause_counts_and_names_the_package(cause: str, said: str) -> None:
     text = f"error: No solution found when resolving dependencies\n  cause: Because {cause}"
     assert said in explain(text, "Python 3.11.7")
+
+
+async def test_an_error_that_a_package_words_is_read_quickly_and_shows_no_folder(index: Path, config: Config) -> None:
+    wheel(index, "worded", {"404 Not Found " * 13 + "'" + "a" * 19_000: ""})
+    async with Paddock(config) as paddock:
+        began = time.monotonic()
+        result = await paddock.run("1", packages=["worded"])
+    assert time.monotonic() - began < 20
+    assert result.error is not None
+    assert result.error.message.startswith("the packages could not be installed: Failed to extract archive: worded-1.0")
+    assert config.data_directory not in result.error.message
 
 
 def test_no_error_shows_the_credentials_of_an_index() -> None:

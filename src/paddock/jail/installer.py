@@ -157,7 +157,7 @@ async def follow(process: Process, job: dict[str, Any], installation: Installati
     except (ValueError, RecursionError):
         failed = "the installer reported something unreadable"
     if failed:
-        raise PackageError(explain(failed, job["runtime"]))
+        raise PackageError(explain(failed.replace(f"{job['folder']}/", ""), job["runtime"]))
     words = (await process.stderr.read(4000)).decode(errors="replace").strip()
     status = await process.wait()
     if status == NO_WALLS:

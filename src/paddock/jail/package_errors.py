@@ -22,7 +22,7 @@ _CAUSES = (
     (r"[Bb]uilding source distributions for `?([\w.-]+?)`? is disabled", _NO_WHEEL),
     (r"cause: Because there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
     (r"cause: Because only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
-    (r"404 Not Found.{0,200}?'([^'@]*@?[^'@]+)@", "the registry has no package `{name}`: check its name"),
+    (r"404 Not Found.{0,200}?'(@?[^'@]{1,214})@", "the registry has no package `{name}`: check its name"),
     (r"No matching version found for (\S+?)@", _NO_VERSION),
     (
         r"code EALLOW[A-Z]+",
