@@ -98,6 +98,8 @@ class Supervisor:
 
     def begin_counting(self, run: NetworkRun, before: NetworkRun | None) -> None:
         """Count the bytes of a run, also on connections that the run before it has left open."""
+        if before is not None:
+            self.end_counting(before)
         with self._counting:
             if before is not None:
                 run.keep(before)
@@ -125,10 +127,10 @@ class Supervisor:
         for run in runs if only is None else [only]:
             with self._counting:  # not for all runs at once: the event loop waits for it
                 for connected, attempt in run.live.values():
-                    if (count := self._counter.count(connected)) is not None:
+                    count = self._counter.count(connected)
+                    attempt.is_closing = count is None
+                    if count is not None:
                         attempt.count(count)
-                    else:
-                        attempt.is_closing = True
 
     def end_counting(self, run: NetworkRun) -> None:
         with self._counting:
