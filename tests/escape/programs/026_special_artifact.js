@@ -1,5 +1,5 @@
 // expect: namespaces=ok; chroot=ok; confined=ok
-// stdout: object function undefined null symbol bigint number object object stored object object object
+// stdout: object function undefined null symbol bigint number object object stored object object stored
 // stdout: 1
 // What would call back, never end, or is only called bytes. Nothing of it is content.
 const endless = { toString() { for (;;) ; }, valueOf() { for (;;) ; }, toJSON() { for (;;) ; } }
