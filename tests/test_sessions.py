@@ -525,3 +525,9 @@ async def test_many_ended_sessions_of_one_principal_leave_those_of_another_known
             context = RunContext(f"r_{number}", principal=principal)
             result = await paddock.follow("1", lambda event: None, context=context, session=session)
     assert (result.verdict, result.error is not None and result.error.type) == (Verdict.REJECTED, "SessionEnded")
+
+
+@pytest.mark.parametrize("bad", ["", "..", ".hidden", "a/b", "a b", "x" * 65, "é"])
+async def test_a_name_that_cannot_be_in_an_address_is_refused(paddock: Paddock, bad: str) -> None:
+    with pytest.raises(RequestError, match="session must be a name of 1 to 64 letters"):
+        await paddock.run("1", session=bad)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,9 +62,12 @@ def at(
     home = place.home(kind, ordinary=kind in ("ordinary", "bare"))
     settings = home / "paddock.toml"
     settings.write_text(SETTINGS.format(data=home / "data", uid_base=uids.OWN))
-    env = {**os.environ, **place.variables_at(home)}
+    env = place.variables_at(home)
     user = "ordinary" if kind in ("ordinary", "bare") else "root"
-    subprocess.run(place.command(user, "-c", BUILD, str(settings), *engines), env=env, check=True, capture_output=True)
+    built = subprocess.run(
+        place.command(user, "-c", BUILD, str(settings), *engines), env=env, check=False, capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stderr
     driver = [str(place.folder / "tests" / "network" / name) for name in (*before, "driver.py")]
     machine = Machine(internet.command(*place.command(kind, *driver, str(settings))), env)
     try:

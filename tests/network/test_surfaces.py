@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,7 @@ async def test_a_script_without_a_network_is_told_how_to_get_one() -> None:
 
 
 def test_the_command_line(address: str) -> None:
-    private = {"PADDOCK_NETWORK__PRIVATE": json.dumps([address])}
+    private: Any = {"PADDOCK_NETWORK__PRIVATE": json.dumps([address])}
     ran = run_command("run", "--network", address, "-c", fetch(address), **private)
     assert (ran.status, ran.out) == (0, "page\n"), ran.err
     shown = json.loads(run_command("run", "--json", "--network", address, "-c", fetch(address), **private).out)
@@ -119,7 +120,7 @@ def test_the_command_line(address: str) -> None:
 
 
 def test_tracing_and_a_network_share_the_listener(address: str) -> None:
-    private = {"PADDOCK_NETWORK__PRIVATE": json.dumps([address])}
+    private: Any = {"PADDOCK_NETWORK__PRIVATE": json.dumps([address])}
     code = f"import os\ntry:\n    os.chroot('/')\nexcept OSError:\n    pass\n{fetch(address)}"
     ran = run_command("run", "--trace-denied", "--network", address, "-c", code, **private)
     assert (ran.status, ran.out, "denied: chroot(" in ran.err) == (0, "page\n", True), ran.err

@@ -42,7 +42,7 @@ DISPLAY = "display"
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"
-SESSION_NAME = r"[A-Za-z0-9_.-]{1,64}"
+SESSION_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}"  # not `..`, which clients take out of the path of a URL
 IN_SESSION = "sessions in JavaScript and TypeScript run on Node"
 NAME_CHARACTERS = 50
 ARGUMENT_BYTES = 128 * 1024
@@ -320,7 +320,9 @@ def _globals(request: Request) -> str:
 
 def _session_name(option: str, name: object) -> str | None:
     if name is not None and (not isinstance(name, str) or not re.fullmatch(SESSION_NAME, name)):
-        raise RequestError(f"{option} must be a name of 1 to 64 letters, digits, dots, hyphens or underscores")
+        raise RequestError(
+            f"{option} must be a name of 1 to 64 letters, digits, hyphens, underscores or dots, the first not a dot"
+        )
     return name
 
 
