@@ -168,10 +168,13 @@ class Door:
     def begin(self, run: NetworkRun) -> None:
         self._names.run = run
 
+    def refuse(self) -> None:
+        """Refuse everything until the next `begin`."""
+        self._names.run = None
+
     async def end(self, run: NetworkRun) -> tuple[Connection, ...]:
         """Refuse everything from now on, and return what the run has done."""
-        if self._names.run is run:
-            self._names.run = None
+        self.refuse()
         for _ in range(LAST_COUNTS if run.live else 0):
             await asyncio.to_thread(self._supervisor.count, run)
             if not any(attempt.is_closing for _, attempt in list(run.live.values())):
@@ -182,7 +185,7 @@ class Door:
 
     def close(self) -> None:
         """Stop serving. From now on the guest's connects fail with ENOSYS."""
-        self._names.run = None
+        self.refuse()
         self._loop.call_soon_threadsafe(self._close)
 
     def _close(self) -> None:
@@ -415,6 +418,19 @@ class Door:
                 raise
         self._start(self._names.serve(ours))
         return 0
+
+
+def open_door(received: list[int]) -> Door:
+    """The door of a guest that has sent these descriptors. They are closed if that fails. Raises OSError."""
+    try:
+        if len(received) != 2:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return Door(*received)
+    except BaseException:
+        for fd in received:
+            with suppress(OSError):
+                os.close(fd)
+        raise
 
 
 def _descriptor_flags(thread: int, number: int) -> int:
