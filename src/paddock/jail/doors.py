@@ -423,13 +423,14 @@ class Door:
 def open_door(received: list[int]) -> Door:
     """The door of a guest that has sent these descriptors. They are closed if that fails. Raises OSError."""
     try:
-        if len(received) != 2:
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        return Door(*received)
-    except BaseException:
+        listener, name_server = received
+        return Door(listener, name_server)
+    except BaseException as problem:
         for fd in received:
             with suppress(OSError):
                 os.close(fd)
+        if len(received) < 2:  # there was room for only one of them
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from problem
         raise
 
 
