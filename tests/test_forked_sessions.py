@@ -56,6 +56,14 @@ async def test_a_fork_has_a_copy_of_the_working_directory(paddock: Paddock, name
     assert await value(paddock, f"{name}.c", "open('d/a.txt').read()", fork_from=f"{name}.b") == "two"
 
 
+async def test_open_files_share_their_position(paddock: Paddock, name: str) -> None:
+    await value(
+        paddock, name, "import os\nfd = os.open('/tmp/shared', os.O_RDWR | os.O_CREAT)\nos.pwrite(fd, b'ab', 0)"
+    )
+    assert await value(paddock, f"{name}.b", "os.read(fd, 1).decode()", fork_from=name) == "a"
+    assert await value(paddock, name, "os.read(fd, 1).decode()") == "b"
+
+
 async def test_neither_end_ends_the_other(paddock: Paddock, name: str) -> None:
     await value(paddock, name, "x = 1")
     for other in ("b", "c", "d"):

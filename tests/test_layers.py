@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -126,6 +127,12 @@ def test_a_module_imports_only_its_own_layer_and_those_below() -> None:
         and not is_allowed(module.part, part_of(name))
     ]
     assert offenders == []
+
+
+def test_no_pattern_has_a_possessive_group() -> None:
+    """Before Python 3.11.5 such groups match wrongly: a check passed what it must refuse. Atomic groups are right."""
+    possessive = re.compile(r"\)(?:[*+?]|\{[\d,]+\})\+")
+    assert [path.name for path in SOURCE.rglob("*.py") if possessive.search(path.read_text())] == []
 
 
 def test_every_package_has_a_layer() -> None:

@@ -6,11 +6,12 @@ import io
 import struct
 import zlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from paddock import Display, Output, Paddock, RequestError, RunOutput, RunResult
+from paddock import Config, Display, Output, Paddock, RequestError, RunOutput, RunResult
 
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\n"
 FRAME = "import pandas as pd\nframe = pd.DataFrame({'item': ['lamp', 'desk'], 'price': [40, None]})\n"
@@ -63,6 +64,25 @@ async def test_a_large_table_is_shortened(paddock: Paddock) -> None:
     (table,) = await shown(paddock, code)
     assert "[100,000 rows x 30 columns, the first 20 above; c0 int64" in table.text
     assert (len(table.text) < 10_000, 0 < len(table.data) <= 1000, table.data[5]["c29"]) == (True, True, 5)
+
+
+async def test_what_matplotlib_warns_of_while_a_figure_is_shown_is_a_warning_of_the_run(paddock: Paddock) -> None:
+    result = await paddock.run(f"{PLOT}plt.title('\u8ca9')\nplt.show()")
+    assert result.stderr == ""  # it would show a path of the host
+    assert [text.partition(" (")[0] for text in result.warnings] == ["The figure: Glyph 36009"]
+
+
+async def test_the_font_cache_is_that_of_the_build_and_lists_no_font_of_the_host(paddock: Paddock) -> None:
+    code = """
+import json, matplotlib
+from pathlib import Path
+(cache,) = Path(matplotlib.get_cachedir()).glob("fontlist-*.json")
+fonts = json.loads(cache.read_text())["ttflist"]
+(str(cache.parent), bool(fonts), [font["fname"] for font in fonts if font["fname"].startswith("/")])
+"""
+    folder, has_fonts, foreign = (await paddock.run(code)).output
+    assert folder.startswith(str(Path(Config().data_directory) / "environments" / "builds"))
+    assert (has_fonts, foreign) == (True, [])
 
 
 async def test_shown_and_open_figures_are_images(paddock: Paddock) -> None:

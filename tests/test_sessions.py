@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from paddock.config import Config, GuestsConfig, SessionsConfig
-from paddock.errors import NotFound, RequestError
+from paddock.errors import NotFound, Overloaded, RequestError
 from paddock.jail.walls.watcher import tree
 from paddock.model.files import File
 from paddock.model.request import RunContext
@@ -106,6 +106,12 @@ async def test_all_runs_await_on_one_event_loop_and_their_tasks_end_with_them(pa
         True,
         True,
     ]
+
+
+async def test_a_missing_name_is_not_said_to_be_of_an_empty_run(paddock: Paddock) -> None:
+    result = await paddock.run("missing", session="hints")
+    assert result.error is not None
+    assert result.error.hints[0] == "Define `missing` first: the session `hints` has no variable of this name."
 
 
 async def test_sessions_of_run_sync_are_listed_reset_and_deleted_too() -> None:
@@ -441,7 +447,7 @@ async def test_sessions_in_use_make_no_room() -> None:
             paddock.follow("print(1)\nwhile True:\n    pass", lambda event: printed.set(), session="a")
         )
         await printed.wait()
-        with pytest.raises(RequestError, match="are in use"):
+        with pytest.raises(Overloaded, match="are in use"):
             await paddock.run("1", session="b")
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -519,3 +525,9 @@ async def test_many_ended_sessions_of_one_principal_leave_those_of_another_known
             context = RunContext(f"r_{number}", principal=principal)
             result = await paddock.follow("1", lambda event: None, context=context, session=session)
     assert (result.verdict, result.error is not None and result.error.type) == (Verdict.REJECTED, "SessionEnded")
+
+
+@pytest.mark.parametrize("bad", ["", "..", ".hidden", "a/b", "a b", "x" * 65, "é"])
+async def test_a_name_that_cannot_be_in_an_address_is_refused(paddock: Paddock, bad: str) -> None:
+    with pytest.raises(RequestError, match="session must be a name of 1 to 64 letters"):
+        await paddock.run("1", session=bad)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 CODE_BYTES = 1024 * 1024
+NAMES_CHARACTERS = 64 * 1024
 LINT_SECONDS = 30.0
 LINT_THREADS = 2
 REPORT_BYTES = 4 * 1024 * 1024
@@ -74,7 +75,7 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
     """
     _check(code, names)
     if mode not in MODES:
-        raise RequestError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
+        raise RequestError(f"mode must be one of {', '.join(MODES)}, not {str(mode)[:100]!r}")
     try:
         code.encode()
     except UnicodeEncodeError:
@@ -98,7 +99,9 @@ def _check(code: str, names: Collection[str]) -> None:
         raise CodeTooLarge(f"the code is larger than {format_bytes(CODE_BYTES)}; lint it in parts")
     is_list = isinstance(names, Collection) and not isinstance(names, str)
     if not is_list or not all(isinstance(name, str) for name in names):
-        raise RequestError(f"names must be a list of names such as ['prices'], not {names!r}")
+        raise RequestError(f"names must be a list of names such as ['prices'], not {repr(names)[:100]}")
+    if sum(map(len, names)) > NAMES_CHARACTERS:  # they are an argument of Ruff's process
+        raise RequestError(f"names has more than {NAMES_CHARACTERS} characters in total")
 
 
 async def alint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:

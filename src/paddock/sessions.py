@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from paddock.errors import NotFound, RequestError
+from paddock.errors import NotFound, Overloaded, RequestError
 from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, Finished, OnCall
 from paddock.model.limits import format_bytes
 from paddock.model.network import NetworkPolicy
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAX_ENDED = 1000
 """How many ended sessions are remembered, so that their next run can be refused."""
 EMPTY = "its variables, imports and files are gone; run the code that made them again, in a session that starts empty"
+RETRY_SECONDS = 5.0
+"""When a caller whose sessions are all in use should try again."""
 DELETED = "was deleted"
 RESET = "was reset"
 CLOSED = "ended: Paddock was closed"
@@ -181,7 +183,7 @@ class Sessions:
     def _find(self, principal: str, name: str) -> Session:
         session = self._sessions.get((principal, name))
         if session is None:
-            raise NotFound(f"there is no session {name!r}; a run with session={name!r} creates it")
+            raise NotFound(f"there is no session {name[:100]!r}; a run with session={name[:100]!r} creates it")
         return session
 
     def close(self) -> None:
@@ -241,7 +243,7 @@ class Sessions:
             self._end(session, f"ended: it was idle for {self._config.idle_seconds:g} seconds (sessions.idle_seconds)")
 
     def _make_room(self, principal: str) -> None:
-        """End idle sessions until one more fits. Raises `RequestError` if all sessions are in use."""
+        """End idle sessions until one more fits. Raises `Overloaded` if all sessions are in use."""
         own_cap, cap = self._config.principal_count, self._config.max_count
         while len(own := self._live(lambda each: each.principal == principal)) >= own_cap:
             self._end_oldest(own, f"{own_cap} sessions (sessions.principal_count)")
@@ -258,7 +260,7 @@ class Sessions:
     def _end_oldest(self, sessions: list[Session], limit: str) -> None:
         idle = [each for each in sessions if each.is_idle]
         if not idle:
-            raise RequestError(f"all of at most {limit} are in use; wait for one, or delete one")
+            raise Overloaded(f"all of at most {limit} are in use; wait for one, or delete one", RETRY_SECONDS)
         self._end(min(idle, key=lambda each: each.used_at), f"ended to make room: there may be {limit}")
 
     def _limit_memory(self) -> None:

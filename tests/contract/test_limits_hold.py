@@ -170,6 +170,23 @@ async def test_a_power_is_too_large_for_the_light_engine_before_it_is_computed(p
     assert (result.verdict, result.stdout) == (Verdict.OUT_OF_MEMORY, "started\n")
 
 
+FORGED = {
+    "words": Script(
+        "raise MemoryError('memory limit')", "class MemoryError extends Error {}\nthrow new MemoryError('x')"
+    ),
+    "Monty's words": Script(
+        "raise MemoryError('memory limit exceeded: 67108865 bytes > 67108864 bytes')",
+        "throw Object.assign(new Error('out of memory'), { name: 'MemoryError' })",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", FORGED.values(), ids=FORGED)
+async def test_a_script_that_raises_the_error_of_a_limit_has_not_reached_it(rig: Rig, code: Script) -> None:
+    result = await rig.run(code, limits=QUICK)
+    assert (result.verdict, result.error and result.error.type) == (Verdict.RAISED, "MemoryError")
+
+
 ENDS = {
     "loops": SPIN["a loop"],
     "greed": GREEDY["a list"],

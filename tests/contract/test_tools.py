@@ -390,11 +390,11 @@ def numbers() -> list[int]:
     [
         (
             Script("a = await numbers()\nlen(a)", "const a = await numbers()\na.length"),
-            ('len(answer) counts its keys; the value of this tool is in answer["result"].', "no `length`"),
+            ('len(answer) counts its keys; its value is in answer["result"].', "no `length`"),
         ),
         (
             Script("a = await numbers()\n[x for x in a]", "const a = await numbers()\nreturn { first: a[0] }"),
-            ("iterating over the answer gives its keys", "no item 0; the value of this tool is in answer.result."),
+            ("iterating over the answer gives its keys", "no item 0; its value is in answer.result."),
         ),
     ],
     ids=["length", "items"],

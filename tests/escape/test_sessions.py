@@ -86,6 +86,15 @@ async def test_a_cell_cannot_answer_a_later_one(rig: Rig) -> None:
     await rig.paddock.delete_session("forger")
 
 
+async def test_a_cell_cannot_make_a_later_run_look_lost_by_the_host(rig: Rig) -> None:
+    killer = "import os, signal\nsignal.signal(signal.SIGCONT, lambda *_: os.kill(os.getpid(), signal.SIGKILL))"
+    assert (await rig.run(killer, session="killer")).verdict is Verdict.OK
+    await until(lambda: guest_of(rig, "killer")._is_frozen)
+    result = await rig.run("1", session="killer")
+    assert (result.verdict, result.error and result.error.type) == (Verdict.CRASHED, "Crashed")
+    await rig.paddock.delete_session("killer")
+
+
 async def test_processes_of_an_idle_session_are_stopped_and_end_with_it(rig: Rig) -> None:
     if rig.profile == "confined":
         pytest.skip("a confined guest has one process")

@@ -45,7 +45,7 @@ def warnings_of(code: str, value: Any, **options: Any) -> list[str]:
     ],
 )
 def test_a_use_that_takes_the_answer_for_its_value_is_a_warning(code: str, value: Any, told: str) -> None:
-    assert warnings_of(code, value) == [f'On line 1, {told}; the value of this tool is in answer["result"].']
+    assert warnings_of(code, value) == [f'On line 1, {told}; its value is in answer["result"].']
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,19 @@ found = kept_pages(one.fileno()), kept_pages(writer)
 shutil.copyfile("/tmp/file", "/tmp/copy")
 found
 """
+TIMERS = """
+import ctypes
+libc, timer, count = ctypes.CDLL(None), ctypes.c_void_p(), 0
+while count < 2000 and libc.timer_create(1, None, ctypes.byref(timer)) == 0:
+    count += 1
+count
+"""
+TIMERS_OF_ANOTHER = f"""
+{TIMERS}
+[count, (await run_beside({{'code': {TIMERS!r}}}))['result']]
+"""
 SCRIPTS = {
+    "timers of another": TIMERS_OF_ANOTHER,
     "page tables": f"{PAGE_TABLES}touch(256)",
     "page tables of children": PAGE_TABLES_OF_CHILDREN,
     "addresses": ADDRESSES,
@@ -218,9 +230,9 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
     logging.getLogger("paddock").addHandler(Handler())
     told: dict[str, Any] = {"said": said}
 
-    async def run_beside() -> Any:
+    async def run_beside(code: str = "1 + 1") -> Any:
         """The answer of another run while the script waits."""
-        return (await paddock.run("1 + 1", engine="cpython")).output
+        return (await paddock.run(code, engine="cpython")).output
 
     async with Paddock(config, tools=[run_beside]) as paddock:
         for name, code in SCRIPTS.items():

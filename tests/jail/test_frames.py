@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import pairwise
 
 import pytest
 
-from paddock.jail.frames import FrameDecoder, LogFrame, OutlineFrame, ResultFrame
+from paddock.jail.frames import FrameDecoder, LogFrame, OutlineFrame, ResultFrame, check_result
 from paddock.jail.wire import PREFIX, Kind, WireError, pack
 from paddock.model.events import Outline
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP
@@ -21,6 +22,9 @@ def message(value: bytes) -> ResultFrame:
     decoder.add(pack(Kind.RESULT, header={"status": "ok"}, body=value))
     (found,) = decoder.messages()
     assert isinstance(found, ResultFrame)
+    if found.unchecked:
+        for _ in check_result(found):
+            pass
     return found
 
 
@@ -78,6 +82,31 @@ def test_numbers_that_are_hard_to_convert_do_not_hold_the_host(number: bytes) ->
 def test_a_large_number_in_a_string_is_a_string() -> None:
     text = json.dumps(["7" * 5000, "1e400", 1e-300]).encode()
     assert message(text).output_json == text.decode()
+
+
+@pytest.mark.parametrize(
+    "item",
+    [b"[]", b"{}", b"1e308", b'"\\ud83d\\ude00"', b'""', b'"\\""', b"7" * 300],
+    ids=lambda item: item.decode()[:9],
+)
+def test_a_long_result_is_checked_in_short_steps(item: bytes) -> None:
+    text = b'["e000",' + b",".join([item] * (8_000_000 // len(item))) + b"]"
+    decoder = FrameDecoder(64 * 1024 * 1024)
+    decoder.add(pack(Kind.RESULT, header={"status": "ok"}, body=text))
+    (found,) = decoder.messages()
+    assert isinstance(found, ResultFrame)
+    times = [time.thread_time(), *(time.thread_time() for _ in check_result(found)), time.thread_time()]
+    assert max(after - before for before, after in pairwise(times)) < 0.2
+    assert found.output_json == text.decode()
+
+
+@pytest.mark.parametrize("status", ["ok", "raised", "exited"])
+@pytest.mark.parametrize("field", [{"output_json": '1, "verdict": "timeout"'}, {"unchecked": "AAAA"}], ids=str)
+def test_a_value_in_the_header_of_a_result_is_no_frame(status: str, field: dict[str, str]) -> None:
+    decoder = FrameDecoder(1000)
+    decoder.add(pack(Kind.RESULT, header={"status": status, "exit_code": 0, **field}))
+    with pytest.raises(WireError, match="not a result"):
+        list(decoder.messages())
 
 
 def test_an_outline_is_read_only_where_it_was_asked_for() -> None:

@@ -86,7 +86,7 @@ async def test_a_main_module_is_one(both: Both) -> None:
 async def test_a_default_for_what_an_answer_lacks_is_a_warning(both: Both) -> None:
     code = "const answer = await callTool('double', { n: 1 })\nconst list = answer.orders ?? []\nreturn list.length"
     for engine, result in (await both.run(code)).items():
-        told = "On line 2, the answer has no `orders`; the value of this tool is in answer.result."
+        told = "On line 2, the answer has no `orders`; its value is in answer.result."
         assert (engine, result.output, result.warnings) == (engine, 0, (told,))
 
 

@@ -216,6 +216,7 @@ PYTHON = {
     "an unclosed quote": r3("x = 'abc\ny = 1", 1, "unterminated", "Close the quote"),
     "a missing colon": execute("for i in range(3)\n    print(i)", 1, "expected ':'", "colon"),
     "print as a statement": r4("print 'x'", 1, "parentheses", "print("),
+    "a type parameter": run("def first[T](items: list[T]) -> T:\n    return items[0]", 1, "(", "This is Python 3.11"),
     "quotes in an f-string": run("d = {'a': 1}\nf'{d['a']}'", 2, "f-string", "other quotes"),
     "await in a function": execute(
         "def f():\n    return await call_tool('x', {})\nreturn f()", 2, "await", "async def"
@@ -366,7 +367,8 @@ NOTEBOOKS_AND_LIBRARIES = {
     ),
     "a missing program": run("import subprocess\nsubprocess.run(['ffmpeg', '-i', 'a'])", 2, "ffmpeg", "no program"),
     "pytz": run("import pytz", 1, "pytz", "`zoneinfo`"),
-    "a near name that is no better": run("import yaml", 1, "yaml", "dependencies = "),
+    "a near name that is no better": run("import yaml", 1, "yaml", 'packages: ["pyyaml"]'),
+    "a package of a tool without packages": execute("import yaml\nreturn 1", 1, "yaml", "dependencies = "),
     "an import of call_tool": execute("from tools import call_tool\nreturn 1", 1, "tools", "Remove the import"),
     "a refused module without import": r3("subprocess.run(['ls'])", 1, "subprocess", "not available"),
     "a wrong separator": run(

@@ -30,6 +30,13 @@ async def test_a_script_imports_a_package_that_its_run_asks_for(paddock: Paddock
     assert (result.verdict, result.output, result.warnings) == ("ok", [[1, 2], [3]], ())
 
 
+async def test_a_later_cell_of_a_session_may_ask_for_one(paddock: Paddock) -> None:
+    await paddock.run("let n = 2", language="javascript", session="later")
+    code = "import _ from 'lodash'\n_.chunk([1, 2, 3], n)"
+    result = await paddock.run(code, language="javascript", session="later", packages=["lodash@4"])
+    assert result.output == [[1, 2], [3]]
+
+
 async def test_typescript_has_them_too(paddock: Paddock) -> None:
     code = "import _ from 'lodash'\nconst parts: number[][] = _.chunk([1, 2, 3], 2)\nreturn parts"
     assert (await paddock.run(code, language="typescript", packages=["lodash@4"])).output == [[1, 2], [3]]

@@ -340,6 +340,10 @@ async def test_an_environment_can_be_chosen_for_a_run(index: Path, config: Confi
 async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Paddock) -> None:
     result = await paddock.run("import greeting\ngreeting.hello()")
     assert result.error is not None
+    assert result.error.hint == '`greeting` is not installed: pass packages: ["greeting"].'
+    # A code tool that keeps no files has no such argument.
+    result = await paddock.run("import greeting\ngreeting.hello()", keep_files=False)
+    assert result.error is not None
     assert result.error.hint == (
         "`greeting` is not installed: begin the script with the lines `# /// script`, "
         '`# dependencies = ["greeting"]` and `# ///`.'
@@ -355,6 +359,7 @@ async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Padd
         (["a @ https://example.org/a.whl"], "is an address"),
         (["--index-url=x"], "is not a package"),
         (["x"] * 2 + [f"p{number}" for number in range(50)], "may have at most 50"),
+        (["a" + " " * 200_000 + "!"], "has at most 500 characters"),  # the pattern would take minutes
     ],
 )
 def test_what_cannot_be_a_package_is_refused(given: object, words: str) -> None:
@@ -401,6 +406,32 @@ def test_a_script_that_needs_a_newer_python_is_told_so() -> None:
     assert python_problem(">=3.9,<4", (3, 11)) is None
 
 
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        ("all versions of uwsgi have no usable wheels and you require uwsgi", "`uwsgi` has no wheel"),
+        ("pandas<=0.25.3 has no usable wheels and only the following versions", "`pandas` has no wheel"),
+        ("torch==1.0.0 has no wheels with a matching Python ABI tag", "`torch` has no wheel"),
+        ("all of:\n  numpy<=1.9.3\n  numpy>=1.10,<=1.11\n have no usable wheels", "`numpy` has no wheel"),
+        ("there is no version of scipy==0.1 and you require scipy==0.1", "no such version of `scipy`"),
+        ("only humanize<=4.17.0 is available and you require humanize>=99", "no such version of `humanize`"),
+        (
+            "pandas>=3 depends on numpy>=2. And because pandas==3.0.4 has no usable wheels, we can conclude that",
+            "the packages do not fit together: Because pandas>=3 depends on numpy>=2.",
+        ),
+    ],
+)
+def test_the_first_cause_counts_and_names_the_package(cause: str, said: str) -> None:
+    text = f"error: No solution found when resolving dependencies\n  cause: Because {cause}"
+    assert said in explain(text, "Python 3.11.7")
+
+
 def test_no_error_shows_the_credentials_of_an_index() -> None:
     text = "error: Failed to read https://ada:secret@index.example/simple: nothing there"
     assert "secret" not in explain(text, "Python 3.11")
+
+
+def test_what_npm_says_of_its_log_is_not_shown() -> None:
+    text = "npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error A complete log of this run can be found in: /srv/a.log"
+    assert "certificate" in explain(text, "Node 24")
+    assert "/srv" not in explain(text.replace("SELF_SIGNED_CERT_IN_CHAIN", "EWHATEVER"), "Node 24")

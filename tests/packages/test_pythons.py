@@ -115,6 +115,16 @@ async def test_a_script_that_requires_another_python_is_told_which_environment_h
     )
 
 
+@pytest.mark.parametrize("code", ["def f[T](x: T) -> T: return x", "type Pair = tuple[int, int]\n1"])
+async def test_syntax_of_a_later_python_is_answered_with_the_version(paddock: Paddock, code: str) -> None:
+    result = await paddock.run(code)
+    if sys.version_info >= (3, 12):
+        assert result.verdict == "ok"
+    else:
+        assert result.error is not None
+        assert result.error.hints[0].startswith("This is Python 3.11: type parameters and `type` need 3.12")
+
+
 async def test_a_python_that_is_not_here_is_named_with_what_to_do(config: Config) -> None:
     wanted = replace(configured(config, "other"), python=ABSENT)
     with pytest.raises(EnvironmentFailed, match=rf"uv finds no Python {ABSENT} here; .*uv python install {ABSENT}"):
@@ -159,3 +169,11 @@ def test_interpreters_of_pyenv_take_the_place_of_its_shims(tmp_path: Path) -> No
     interpreters.mkdir(parents=True)
     path = search_path({"PATH": f"{tmp_path}/shims:/usr/bin", "PYENV_ROOT": str(tmp_path)})
     assert path == f"/usr/bin:{interpreters}"
+
+
+def test_a_pyenv_that_this_user_may_not_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+
+    monkeypatch.setattr(Path, "glob", refuse)  # root may read everything
+    assert search_path({"PATH": "/usr/bin", "PYENV_ROOT": str(tmp_path)}) == "/usr/bin"

@@ -15,6 +15,7 @@ from mcp import Client
 
 from paddock import Config, Paddock
 from paddock.definitions.definition import shipped
+from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Progress
 from paddock.model.request import LOCAL
 from paddock.server import runs
@@ -125,6 +126,18 @@ async def test_progress_of_a_script_reaches_the_client(services: Services, conne
     async with connect(services) as client:
         await client.call_tool("run_code", {"code": code}, progress_callback=hear)
     assert heard == [(0.0, 3.0, "page"), (1.0, 3.0, "page"), (2.0, 3.0, "page")]
+
+
+async def test_environments_of_the_configuration_can_be_chosen(connect: Connect) -> None:
+    environments = {**Config().environments, "bare": EnvironmentConfig()}
+    async with open_services(Config(environments=environments)) as services, connect(services) as client:
+        tool, *_ = (await client.list_tools()).tools
+        assert tool.input_schema["properties"]["environment"]["enum"] == ["default", "bare"]
+        arguments = {"code": "import pandas", "environment": "bare"}
+        result = await client.call_tool("run_code", arguments)
+    assert (result.structured_content or {})["error"]["hints"] == [
+        '`pandas` is not installed: pass packages: ["pandas"].'
+    ]
 
 
 async def test_packages_are_installed_and_progress_says_so(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -43,8 +44,25 @@ REST = {
 MCP = {
     "inputs": ('"name": "run_code", "arguments": {"code": "len(x)", "inputs": {"x": VALUES}}', 200),
     "wrong code": ('"name": "run_code", "arguments": {"code": VALUES}', 200),
+    "wrong files": ('"name": "run_code", "arguments": {"code": "1", "files": VALUES}', 200),
     "meta": ('"name": "run_code", "arguments": {}, "x": VALUES', 413),
     "no JSON": ('"name": "run_code", "arguments": {"x": VALUES', 400),
+}
+
+
+LONG = 4_000_000
+NAMES: dict[str, Any] = {
+    "packages": ["a" + " " * LONG + "!"],
+    "tools": ["*a" * LONG],
+    "refused_modules": ["a." * LONG],
+    "environment": "a" * LONG,
+    "session": "a" * LONG,
+    "language": "a" * LONG,
+    "engine": "a" * LONG,
+    "mode": "a" * LONG,
+    "limits": {"a" * LONG: 1},
+    "inputs": {"a-" * LONG: 1},
+    "files": [{"file_name": "a" * LONG, "content": "x"}],
 }
 
 
@@ -89,6 +107,27 @@ def test_a_large_rest_request_does_not_block_the_loop(watched: Watched, case: st
     assert (response.status_code, watched.slow()) == (status, [])
 
 
+@pytest.mark.parametrize("option", NAMES)
+def test_a_name_of_megabytes_is_refused_and_not_quoted(watched: Watched, option: str) -> None:
+    response = watched.send("POST", "/v1/check", json.dumps({"code": "1", option: NAMES[option]}))
+    assert (response.status_code, len(response.content) < 1000, watched.slow()) == (422, True, [])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/v1/context", {"values": {"a" * LONG: "x"}}),
+        ("PUT", "/v1/context", {"connections": {"a" * LONG: "x"}}),
+        ("POST", "/v1/lint", {"code": "1", "names": ["a" * LONG]}),
+        ("POST", "/v1/lint", {"code": "1", "mode": "a" * LONG}),
+        ("PUT", "/v1/definitions/x", {"description": "d", "code": "1", "tools": ["*a" * 50_000]}),
+    ],
+)
+def test_a_long_name_elsewhere_is_refused_and_not_quoted(watched: Watched, method: str, path: str, body: Any) -> None:
+    response = watched.send(method, path, json.dumps(body))
+    assert (response.status_code, len(response.content) < 1000, watched.slow()) == (422, True, [])
+
+
 @pytest.mark.parametrize("era", [ERA, "2025-11-25"])
 @pytest.mark.parametrize("case", MCP)
 def test_a_large_mcp_message_does_not_block_the_loop(watched: Watched, case: str, era: str) -> None:
@@ -105,8 +144,8 @@ def test_a_large_mcp_message_does_not_block_the_loop(watched: Watched, case: str
     )
     response = watched.send("POST", "/mcp", message.replace("VALUES", OBJECTS), headers)
     assert (response.status_code, watched.slow()) == (status, []), response.text[:500]
-    if case == "inputs":
-        assert "500000" in response.text
+    said = {"inputs": "500000", "wrong code": "mcp_input_validation", "wrong files": "too many values to be checked"}
+    assert said.get(case, "") in response.text
 
 
 def test_a_body_in_tiny_chunks_does_not_block_the_loop(watched: Watched) -> None:

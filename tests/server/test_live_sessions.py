@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import httpx2 as httpx
 import pytest
 
-from paddock import NotFound, Paddock, Verdict
+from paddock import Config, NotFound, Paddock, Verdict
+from paddock.config import SessionsConfig
 from paddock.server.services import Services
 from tests.server.conftest import Connect, served
+from tests.server.shared_services import SharedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -92,3 +95,19 @@ async def test_two_tokens_have_different_sessions_of_one_name(services: Services
             assert (await ann.run("secret", session="own")).output == 1
             with pytest.raises(NotFound):
                 await bob.reset_session("own")
+
+
+async def test_a_caller_whose_sessions_are_all_in_use_is_told_when_to_try_again(shared: SharedServices) -> None:
+    services = await shared.get(replace(Config(), sessions=SessionsConfig(principal_count=1)))
+    async with (
+        served(services) as address,
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as http,
+    ):
+        code = "print('be' + 'gun', flush=True)\nwhile True: pass"
+        run = (await http.post("/runs", json={"code": code, "session": "a", "detach": True})).json()["run_id"]
+        while "begun" not in (await http.get(f"/runs/{run}")).text:
+            pass
+        refused = await http.post("/runs", json={"code": "1", "session": "b"})
+        assert (refused.status_code, refused.headers.get("retry-after")) == (429, "5"), refused.text
+        assert refused.json()["envelope"]["_meta"] == {"retry_after_seconds": 5.0}
+        await http.post(f"/runs/{run}/cancel")

@@ -43,7 +43,7 @@ async def test_runs_are_counted_by_engine_and_verdict_and_calls_by_upstream_and_
 
 async def test_a_run_that_is_cancelled_is_counted_for_its_engine() -> None:
     async with serve_rest() as rest:
-        run = await rest.run("print('begun', flush=True)\nimport time; time.sleep(60)", detach=True)
+        run = await rest.run("print('be' + 'gun', flush=True)\nimport time; time.sleep(60)", detach=True)
         while "begun" not in (await rest.http.get(f"/runs/{run['run_id']}")).text:
             pass
         ended = (await rest.http.post(f"/runs/{run['run_id']}/cancel")).json()

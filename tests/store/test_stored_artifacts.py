@@ -400,3 +400,9 @@ async def test_a_cancelled_search_stops(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await searching
         # Leaving the block waits for the thread, which stops after its current step.
+
+
+async def test_a_pattern_that_the_store_could_not_match_is_refused(place: Place) -> None:
+    for filename, mime_type in (("*a" * 200, ""), ("", "*a" * 200), ("", "a\nb")):
+        with pytest.raises(BadArtifact, match="a pattern may have at most 255 characters"):
+            await place.of().list(filename=filename, mime_type=mime_type)

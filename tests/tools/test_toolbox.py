@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from paddock import Config, Paddock, UnknownTool, Verdict
+from paddock import Config, Paddock, RequestError, UnknownTool, Verdict
 from paddock.config import ToolsConfig
 from paddock.planning.plan import ENGINE_LANGUAGE
+from paddock.tools.toolbox import name_list
 from tests.forks import fork
 from tests.tools.test_front_door import configured, double
 from tests.tools.upstreams import SERVERS, Serve, bare_config, hostile, plain
@@ -180,3 +181,10 @@ async def test_servers_that_wait_for_each_other_all_connect(tmp_path: Path, engi
 async def test_a_list_of_tools_includes_every_server(tmp_path: Path) -> None:
     async with Paddock(meeting(tmp_path)) as paddock:
         assert [tool.full_name for tool in await paddock.tools()] == [f"{name}.process" for name in NAMES]
+
+
+@pytest.mark.parametrize("names", [["*a" * 1000], ["a" * 1001], [f"*{number:0300}" for number in range(40)]])
+def test_names_and_patterns_that_take_long_to_compare_are_refused(names: list[str]) -> None:
+    with pytest.raises(RequestError, match="characters"):
+        name_list(names)
+    assert name_list(["*a" * 500, *(f"tool_{number:0100}" for number in range(1000))])

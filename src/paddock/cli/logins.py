@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import threading
@@ -113,6 +112,8 @@ def logout(
 
 async def _log_in_on(remote: RemotePaddock, server: str, show: Callable[[str], None]) -> None:
     """Log in on a server, with the browser of this machine. Raises OAuthFailed."""
+    import asyncio
+
     from paddock.tools.logins import OAuthFailed
     from paddock.tools.oauth_login import LOGIN_SECONDS, Callback
 

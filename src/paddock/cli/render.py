@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from paddock.cli import images
 from paddock.errors import HostError
 from paddock.model import envelope
 from paddock.model.network import DENIED
@@ -212,7 +211,6 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
             out.line(value_text(result.output))
         elif rich.type not in KEPT_TYPES:
             out.line(rich.text)
-    show_images(result, out)
 
 
 def show_denials(result: RunResult, err: Screen) -> None:
@@ -220,14 +218,6 @@ def show_denials(result: RunResult, err: Screen) -> None:
     for text in (*result.warnings, *(() if result.error is None else result.error.hints)):
         if text.startswith(DENIED):
             err.line(text, "yellow")
-
-
-def show_images(result: RunResult, out: Screen) -> None:
-    """Show the images of a result if `out` is a terminal that can."""
-    if out.is_styled and (protocol := images.protocol()) is not None:
-        for output in result.outputs:
-            if output.type == "image" and output.content:
-                out.image(images.to_sequence(protocol, output.content))
 
 
 def value_text(value: Any) -> str:

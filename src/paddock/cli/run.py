@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from paddock.cli.images import sequences
 from paddock.cli.options import (
     SESSION_SERVER,
     CodeOption,
@@ -167,8 +168,9 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     show = None if as_json else partial(_show_event, screen, err, interrupts)
     saves = folder is not None or not (as_json or remote)  # otherwise they are lost, or stay on the server
     try:
-        running = _run(open_paddock(remote, settings, mcp_config), source, options, show, saves)
-        result, contents = interrupts.run(running)
+        shows_images = screen.is_styled and not as_json
+        running = _run(open_paddock(remote, settings, mcp_config), source, options, show, saves, shows_images)
+        result, contents, images = interrupts.run(running)
     except Unreachable as problem:
         if session is None:
             raise
@@ -181,6 +183,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         screen.document(text if saved is None else f'{text[:-1]}, "saved": {json.dumps(saved)}}}')
     elif not (script and _has_printed_its_outcome(result)):
         show_result(result, source, screen, err)
+        for image in images:
+            screen.image(image)
     if not as_json:
         show_denials(result, err)
     for each in () if as_json or saved is None else saved:
@@ -194,10 +198,11 @@ async def _run(
     options: RunOptions,
     show: Callable[[Event], None] | None,
     saves: bool,
-) -> tuple[RunResult, list[tuple[Artifact, bytes]]]:
+    shows_images: bool,
+) -> tuple[RunResult, list[tuple[Artifact, bytes]], list[str]]:
     """Run the script, show its events as they happen, and return its result and, if `saves`, its artifacts.
 
-    A signal or a closed pipe ends the run.
+    The last value is what to write for its images. A signal or a closed pipe ends the run.
     """
     from contextlib import aclosing
 
@@ -212,7 +217,8 @@ async def _run(
                 end_progress()
                 if isinstance(event, Done):
                     artifacts = event.result.artifacts if saves else ()
-                    return event.result, [(each, await paddock.read_artifact(each.id)) for each in artifacts]
+                    contents = [(each, await paddock.read_artifact(each.id)) for each in artifacts]
+                    return event.result, contents, await sequences(paddock, event.result) if shows_images else []
                 if show is not None:
                     show(event)
     raise AssertionError("a stream of events ended without Done")

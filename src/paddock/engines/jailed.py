@@ -35,6 +35,7 @@ from paddock.jail.frames import (
     ReachedFrame,
     ResultFrame,
     StartedFrame,
+    check_result,
 )
 from paddock.jail.guest import Guest, Report, Template
 from paddock.jail.jail import Jail
@@ -282,12 +283,13 @@ class JailedExecution:
                 yield output
             try:
                 for count, message in enumerate(self._messages(), 1):
+                    if count % MESSAGES_AT_ONCE == 0:
+                        await asyncio.sleep(0)
+                    await _check(message)
                     for event in self._events(message, on_call):
                         yield event
                         if isinstance(event, Finished):
                             return
-                    if count % MESSAGES_AT_ONCE == 0:
-                        await asyncio.sleep(0)
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_TAMPERED}: {problem}")
                 return
@@ -560,10 +562,12 @@ class JailedExecution:
         if -code == signal.SIGXCPU and self._was_out_of_time():
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
-        if not self._has_started and -code == signal.SIGKILL:  # neither a limit nor the compiler sends SIGKILL here
+        # Neither a limit nor the compiler sends SIGKILL. An earlier cell or a package can.
+        is_alone = (self._cell is None or self._cell.is_first) and self._plan.package_set is None
+        if not self._has_started and -code == signal.SIGKILL and is_alone:
             killed = "something on this host killed the script's process before the script began; run it again"
             return Finished(Verdict.LOST, error_type="EngineCrashed", error_message=killed)
-        if not self._has_started:
+        if not self._has_started and is_alone:
             message = f"the source could not be compiled: {name} ended the compiler; it may be nested too deeply"
             return Finished(Verdict.REJECTED, None, "SyntaxError", message)
         return Finished(Verdict.CRASHED, None, "Crashed", f"the script's process was ended by {name}", signal=-code)
@@ -573,6 +577,13 @@ class JailedExecution:
         if cpu_seconds is None and self._report is not None:
             cpu_seconds = self._report.cpu_seconds
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
+
+
+async def _check(message: Message) -> None:
+    """Check a long result, in steps between which the event loop gets a turn. Raises WireError if it is not JSON."""
+    if isinstance(message, ResultFrame) and message.unchecked:
+        for _ in check_result(message):
+            await asyncio.sleep(0)
 
 
 def _shortened(texts: list[str], count: int, characters: int) -> tuple[str, ...]:

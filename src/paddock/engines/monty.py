@@ -49,8 +49,8 @@ from paddock.model.events import (
     Stream,
     ToolCall,
 )
-from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
-from paddock.model.limits import Limits
+from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depths
+from paddock.model.limits import MB, Limits
 from paddock.model.result import Connection, Verdict
 from paddock.planning.plan import BRIDGE_NAMES, STANDARD_NAMES, Plan
 
@@ -67,6 +67,9 @@ MESSAGE_CHARACTERS = 64 * 1024
 LINE_CHARACTERS = 500
 SHOWN_FRAMES = 10  # at each end of a traceback; a deep recursion has a thousand
 LONG_CODE_CHARACTERS = 16 * 1024  # longer code is instrumented in a thread
+LONG_RESULT_CHARACTERS = 256 * 1024  # the depth of a longer result is counted in steps
+EXTRA_BYTES = secrets.randbelow(MB)
+"""Added to each memory limit. Monty's error names the limit: a script that does not know it cannot forge the error."""
 _CANCELLED = Finished(
     Verdict.CANCELLED, error_type="Cancelled", error_message="Paddock was closed while the script ran"
 )
@@ -138,7 +141,7 @@ def _session_options(limits: Limits) -> dict[str, Any]:
         "limits": {
             # Monty's clock stops while it waits for a tool: it counts only the script's own time.
             "max_feed_duration_secs": min(limits.wall_seconds, limits.cpu_seconds),
-            "max_memory": limits.memory_bytes,
+            "max_memory": limits.memory_bytes + EXTRA_BYTES,
             "max_recursion_depth": limits.recursion,
             "max_suspensions": SUSPENSIONS,
         },
@@ -287,8 +290,11 @@ class MontyExecution:
         text = str(complete.output)
         if len(text) >= max_characters:
             return Finished(Verdict.OUTPUT_LIMIT)
-        if depth(text.encode(errors="replace")) > RESULT_DEPTH:
-            return Finished(Verdict.RAISED, error_type="ValueError", error_message=TOO_DEEP)
+        for level in depths(text.encode(errors="replace")):
+            if level > RESULT_DEPTH:
+                return Finished(Verdict.RAISED, error_type="ValueError", error_message=TOO_DEEP)
+            if len(text) > LONG_RESULT_CHARACTERS:
+                await asyncio.sleep(0)
         return Finished(Verdict.OK, text)
 
     async def _warnings(self) -> tuple[str, ...]:
@@ -409,10 +415,11 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
     if script is not None and script_frames:
         line = script_frames[-1].line
         column = script.instrumented.column(line, script_frames[-1].column)
-    # A script cannot catch a limit. An error from a limit has no traceback; an exception raised by a script has one.
+    # A script cannot catch a limit. An exception raised by a script has a traceback.
     if kind == "TimeoutError" and not frames:
         return Finished(Verdict.TIMEOUT, limit=time_limit)
-    if kind == "MemoryError" and ("memory limit" in text or not frames):
+    limit_bytes = plan.limits.memory_bytes + EXTRA_BYTES
+    if kind == "MemoryError" and (not frames or text.endswith(f" > {limit_bytes} bytes")):
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
     if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
         return Finished(Verdict.OUTPUT_LIMIT)  # a message between worker and host was too large

@@ -16,13 +16,14 @@ RESULT = "__paddock_result"
 _BEFORE, _AFTER = f"[{RESULT} := (", ")] and None"  # `and None`, so that Monty itself returns None
 _STATEMENT_WORDS = frozenset(kwlist) - {"None", "True", "False", "not", "lambda", "await"}
 # Repetitions are possessive and no alternative fails after a long match, so the time is linear in the script's length.
+# Groups are atomic instead: possessive ones match wrongly before Python 3.11.5.
 _TOKEN = re.compile(
     r"""(?sx)
     (?P<skip>
-        \"{3} (?: [^"\\] | \\. | "(?!"") )*+ (?:\"{3})?+
-      | '{3} (?: [^'\\] | \\. | '(?!'') )*+ (?:'{3})?+
-      | " (?: [^"\\\n] | \\. )*+ "?+
-      | ' (?: [^'\\\n] | \\. )*+ '?+
+        \"{3} (?> (?: [^"\\] | \\. | "(?!"") )* ) (?> (?:\"{3})? )
+      | '{3} (?> (?: [^'\\] | \\. | '(?!'') )* ) (?> (?:'{3})? )
+      | " (?> (?: [^"\\\n] | \\. )* ) "?+
+      | ' (?> (?: [^'\\\n] | \\. )* ) '?+
       | \\\n )
   | (?P<comment> \#[^\n]*+ )
   | (?P<open> [\[({] )
@@ -31,7 +32,7 @@ _TOKEN = re.compile(
   | (?P<return> (?<!\w)return(?!\w) )
     """
 )
-_LINE_START = re.compile(r"([ \t\f]*+)(\w*+)(?:[ \t]++(def)\b)?+")
+_LINE_START = re.compile(r"([ \t\f]*+)(\w*+)(?>(?:[ \t]++(def)\b)?)")
 _WORD = re.compile(r"\w*+")
 
 

@@ -58,8 +58,5 @@ def misread_answers(code: str) -> tuple[str, ...]:
             ("for ", rf"\bin {name}(?![\w.\[(])", "iterating over the answer gives its keys"),
         ):
             numbers = (number for number, line in enumerate(lines, 1) if word in line and re.search(pattern, line))
-            found += [
-                f'On line {number}, {text}; the value of this tool is in answer["result"].'
-                for number in islice(numbers, 1)
-            ]
+            found += [f'On line {number}, {text}; its value is in answer["result"].' for number in islice(numbers, 1)]
     return tuple(found[:WARNINGS])

@@ -67,7 +67,8 @@ async def __paddock_artifact(call, filename, content, file_type):
         return __paddock_failed(call, f"the content of an artifact must be text or bytes, not {kind}")
     kind = "bytes" if isinstance(content, bytes) else "text"
     text = content.hex() if isinstance(content, bytes) else content
-    answer = await __paddock_artifact_TOKEN("create", f"{filename}", f"{file_type or ''}", kind, f"{text[:40_000_000]}")
+    names = (f"{filename[:1000]}", f"{file_type[:1000] if file_type else ''}")
+    answer = await __paddock_artifact_TOKEN("create", names[0], names[1], kind, f"{text[:33_554_434]}")
     values = __paddock_loads(answer[0])
     return values if values["success"] else __paddock_failed(call, values["error"])
 
@@ -75,7 +76,7 @@ async def __paddock_artifact(call, filename, content, file_type):
 async def read_artifact(ref):
     if not isinstance(ref, str):
         return {"success": False, "error": "read_artifact takes the id or the name of an artifact"}
-    answer = await __paddock_artifact_TOKEN("read", f"{ref}", "", "", "")
+    answer = await __paddock_artifact_TOKEN("read", f"{ref[:1000]}", "", "", "")
     values = __paddock_loads(answer[0])
     if not values["success"]:
         return values

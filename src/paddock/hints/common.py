@@ -73,7 +73,7 @@ LAST = (
     Hint(_NAME_TYPES, _UNDEFINED, names.server_call, r"\bawait\s+<name>\s*\."),
     Hint(_NAME_TYPES, _UNDEFINED, "There is no such tool here. The tools are: <tools>.", r"\bawait\s+<name>\s*\("),
     Hint(_NAME_TYPES, _UNDEFINED, "There is no such function. Call tools with `<call>`.", r"\bawait\s+<name>\s*\("),
-    Hint(_NAME_TYPES, _UNDEFINED, "Define `<name>` in this script: each run starts empty (<keep> keeps data)."),
+    Hint(_NAME_TYPES, _UNDEFINED, names.undefined),
     # Everything else.
     Hint(SYNTAX_ERRORS, "", "Correct the syntax here or just before: check brackets, quotes and commas."),
     Hint("TypeError|ValueError|AttributeError", "", "Check the arguments of <called>."),

@@ -143,7 +143,9 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     if names and re.search(matched, names[0]):
         return "The pattern does not match, so it gave None. Correct the pattern, and handle None."
     if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.plan.code) if names else re.search(matched, line):
-        return f"{name} is None: the pattern does not match. Correct the pattern, and handle None."
+        is_anchored = re.search(rf"\b{assigned} *= *[\w.]*?\bmatch\(" if names else r"\.match\(", mistake.plan.code)
+        more = " (`match` looks only at the start, `search` anywhere)" if is_anchored else ""
+        return f"{name} is None: the pattern does not match. Correct the pattern{more}, and handle None."
     called = re.search(r"(\w+)\([^()]*\)$", names[0]) if len(names) == 1 else None
     if called and f"def {called[1]}(" in mistake.plan.code:
         return f"{name} is None: `{called[1]}` returned nothing, so end it with `return`."

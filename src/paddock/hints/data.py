@@ -14,7 +14,7 @@ _DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
 _UNCOVERED = "The format does not cover the end '<rest>' of the text: add it (%H:%M time, %f fraction, %z zone)."
 _NO_ARGUMENTS = "A script gets no command line: assign the values in it."
 _COLUMNS = "List the columns: con.execute('pragma table_info(t)').fetchall(). In SQL, text is in single quotes."
-_COROUTINE = "'coroutine'|got coroutine"
+_COROUTINE = "'coroutine'|got coroutine|'(_GatheringFuture|Future|Task)' object"
 _WRAPPED = "The value of this tool is under the answer's key `result`: write `<wrapped>['result']`."
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 

@@ -51,7 +51,13 @@ ROWS = (
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
     Hint("SyntaxError", "'?undefined", "The argument of JSON.parse is undefined.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
-    Hint("SyntaxError", "property name", "The text is not JSON: use double quotes.", r"JSON\.parse", "has run"),
+    Hint(
+        "SyntaxError",
+        "property name",
+        "The text is not JSON: use double quotes, and no comma after the last item.",
+        r"JSON\.parse",
+        "has run",
+    ),
     Hint(
         "SyntaxError",
         "",

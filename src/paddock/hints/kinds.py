@@ -37,6 +37,7 @@ _INSTEAD = {  # by kind: the methods that agents expect, and what to write
         "max": "Math.max(...{x})",
         "min": "Math.min(...{x})",
         "sum": "{x}.reduce((a, b) => a + b, 0)",
+        "sorted": "{x}.toSorted()",
         "unique uniq distinct": "[...new Set({x})]",
         "remove delete": "{x}.filter(item => ...)",
         "sortBy orderBy": "{x}.toSorted((a, b) => a.key - b.key)",

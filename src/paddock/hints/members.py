@@ -12,7 +12,7 @@ _KEYED = r"new (?:Map|URLSearchParams|Headers|FormData)\b"
 _MATCHES = r"\.(match|exec)\("
 _CALLBACK = (
     r"\.(map|then|filter|find|flatMap)\((?:async )?(?:\([^()\n]{0,80}+\)|[\w$]{1,60}+) => "
-    r"\{([^{}]{0,400}+(?:\{[^{}]{0,400}+\}[^{}]{0,400}+){0,5}+)\}"
+    r"\{([^{}]{0,400}+(?>(?:\{[^{}]{0,400}+\}[^{}]{0,400}+){0,5}))\}"
 )
 SEARCHED_CHARACTERS = 20_000
 _ASSIGNED = r"^(\.[\w$]+|\[[^\]]+\]|[\w$'\"]*\])*\s*([-+*/]?=(?![=>])|\+\+|--)"
@@ -171,7 +171,8 @@ def destructured(mistake: Mistake, found: re.Match[str]) -> str | None:
         return "The pattern does not match, so it gave null: correct it, or write `?? []` after it."
     if named := re.search(r" of '([\w$.\[\]]+)' as it is (null|undefined)", mistake.message):
         return f"`{named[1]}` is {named[2]}: check what gives it, or write `{named[1]} ?? {{}}`."
-    inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", line.partition("} =")[0]) if "} =" in line else []
+    taken = line.partition("} =" if "} =" in line else "})")[0]
+    inner = re.findall(r"\b([\w$]+)\s*:\s*[{\[]", taken) if "} =" in line or re.search(r"\(\{[^()]*\}\)", line) else []
     if inner:
         return f"`{inner[0]}` is missing in the value: give it a default, as in `{inner[0]}: {{ x }} = {{}}`."
     given = re.search(r"[}\]]\s*=\s*((?:await )?[\w$.]+(?:\([^()]*\))?);?\s*$", line)

@@ -40,10 +40,18 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     if is_network:
         return f"`{name}` is not installed. {mistake.facts['network']}"
     better = replacements.INSTEAD.get(name)
+    if mistake.plan.may_install and not better and mistake.plan.keep_files:  # otherwise the tool has no such argument
+        return f'`{name}` is not installed: pass packages: ["{package_of(name)}"].'
     if mistake.plan.may_install and not better:
         block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
         return f"`{name}` is not installed: begin the script with the lines {block}."
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
+
+
+def undefined(mistake: Mistake, found: re.Match[str]) -> str:
+    if mistake.plan.session is not None:
+        return f"Define `{found['name']}` first: the session `{mistake.plan.session}` has no variable of this name."
+    return f"Define `{found['name']}` in this script: each run starts empty ({mistake.facts['keep']} keeps data)."
 
 
 def missing_package(mistake: Mistake, found: re.Match[str]) -> str:
@@ -205,7 +213,8 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
 def _own_method(mistake: Mistake, name: str) -> str:
     """A method or function of the script with a name like this one."""
     words = {
-        word[1] for word in re.finditer(r"(?<![\w$.])([\w$]++)\s?+(?:=\s?+)?+(?:async\s?+)?+\(", mistake.plan.code)
+        word[1]
+        for word in re.finditer(r"(?<![\w$.])([\w$]++)\s?+(?>(?:=\s?+)?)(?>(?:async\s?+)?)\(", mistake.plan.code)
     }
     return next((word for word in within_edits(name, words - {name}) if is_misspelt(name, word)), "")
 

@@ -181,6 +181,7 @@ METHODS = {
             "strip": "x.trim()",
             "lines splitlines": "x.split('\\n')",
             "sum": "x.reduce((a, b) => a + b, 0)",
+            "sorted": "x.toSorted()",
             "average avg mean": "x.reduce((a, b) => a + b, 0) / x.length",
             "upper toUppercase toUpper": "x.toUpperCase()",
             "lower toLowercase toLower": "x.toLowerCase()",

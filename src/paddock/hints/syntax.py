@@ -14,6 +14,7 @@ _IF_AFTER_FOR = r"\bfor\b(?>.*?\bin\b)(?>.*?\bif\b).*?\belse\b"
 _BLOCKS = "if|elif|else|for|while|def|class|try|with|except|finally"
 _BRACES = r"^\s*+\}?\s*+(def|class|if|elif|else|for|while|try)\b.*\{\s*$"
 _OTHER_QUOTES = "This is Python <old_python>: inside an f-string, use other quotes than those around it."
+_TYPE_PARAMETERS = "This is Python <old_python>: type parameters and `type` need 3.12; use typing.TypeVar, or X = int."
 _ASYNC = r"'(await|async \w+)' outside|asynchronous comprehension"
 _IN_MAIN = "Put it into `async def main():`, and end with `asyncio.run(main())`."
 _KEYWORD = "`<word>` is a word of Python: choose another name."
@@ -24,6 +25,7 @@ ROWS = (
     Hint(SYNTAX_ERRORS, "", "This tool runs Python, and this is JavaScript.", _JAVASCRIPT_LINE),
     Hint(SYNTAX_ERRORS, "", "Write `for i in range(n):`.", r"^\s*for ?\("),
     Hint(SYNTAX_ERRORS, "f-string: |unterminated string|invalid syntax", _OTHER_QUOTES, r"""[fF](['"]).*\{[^}]*\1"""),
+    Hint(SYNTAX_ERRORS, "", _TYPE_PARAMETERS, r"^\s*+(?:async )?(?:def|class) \w++\[|^\s*+type \w++"),
     Hint(
         SYNTAX_ERRORS, "f-string: (?!expecting|unterm)", "In an f-string, a value is {x}, and a brace itself {{ or }}."
     ),

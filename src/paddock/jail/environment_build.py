@@ -247,7 +247,9 @@ def search_path(environ: os._Environ[str] | dict[str, str]) -> str:
     """The PATH with the interpreters of pyenv instead of its shims, which fail for all versions but one."""
     root = Path(environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     folders = [each for each in environ.get("PATH", os.defpath).split(os.pathsep) if each != str(root / "shims")]
-    return os.pathsep.join([*folders, *map(str, sorted(root.glob("versions/3.*/bin")))])
+    with suppress(OSError):  # another user's, which this one may not read
+        folders += map(str, sorted(root.glob("versions/3.*/bin")))
+    return os.pathsep.join(folders)
 
 
 def uv_binary() -> str:

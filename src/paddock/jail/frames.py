@@ -6,6 +6,7 @@ The guest is hostile. Whatever is not a valid frame, or is too large, raises Wir
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -23,13 +24,14 @@ from paddock.jail.wire import (
     prefix,
 )
 from paddock.model.events import Level, Outline, Stream
-from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth
+from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth, depths
 from paddock.model.outputs import MIME_TYPES, Display, OutputType
 
 CALL_BYTES = 8 * 1024 * 1024
 ERROR_BYTES = 2 * 1024 * 1024
 """Maximum total length of message and traceback, as JSON."""
 OUTLINE_BYTES = 8 * 1024 * 1024
+CHECKED_AT_ONCE_BYTES = 256 * 1024
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 LineOrColumn = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -105,6 +107,8 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     keys: list[str] = []
     values: list[str] = []
     tag: int = 0
+    unchecked: bytes = b""
+    """The value, if it is so long that it is checked in steps (`check_result`)."""
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -220,23 +224,37 @@ class FrameDecoder:
                 raise WireError(f"a frame of kind {kind}: {problem}") from None
 
 
-def _checked(result: ResultFrame, value: bytes) -> ResultFrame:
-    """Return the result with its value, or a ValueError as the result if the value is nested too deeply."""
+def check_result(result: ResultFrame) -> Iterator[None]:
+    """Check the value of the result in steps of milliseconds. Raises WireError if it is not JSON.
+
+    A value that is nested too deeply makes the result a ValueError of the script.
+    """
+    value, result.unchecked = result.unchecked, b""
     try:
-        check_json(value)
-        is_deep = depth(value) > RESULT_DEPTH
+        yield from _check_json(value)
+        is_deep = False
+        for level in depths(value):
+            is_deep = is_deep or level > RESULT_DEPTH
+            yield
     except RecursionError:
         is_deep = True
+    except (msgspec.MsgspecError, ValueError) as problem:
+        raise WireError(f"a frame of kind {Kind.RESULT}: {problem}") from None
     if is_deep:
-        return ResultFrame("raised", "ValueError", TOO_DEEP, tag=result.tag)
-    result.output_json = value.decode()
-    return result
+        result.status, result.type, result.message = "raised", "ValueError", TOO_DEEP
+    else:
+        result.output_json = value.decode()
 
 
 def _result(result: ResultFrame, body: bytes) -> ResultFrame:
+    if result.output_json is not None or result.unchecked:
+        raise ValueError("not a result")
     if result.status == "ok":
-        return _checked(result, body)
-    if body:
+        result.unchecked = body
+        if len(body) <= CHECKED_AT_ONCE_BYTES:
+            for _ in check_result(result):
+                pass
+    elif body:
         texts = _ERROR_TEXTS.decode(body)
         result.message, result.traceback = texts.message, texts.traceback
     return result
@@ -296,17 +314,19 @@ _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _SUSPECT = (b"0" * 210, b"e000", b"E000", b"e+000", b"E+000", b"\\ud", b"\\uD")
 """In text with all digits replaced by 0: signs of a number too large for Python, or of a lone surrogate. 209 digits
 are not too many even with the exponent 99."""
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError("a number is too large")
-    return value
-
-
-# msgspec's own conversion takes 10 µs for a number near the largest: 1.5 s for a megabyte of them.
-_decode = msgspec.json.Decoder(float_hook=_finite).decode
+_LONE_SURROGATE = re.compile(rb"\\u[dD](?:[89abAB](?!..\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
+# What comes before a number that may be too large, and that number. The repetitions are limited, so that a match takes
+# milliseconds. Groups are atomic and not possessive: those match wrongly before Python 3.11.5.
+_SUSPECT_NUMBER = re.compile(
+    rb"""(?x) (?> (?:
+        [^"0-9-]++
+      | "[^"]*+"
+      | -?+ [0-9]{1,200}+ (?> (?: \.[0-9]++ )? ) (?> (?: [eE] (?: -[0-9]++ | \+?+0*+[0-9]{1,2}+ ) )? ) (?![0-9.eE])
+      | -?+ [0-9] (?> (?: \.[0-9]++ )? ) [eE] \+?+ (?: [12][0-9][0-9] | 30[0-7] ) (?![0-9])
+    ){0,20000} ) (?: ( -?+ [0-9]++ ) ([0-9.eE+-]*+) )?"""
+)
+_INTEGER_DIGITS, _NUMBER_CHARACTERS = 4300, 10_000
+_SEARCHED_AT_ONCE, _NUMBERS_AT_ONCE, _PAIR_CHARACTERS = 1 << 20, 2000, 12
 
 
 def check_json(text: bytes) -> None:
@@ -314,7 +334,38 @@ def check_json(text: bytes) -> None:
 
     The host inserts a result into its own JSON without decoding it. Raises RecursionError if it is nested too deeply.
     """
+    for _ in _check_json(text):
+        pass
+
+
+def _check_json(text: bytes) -> Iterator[None]:
     _validate(text)
+    yield
     zeros = text.translate(_ALL_DIGITS_ZERO)
-    if any(part in zeros for part in _SUSPECT):  # a match may also be harmless text in a string
-        _decode(text)  # refuses numbers that are too large for Python, and lone surrogates
+    for part in _SUSPECT:  # a match may also be harmless text in a string
+        yield
+        if part in zeros:
+            break
+    else:
+        return
+    plain = text.replace(b"\\\\", b"__")
+    yield
+    for start in range(0, len(plain), _SEARCHED_AT_ONCE):
+        end = start + _SEARCHED_AT_ONCE
+        found = _LONE_SURROGATE.search(plain, start, end + _PAIR_CHARACTERS)
+        if found and found.start() < end:
+            raise ValueError("a string has a lone surrogate")
+        yield
+    plain = plain.replace(b'\\"', b"__")
+    for count, number in enumerate(_SUSPECT_NUMBER.finditer(plain)):
+        if number[1]:
+            _check_number(number[1] + number[2], is_integer=not number[2])
+        if not number[1] or count % _NUMBERS_AT_ONCE == 0:
+            yield
+
+
+def _check_number(number: bytes, *, is_integer: bool) -> None:
+    if len(number) > (_INTEGER_DIGITS if is_integer else _NUMBER_CHARACTERS):
+        raise ValueError("a number is too long")
+    if not is_integer and not math.isfinite(float(number)):
+        raise ValueError("a number is too large")

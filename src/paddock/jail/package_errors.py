@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
+_NPM_LOG = re.compile(r"npm error A complete log of this run can be found in:.*")  # a path of the host
 CHARACTERS = 20_000
 """How much of uv's words is read. They quote what an index sent."""
 CAUSE_CHARACTERS = 400
@@ -12,16 +13,25 @@ _NO_WHEEL = "`{name}` has no wheel for {runtime} on this machine: choose another
 _NO_VERSION = "the index has no such version of `{name}`: ask for another one, or for none in particular"
 _CAUSES = (
     (r"Because (\S+) was not found in the ", "the index has no package `{name}`: check its name"),
-    (r"([\w.-]+?)(?:==\S+)? has no (?:usable )?wheels", _NO_WHEEL),
+    # Only the first cause: in a conflict, some version without a wheel is often mentioned later.
+    (
+        r"cause: Because (?:all versions of |all of: )?([\w.-]+?)(?:[=<>~!]\S*)?(?: [\w.-]+[=<>~!]\S*){0,50}"
+        r" ha(?:s|ve) no (?:usable )?wheels",
+        _NO_WHEEL,
+    ),
     (r"[Bb]uilding source distributions for `?([\w.-]+?)`? is disabled", _NO_WHEEL),
-    (r"there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
-    (r"only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
+    (r"cause: Because there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
+    (r"cause: Because only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
     (r"404 Not Found.{0,200}?'([^'@]*@?[^'@]+)@", "the registry has no package `{name}`: check its name"),
     (r"No matching version found for (\S+?)@", _NO_VERSION),
     (
         r"code EALLOW[A-Z]+",
         "one of these packages bundles others, or depends on an address, a folder or a git repository, which is not "
         "installed here: choose another version or package",
+    ),
+    (
+        r"SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_HAS_EXPIRED|invalid peer certificate",
+        "the package index has a certificate that this machine does not trust: tell the operator of Paddock",
     ),
     (
         r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|error sending request|dns error|Connection refused|"
@@ -33,7 +43,7 @@ _CAUSES = (
 
 def explain(text: str, runtime: str) -> str:
     """One line for a model or a person, without credentials. `runtime` is the interpreter, such as `Python 3.11`."""
-    flat = " ".join(_CREDENTIALS.sub("//***@", text[:CHARACTERS]).split())
+    flat = " ".join(_NPM_LOG.sub("", _CREDENTIALS.sub("//***@", text[:CHARACTERS])).split())
     for pattern, message in _CAUSES:
         if (found := re.search(pattern, flat)) is not None:
             name = found[1].strip("`,.") if found.re.groups else ""

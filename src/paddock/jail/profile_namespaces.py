@@ -13,6 +13,10 @@ MAP_ME = b"map"
 """Asks the host to map ids into the new user namespace. The host answers with one byte."""
 ROOT_PATH = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that no other process sees
 
+# A user namespace also limits all namespaces next to it together, to what its creator may have. So a guest must set
+# this limit in its own namespace: otherwise one guest could use up the signals and timers of all.
+_OF_GUESTS = {"sigpending": privileges.DEFAULT_LIMITS["sigpending"]}
+
 
 class NamespacesProfile:
     """Namespaces, then Landlock and seccomp inside them."""
@@ -62,7 +66,7 @@ class NamespacesProfile:
         # Guests inherit the host name, the empty bounding set and the rlimits.
         socket.sethostname("paddock")
         privileges.drop_bounding()
-        privileges.limit(privileges.DEFAULT_LIMITS)
+        privileges.limit({name: value for name, value in privileges.DEFAULT_LIMITS.items() if name not in _OF_GUESTS})
         if landlock.abi():
             # The mounts decide what may be read and written. Landlock also denies new device files, TCP, and signals to
             # processes outside.
@@ -95,7 +99,7 @@ class NamespacesProfile:
             # All guests share one uid here, and the kernel counts processes by uid and user namespace.
             namespaces.unshare(namespaces.NEW_USER)
             privileges.drop_bounding()  # a new user namespace has the full set again
-        privileges.limit(spec.rlimits)
+        privileges.limit({**_OF_GUESTS, **spec.rlimits})
         privileges.drop_held()
         privileges.no_new_privs()
         if self._ruleset is not None:

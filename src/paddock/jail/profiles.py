@@ -37,9 +37,10 @@ ADDRESS_BYTES, NODE_ADDRESS_BYTES = 16 << 30, 64 << 30
 """Limits of the address space of a Python and a Node process: V8 reserves gigabytes. Page tables take up to 1/512."""
 NODE_OPEN_FILES = 64
 """Descriptors of a Node process if there is no control group. Node itself has 20, and 3 for each worker thread."""
-SHARED_UID_OPEN_FILES = 256
-"""Descriptors of a process of a guest that has our uid. The kernel lets a user have about as many descriptors on their
-way through sockets. Above 1,024, neither Paddock nor most programs of this user could send one."""
+FEW_OPEN_FILES = 256
+"""Descriptors of a process of a guest that has our uid, or is in `chroot`. The kernel lets a user have about as many
+descriptors on their way through sockets: above 1,024, neither Paddock nor most programs of this user could send one. In
+`chroot`, the checks of the disk look at every descriptor of a guest."""
 NODE_TASKS = 40
 """Processes and threads of a Node guest without a control group, if its run's limit cannot be set from outside."""
 
@@ -71,7 +72,8 @@ def refusal(profile: str, config: Config, reads: Sequence[str] = (), *, network:
 def make_spec(profile: str, config: Config, spec: Spec) -> Spec:
     """`spec` with this profile and the settings of the jail."""
     jail = config.jail
-    rlimits = {} if os.geteuid() == 0 else {"open_files": SHARED_UID_OPEN_FILES}
+    has_many_files = os.geteuid() == 0 and profile == "namespaces"
+    rlimits = {} if has_many_files else {"open_files": FEW_OPEN_FILES}
     return replace(
         spec,
         profile=profile,

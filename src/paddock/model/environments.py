@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 DEFAULT_ENVIRONMENT = "default"
 QUICKJS_ENVIRONMENT = "quickjs"
 NODE_ENVIRONMENT = "node"
+REQUIREMENT_CHARACTERS = 500
 # Patterns are compiled on first use, to keep the import fast.
 _NAME = r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?"
 _VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9_.*+!-]+"
@@ -121,6 +122,8 @@ def problem(environment: EnvironmentConfig) -> str | None:
 def requirement_problem(requirement: str) -> str | None:
     """Why `requirement` cannot be installed by name, or None if it can."""
     is_archive = requirement.endswith((".whl", ".tar.gz", ".zip"))
+    if len(requirement) > REQUIREMENT_CHARACTERS:  # first: the pattern takes quadratic time
+        return f"a package with its versions has at most {REQUIREMENT_CHARACTERS} characters, not {len(requirement)}"
     if re.fullmatch(_REQUIREMENT, requirement) and not is_archive:
         return None
     # The content of an address or a path can change while the environment's key stays the same.

@@ -9,6 +9,7 @@ from paddock.errors import BadFile
 
 ROOT = "/files"
 MAX_NAME_BYTES = 255
+MAX_TEXT_CHARACTERS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ def place(files: Iterable[File]) -> tuple[PlacedFile, ...]:
         if not isinstance(file, File):
             raise BadFile(f"files contains {type(file).__name__}; each item must be a paddock.File")
         for text in (file.file_name, file.file_type, file.element_id):
+            if isinstance(text, str) and len(text) > MAX_TEXT_CHARACTERS:
+                raise BadFile(f"a file's name, type or element_id has at most {MAX_TEXT_CHARACTERS} characters")
             if not isinstance(text, str) or any(0xD800 <= ord(c) <= 0xDFFF for c in text):
                 raise BadFile(f"{text!r} is not valid text for a file's name, type or element_id")
         if not isinstance(file.content, bytes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 
 RESULT_DEPTH = 500
@@ -13,12 +14,31 @@ _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _STEPS = bytes.maketrans(b"[]", b"\x01\xff")  # as signed bytes: a level down, a level up
 
 
+_PART = 1 << 20
+"""How many brackets are counted at once, in about 20 ms."""
+
+
 def depth(text: bytes) -> int:
     """How many levels of lists and objects valid JSON has. Takes about 30 ms for a megabyte of brackets."""
-    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return max(depths(text))
+
+
+def depths(text: bytes) -> Iterator[int]:
+    """The depth of each part of the text, 0 first. No part takes long, so that others can run in between."""
+    unescaped = text.replace(b"\\\\", b"")
+    yield 0
+    unescaped = unescaped.replace(b'\\"', b"")
+    yield 0
     marks = unescaped.translate(_BRACKETS, _NOT_NESTING).replace(b'""', b"")
+    yield 0
     brackets = re.sub(rb'"[^"]*+"', b"", marks)
-    return max(accumulate(memoryview(brackets.translate(_STEPS)).cast("b")), default=0)
+    yield 0
+    steps = memoryview(brackets.translate(_STEPS)).cast("b")
+    level = 0
+    for start in range(0, len(steps), _PART):
+        part = steps[start : start + _PART]
+        yield max(accumulate(part, initial=level))
+        level += sum(part)
 
 
 def is_deeper(value: object, limit: int) -> bool:

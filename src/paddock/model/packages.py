@@ -36,9 +36,14 @@ class PackageSet:
 def parse_packages(given: object, language: str) -> tuple[str, ...]:
     """The packages of a request, sorted, without duplicates. Raises RequestError for what cannot be a package."""
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise RequestError(f"packages must be a list of names such as ['humanize', 'polars>=1'], not {given!r}")
-    packages = []
+        kind = type(given).__name__
+        raise RequestError(
+            f"packages must be a list of names such as ['humanize', 'polars>=1'], not a value of type {kind}"
+        )
+    packages: list[str] = []
     for package in given:
+        if len(packages) == MAX_PACKAGES:
+            raise RequestError(f"packages may have at most {MAX_PACKAGES} entries")
         if not isinstance(package, str):
             raise RequestError(f"packages must be a list of names, and has a value of type {type(package).__name__}")
         name = package.strip()
@@ -46,8 +51,6 @@ def parse_packages(given: object, language: str) -> tuple[str, ...]:
         if problem is not None:
             raise RequestError(f"packages: {problem}")
         packages.append(name)
-    if len(packages) > MAX_PACKAGES:
-        raise RequestError(f"packages has {len(packages)} entries, and may have at most {MAX_PACKAGES}")
     return tuple(sorted(set(packages)))
 
 
@@ -59,7 +62,7 @@ def package_name(package: str, language: str) -> str:
 
 
 def _npm_problem(package: str) -> str | None:
-    if re.fullmatch(rf"{_NPM}(?:@(?:{_NPM_VERSION}))?", package) and len(package) <= 214:
+    if len(package) <= 214 and re.fullmatch(rf"{_NPM}(?:@(?:{_NPM_VERSION}))?", package):
         return None
     return (
         f"{package[:80]!r} is not an npm package with an optional version, such as 'lodash', 'zod@4' or '@scope/name'"

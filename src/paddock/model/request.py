@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
@@ -28,6 +28,8 @@ MODES = ("expression", "script")
 GLOBALS = ("all", "closed")
 MAX_NAMES = 1000
 """How many inputs, tools or refused modules a request may have. Each is checked on the event loop."""
+NAME_CHARACTERS = 1000
+"""The longest name of anything in a request: names are matched, compared with others and quoted in messages."""
 LOCAL = "local"
 """The principal of the command line, and of a server's clients on this machine that send no token of their own."""
 
@@ -57,19 +59,27 @@ class RunOptions(TypedDict, total=False):
 def make_request(code: str, options: RunOptions) -> Request:
     """Build the request of `run(code, **options)`. An unknown option raises RequestError with a suggestion."""
     known = RunOptions.__annotations__
-    for name in options:
+    for name, given in options.items():
         if name not in known:
             raise RequestError(f"unknown option {name!r}; {did_you_mean(name, known)}")
-    for name in ("inputs", "tools", "refused_modules"):
-        given = options.get(name)
-        if isinstance(given, Sized) and not isinstance(given, str) and len(given) > MAX_NAMES:
-            raise RequestError(f"{name} has {len(given)} entries, and may have at most {MAX_NAMES}")
+        if name not in ("argv", "files"):
+            _check_names(name, given)
     alias = options.get("language")
     if isinstance(alias, str) and alias in ALIASES:
         language, engine = ALIASES[alias]
         is_chosen = options.get("engine") not in (None, "auto")
         options = {**options, "language": language, "engine": options.get("engine") if is_chosen else engine}
     return Request(code, **options)
+
+
+def _check_names(option: str, given: object) -> None:
+    """Raise RequestError if an option has more names, or longer ones, than the event loop can look at quickly."""
+    if isinstance(given, Sized) and not isinstance(given, str) and len(given) > MAX_NAMES:
+        raise RequestError(f"{option} has {len(given)} entries, and may have at most {MAX_NAMES}")
+    names = (given,) if isinstance(given, str) else given if isinstance(given, Collection) else ()
+    longest = max((len(name) for name in names if isinstance(name, str)), default=0)
+    if longest > NAME_CHARACTERS:
+        raise RequestError(f"{option} has a name of {longest} characters, and a name has at most {NAME_CHARACTERS}")
 
 
 def make_tool_call(tool: object, arguments: object) -> ToolCall:
@@ -79,7 +89,9 @@ def make_tool_call(tool: object, arguments: object) -> ToolCall:
     if not isinstance(tool, str):
         raise UnknownTool(f"a tool's name must be text, not {tool!r}")
     if not isinstance(arguments, Mapping | None):
-        raise BadInput(f"the arguments of {tool!r} must be a mapping of names to values, not {arguments!r}")
+        raise BadInput(
+            f"the arguments of {tool!r} must be a mapping of names to values, not {type(arguments).__name__}"
+        )
     try:
         return ToolCall(1, tool, json.dumps(dict(arguments or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as problem:

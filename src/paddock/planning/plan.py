@@ -42,7 +42,7 @@ DISPLAY = "display"
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"
-SESSION_NAME = r"[A-Za-z0-9_.-]{1,64}"
+SESSION_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}"  # not `..`, which clients take out of the path of a URL
 IN_SESSION = "sessions in JavaScript and TypeScript run on Node"
 NAME_CHARACTERS = 50
 ARGUMENT_BYTES = 128 * 1024
@@ -285,13 +285,13 @@ def _mode(request: Request, engine: str) -> str:
 
 def _argv(request: Request) -> tuple[str, ...]:
     if isinstance(request.argv, str) or not isinstance(request.argv, Iterable):
-        raise RequestError(f"argv must be a list of strings, not {request.argv!r}")
+        raise RequestError(f"argv must be a list of strings, not {type(request.argv).__name__}")
     values = tuple(request.argv)
     if values and request.mode != "script":
         raise RequestError("argv is for programs; set mode='script' too")
     for text in values:
         if not isinstance(text, str) or "\0" in text or not _is_encodable(text):
-            raise RequestError(f"argv contains {text!r}, which cannot be a program's argument")
+            raise RequestError(f"argv contains {str(text)[:100]!r}, which cannot be a program's argument")
     if sum(len(text.encode()) for text in values) > ARGUMENT_BYTES:
         raise RequestError(
             f"argv is larger than {limits_model.format_bytes(ARGUMENT_BYTES)}; pass data through inputs or files"
@@ -301,7 +301,7 @@ def _argv(request: Request) -> tuple[str, ...]:
 
 def _refused_modules(request: Request) -> tuple[str, ...]:
     if isinstance(request.refused_modules, str) or not isinstance(request.refused_modules, Iterable):
-        raise RequestError(f"refused_modules must be a list of names, not {request.refused_modules!r}")
+        raise RequestError(f"refused_modules must be a list of names, not {type(request.refused_modules).__name__}")
     values = tuple(request.refused_modules)
     for name in values:
         if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
@@ -320,7 +320,9 @@ def _globals(request: Request) -> str:
 
 def _session_name(option: str, name: object) -> str | None:
     if name is not None and (not isinstance(name, str) or not re.fullmatch(SESSION_NAME, name)):
-        raise RequestError(f"{option} must be a name of 1 to 64 letters, digits, dots, hyphens or underscores")
+        raise RequestError(
+            f"{option} must be a name of 1 to 64 letters, digits, hyphens, underscores or dots, the first not a dot"
+        )
     return name
 
 

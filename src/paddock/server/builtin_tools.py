@@ -18,6 +18,7 @@ from paddock.server.tool import READS, ServerTool, builtin_tool, envelope_result
 from paddock.tools import describe
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.sanitize import inline, one_line
+from paddock.tools.toolbox import name_list
 
 if TYPE_CHECKING:
     from paddock.model import tools
@@ -87,7 +88,7 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
     async def get_schema(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
         all_tools = await services.paddock.tools()
         catalogue = Catalogue(all_tools, servers=await services.paddock.upstreams())
-        matches = {name: catalogue.find(name) for name in arguments["tools"]}
+        matches = {name: catalogue.find(name) for name in name_list(arguments["tools"])}
         missing = [name for name, tool in matches.items() if tool is None]
         if len(missing) == len(matches):
             hints = [hint for name in missing for hint in catalogue.hints(name)]

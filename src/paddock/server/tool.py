@@ -26,7 +26,7 @@ from paddock.definitions.faces import (
 )
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.envelope import with_meta
+from paddock.model.envelope import invalid_arguments, with_meta
 from paddock.model.limits import MB
 from paddock.model.result import RunResult
 from paddock.model.tools import Hints
@@ -46,6 +46,8 @@ PART_BYTES = 10_000
 """How much is kept of each part of a result that is too large and has structured content."""
 IMAGES_BYTES = 4 * MB
 """Maximum total size of the images in one answer, as base64, unless the client sets a lower limit."""
+_DATA = frozenset({"type", "description"})
+"""The keywords of an argument that is an object with any content."""
 _ANY_VALUE = ("output", "result")
 """Parts of a result that may have any type, so that an artifact can replace them."""
 _UNLISTED_BOUNDS = ("minimum", "exclusiveMinimum", "minItems", "maxLength")
@@ -106,14 +108,13 @@ class ServerTool:
         Only a null for an optional argument, and the JSON text of a value that is not a text, are repaired. A float
         where the schema wants an integer, such as 2.0, becomes an int.
         """
-        name = self.tool.name
         notes: list[dict[str, Any]] = []
-        problem = self.validator.problems(arguments, name)
+        problem = self._problem(arguments)
         if problem is not None:
             repaired, notes = repair(arguments, self.tool.input_schema, only_text=True)
             if repaired != arguments:
                 arguments = dict(repaired)
-                problem = self.validator.problems(arguments, name)
+                problem = self._problem(arguments)
         if problem is not None:
             return arguments, notes, with_meta(problem, normalized=notes)
         properties = self.tool.input_schema.get("properties", {})
@@ -121,6 +122,18 @@ class ServerTool:
             if isinstance(value, float) and value.is_integer() and properties.get(name, {}).get("type") == "integer":
                 arguments = {**arguments, name: int(value)}
         return arguments, notes, None
+
+    def _problem(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        """The envelope for arguments that are invalid, or have too many values to be checked."""
+        properties = self.tool.input_schema.get("properties", {})
+        # Any object is valid data, so its content need not be looked at.
+        checked = {
+            name: {} if isinstance(value, dict) and not properties.get(name, {}).keys() - _DATA else value
+            for name, value in arguments.items()
+        }
+        if self.validator.accepts(checked) is None:
+            return invalid_arguments(self.tool.name, "The arguments have too many values to be checked: pass fewer.")
+        return self.validator.problems(checked, self.tool.name)
 
     @cached_property
     def listing(self) -> Tool:

@@ -244,7 +244,7 @@ class ArtifactScope:
         `filename` and `mime_type` are patterns with `*` and `?`, which ignore case.
         """
         before, limit = _parse_cursor(cursor), max(1, min(limit, LIST_LIMIT))
-        if not f"{filename}{mime_type}".isprintable() or len(filename) > NAME_CHARACTERS:
+        if max(len(filename), len(mime_type)) > NAME_CHARACTERS or not f"{filename}{mime_type}".isprintable():
             raise BadArtifact(f"a pattern may have at most {NAME_CHARACTERS} characters, and no control characters")
         patterns = {"filename": filename, "mime_type": mime_type}
         rows = await self._read(lambda records: records.list(patterns, before, limit + 1, in_session_only=session_only))

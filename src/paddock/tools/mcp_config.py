@@ -50,7 +50,7 @@ IGNORED = frozenset(
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
 )
 # The end of a string or comment is optional. Otherwise each unclosed one would be scanned to the end of the text.
-_STRING = r'"(?:[^"\\]|\\.)*+"?'
+_STRING = r'"(?>(?:[^"\\]|\\.)*)"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.errors import RequestError, UnknownLanguage, UnknownTool
 from paddock.model import envelope
 from paddock.model.events import Answer, Progress
-from paddock.model.request import LOCAL, Context
+from paddock.model.request import LOCAL, NAME_CHARACTERS, Context
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import RunTool, Tool
 from paddock.planning.plan import BRIDGE_NAMES, DISPLAY, JAVASCRIPT_BRIDGE_NAMES, STANDARD_NAMES
@@ -43,6 +43,8 @@ CALLING = ("await", "callTool")
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
 """How many catalogues are cached, each for a different set of servers."""
+PATTERN_CHARACTERS = 10_000
+"""How long the patterns in one list of tools may be together. Compiling this much takes 0.1 s."""
 Lists = tuple[tuple[Tool, ...], ...]
 
 
@@ -300,7 +302,7 @@ class Toolbox:
     def _upstream(self, name: str) -> Upstream:
         if name not in self._upstreams:
             hint = did_you_mean(name, self._upstreams, f"known servers: {', '.join(self._upstreams) or 'none'}")
-            raise RequestError(f"unknown server {name!r}; {hint}")
+            raise RequestError(f"unknown server {name[:100]!r}; {hint}")
         return self._upstreams[name]
 
     async def _list(self, upstream: Upstream) -> tuple[Tool, ...]:
@@ -372,10 +374,14 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
 
 
 def name_list(names: object) -> list[str]:
-    """Return `names` as a list. Raises UnknownTool if it is not a list of strings."""
+    """Return `names` as a list. Raises UnknownTool if it is not a list of strings, RequestError if they are long."""
     listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
     if listed is None or not all(isinstance(name, str) for name in listed):
-        raise UnknownTool(f"tools must be a list of names, not {names!r}")
+        raise UnknownTool(f"tools must be a list of names, not {str(names)[:NAME_CHARACTERS]!r}")
+    if max(map(len, listed), default=0) > NAME_CHARACTERS:
+        raise RequestError(f"the name of a tool, or a pattern of names, has at most {NAME_CHARACTERS} characters")
+    if sum(len(name) for name in listed if is_pattern(name)) > PATTERN_CHARACTERS:
+        raise RequestError(f"the patterns in a list of tools have at most {PATTERN_CHARACTERS} characters in total")
     return listed
 
 

@@ -1,5 +1,5 @@
 # expect: namespaces=out_of_memory; chroot=out_of_memory; confined=raised
-# limits: memory_bytes=33554432
+# limits: memory_bytes=16777216
 # error confined: OSError
 # why confined: nobody counts what waits in sockets, so there are few descriptors to make them with
 import socket

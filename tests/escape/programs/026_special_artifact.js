@@ -1,7 +1,7 @@
 // expect: namespaces=ok; chroot=ok; confined=ok
-// stdout: object function undefined null symbol bigint number object object stored object object object
+// stdout: object function undefined null symbol bigint number object object stored object object stored
 // stdout: 1
-// What would call back, never end, or is only called bytes. Nothing of it is content.
+// What would call back, never end, or is only called bytes. Of it only the typed array and the view are content.
 const endless = { toString() { for (;;) ; }, valueOf() { for (;;) ; }, toJSON() { for (;;) ; } }
 const contents = [
   endless, () => 1, undefined, null, Symbol('s'), 1n, 5, new Promise(() => {}), [1], new DataView(new ArrayBuffer(1)),

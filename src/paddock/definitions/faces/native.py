@@ -26,6 +26,7 @@ from paddock.definitions.faces import (
     replacement,
 )
 from paddock.errors import BadFile
+from paddock.model.environments import BUILT_IN
 from paddock.model.files import File
 from paddock.model.limits import MB
 from paddock.model.network import NONE, PUBLIC
@@ -77,7 +78,7 @@ def describe(definition: Definition, host: HostInfo) -> ToolSpec:
 
 
 def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) -> FaceRequest:
-    names = ("language", "engine", "inputs", "packages", "network", "session", "fork_from")
+    names = ("language", "engine", "inputs", "packages", "environment", "network", "session", "fork_from")
     options = {name: arguments[name] for name in names if name in arguments}
     options["keep_files"] = definition.keep_files
     options["files"] = [_file(each) for each in arguments.get("files", ())]
@@ -242,6 +243,9 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
     }
     if host.config.packages.install != (OFF,):
         properties["packages"] = {"type": "array", "items": _TEXT, "description": "To install, from PyPI or npm."}
+    if own := sorted(host.config.environments.keys() - BUILT_IN.keys()):
+        listed = [host.config.cpython.environment, *(name for name in own if name != host.config.cpython.environment)]
+        properties["environment"] = {"enum": listed, "description": "Of Python."}
     if host.config.network.allowed("user") or host.config.network.allowed("operator"):
         hosts = {"type": "array", "items": _TEXT}
         properties["network"] = {

@@ -145,7 +145,7 @@
     let count = 0;
     MapPrototypeForEach(misuses, (text, line) => {
       if (line === exceptLine || ++count > MISUSES) return;
-      host.warn('On line ' + line + ', ' + text + '; the value of this tool is in answer.result.');
+      host.warn('On line ' + line + ', ' + text + '; its value is in answer.result.');
     });
     MapPrototypeClear(misuses);
   }
@@ -245,7 +245,7 @@
     const filename = 'result.' + (image === undefined ? SUFFIXES[fileType] ?? 'bin' : image[2]);
     const isShown = image !== undefined && size <= DISPLAY_BYTES && (host.mayDisplay?.(size) ?? true);
     const header = isShown
-      ? '{"type":"image","is_result":true,"data_bytes":' + size + ',"mime_type":' + quote(image[0])
+      ? '{"type":"image","is_result":true,"text_bytes":0,"data_bytes":' + size + ',"mime_type":' + quote(image[0])
       : '{"do":"create","mime_type":' + quote(image === undefined ? fileType || 'application/octet-stream' : image[0]);
     try {
       const named = header + ',"filename":' + quote(filename) + '}';

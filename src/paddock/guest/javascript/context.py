@@ -16,8 +16,8 @@ from paddock.guest.javascript.native import Native, Value, clear_error
 
 FILE_NAME = "main.js"
 PLAIN, JSON_TEXT, BASE64 = range(3)  # how text is passed between JavaScript and Python
-STACK_BYTES = 24 * 1024 * 1024
-"""Enough for about ten thousand nested calls. The usual 8 MB is enough for four thousand."""
+STACK_BYTES = 10 * 1024 * 1024
+"""For some 6,000 calls in each other. With more, JSON could be nested so deeply that writing it takes QuickJS 10 s."""
 STACK_MARGIN_BYTES = 1024 * 1024
 """The stack that Python uses already, plus the stack that C code uses between two checks of QuickJS."""
 OUT_OF_MEMORY = "out of memory"

@@ -96,6 +96,8 @@
     if (kind === 'Array') {
       const first = property(value, '0');
       if (value.length === 0) return 'an empty array';
+      const empty = itemsOf(value).findIndex(isNothing);
+      if (empty >= 0) return `an array of ${value.length}, item ${empty} is ${property(value, `${empty}`)}`;
       return `an array of ${value.length}${isObject(first) && !ArrayIsArray(first) ? '' : ', first '}` +
         (isObject(first) ? itemText(first) : sample(first));
     }
@@ -143,7 +145,7 @@
       const body = before.slice(index + header.length);
       if (body.includes(header.endsWith('{') ? `\n${indent}}` : '\n')) continue; // it has ended
       const list = several ?? one;
-      const isKey = RegExp(`^\\s*\\{[^}]*\\b${escaped}\\s*[,}]`).test(list);
+      const isKey = RegExp(`^\\s*\\{[^{}]*\\b${escaped}\\s*[,}]`).test(list);
       const at = isKey ? 0 : list.split(',').findIndex((each) => /^\s*([\w$]*)/.exec(each)[1] === name);
       if (at < 0) continue;
       const isChanged = RegExp(`(?<![\\w$.])${escaped}\\s*(?:[-+*/|?&]{0,2}=(?![=>])|\\+\\+|--)`).test(body);
@@ -210,7 +212,9 @@
       const found = [...text.matchAll(loop)].at(0) ?? [...before.matchAll(loop)].at(-1); // the nearest
       const list = found?.[2] ?? found?.[3] ?? found?.[4];
       if (found?.[1] === 'in') return values(partsOf(list), depth - 1).flatMap(indexesOf);
-      return list === undefined || list === name ? [] : values(partsOf(list), depth - 1).flatMap(itemsOf);
+      if (list !== undefined) return list === name ? [] : values(partsOf(list), depth - 1).flatMap(itemsOf);
+      const input = ObjectGetOwnPropertyDescriptor(global, name);
+      return input?.enumerable && 'value' in input ? [input.value] : [];
     }
 
     // The key that the variable in brackets holds.
@@ -221,10 +225,6 @@
 
     function values(parts, depth = MAX_DEPTH) {
       let found = candidates(parts[0], depth);
-      if (found.length === 0 && depth === MAX_DEPTH) {
-        const own = ObjectGetOwnPropertyDescriptor(global, parts[0]);
-        if (own?.enumerable && 'value' in own) found = [own.value]; // an input
-      }
       for (const part of parts.slice(1)) {
         const key = part[0] === '[' ? keyIn(part, depth - 1) : part;
         if (key === undefined) return [];
@@ -285,7 +285,8 @@
         found = values(partsOf(path).slice(0, -1));
         name = path.slice(0, path.lastIndexOf('.'));
       }
-      if (found.length === 1 && typeof found[0] !== 'function' && texts.length < MAX_SHOWN) texts.push(shown(name, found[0]));
+      const isOne = found.length === 1 && values(partsOf(path).slice(0, 1)).length === 1; // not of one item among others
+      if (isOne && typeof found[0] !== 'function' && texts.length < MAX_SHOWN) texts.push(shown(name, found[0]));
     }
     return texts;
   }

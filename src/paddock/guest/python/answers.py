@@ -108,7 +108,7 @@ def warn(*, except_line: int | None = None) -> None:
             _notes.setdefault(line, text)
     _notes.pop(except_line or 0, None)
     for line, text in sorted(_notes.items())[:MAX_WARNINGS]:
-        notices.warn(f'On line {line}, {text}; the value of this tool is in answer["{KEY}"].')
+        notices.warn(f'On line {line}, {text}; its value is in answer["{KEY}"].')
 
 
 def forget() -> None:

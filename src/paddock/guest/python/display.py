@@ -11,6 +11,7 @@ import importlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -243,7 +244,10 @@ def _figure(figure: Any) -> Form | None:
 
 
 def _draw(figure: Any, *arguments: Any, **options: Any) -> None:
-    getattr(type(figure).savefig, "__wrapped__", type(figure).savefig)(figure, *arguments, **options)
+    with warnings.catch_warnings(record=True) as caught:  # printed, they would name this file
+        getattr(type(figure).savefig, "__wrapped__", type(figure).savefig)(figure, *arguments, **options)
+    for each in caught:
+        notices.warn(f"The figure: {each.message}")
 
 
 def _pillow(image: Any) -> Form:

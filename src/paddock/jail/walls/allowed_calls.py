@@ -57,7 +57,7 @@ ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close dup dup2 dup3
     stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
-    unlink unlinkat umask truncate ftruncate fsync fdatasync sync_file_range fadvise64 readahead
+    unlink unlinkat umask truncate ftruncate fsync fdatasync sync_file_range readahead
     statfs fstatfs copy_file_range pipe pipe2
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
@@ -267,6 +267,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     else:
         calls |= dict.fromkeys(SENDFILE, allowed)
     calls["fallocate"] = one_of(1, *FALLOCATE)
+    calls["fadvise64"] = without_effect  # it could empty the cache of the runtime's files, which slows everybody down
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if policy.confined or not policy.own_pids:
         calls |= dict.fromkeys(CLOCKS, none_of_bits(0, PROCESS_CLOCK))

@@ -116,7 +116,7 @@ DEFAULT_LIMITS: Mapping[str, int] = {
     "open_files": 1024,
     "rtprio": 0,
     "sigpending": 1024,
-    "stack_bytes": 32 * 1024 * 1024,
+    "stack_bytes": 16 * 1024 * 1024,
 }
 SOFT_LIMITS = {"stack_bytes": 8 * 1024 * 1024}
 """Lower limits that a guest may raise. The soft limit is also the size of each thread's stack; QuickJS raises it."""

@@ -51,6 +51,8 @@ class Quota:
                 held |= self._deleted_files(pids, proc)
         except (OSError, _TooMany):
             return True  # a guest that hides files must not escape the limit
+        if len(held) > self._inodes:
+            return True
         return sum(held.values()) > self._size_bytes + self._size_bytes // METADATA_PART or self._disk_is_short()
 
     def _linked_files(self) -> dict[tuple[int, int], int]:

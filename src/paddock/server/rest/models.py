@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES
+from paddock.model.request import ALIASES, ENGINES, GLOBALS, LANGUAGES, MODES, NAME_CHARACTERS
 from paddock.model.result import Verdict
 from paddock.store.runs import RUNNING
 
@@ -21,6 +21,8 @@ def _limited(value: object) -> object:
     """Refuse an object or list with too many entries before pydantic looks at each of them."""
     if isinstance(value, dict | list) and len(value) > MAX_NAMES:
         raise ValueError(f"it has {len(value)} entries, and may have at most {MAX_NAMES}")
+    if isinstance(value, dict) and max((len(str(name)) for name in value), default=0) > NAME_CHARACTERS:
+        raise ValueError(f"a name in it has more than {NAME_CHARACTERS} characters")
     return value
 
 
