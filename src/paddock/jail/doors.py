@@ -18,17 +18,15 @@ import os
 import select
 import socket
 import sys
-import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
-from paddock import descriptors
 from paddock.jail.name_server import NameServer
 from paddock.jail.network_run import Attempt, NetworkRun
-from paddock.jail.sock_diag import Connected, Counter
+from paddock.jail.supervisor import Supervisor
 from paddock.jail.walls import seccomp
 from paddock.jail.walls.allowed_calls import refusal
 from paddock.jail.walls.own_network import NAME_SERVER
@@ -44,8 +42,6 @@ MAX_PENDING = 256
 Each may hold a descriptor of this process. All guests together get an eighth of them, one guest a quarter of that."""
 BURST, PER_SECOND = 1000, 200
 """How many calls and queries of a guest are handled at once, and then in a second."""
-COUNT_SECONDS = 0.25
-"""How often the bytes of connections are counted."""
 LAST_COUNTS, LAST_COUNT_SECONDS = 10, 0.005
 ADDRESS_BYTES = 128  # of sockaddr_storage
 _TCP = socket.IPPROTO_TCP
@@ -64,82 +60,6 @@ _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
 
 log = logging.getLogger("paddock.denied")
 faults = logging.getLogger("paddock.jail")
-
-
-class Supervisor:
-    """The thread that serves the doors of all guests. It starts with the first door and ends with the last."""
-
-    _lock = threading.Lock()
-    _current: Supervisor | None = None
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.users = 0
-        self.max_pending = max(16, descriptors.limit() // 8)
-        self.pending = 0
-        self._counter: Counter | None = None
-        self._counting = threading.Lock()
-        self._counted: list[NetworkRun] = []  # runs with live connections
-        with suppress(OSError):  # a kernel without it: bytes are not known
-            self._counter = Counter()
-        threading.Thread(target=self._serve, name="paddock-doors", daemon=True).start()
-
-    def _serve(self) -> None:
-        self.loop.call_soon(self._count_regularly)
-        self.loop.run_forever()
-        self.loop.close()
-        if self._counter is not None:
-            self._counter.close()
-
-    def _count_regularly(self) -> None:
-        self.count()
-        self.loop.call_later(COUNT_SECONDS, self._count_regularly)
-
-    def add_connection(self, run: NetworkRun, sock: socket.socket, attempt: Attempt) -> None:
-        """Count the bytes of a connection from now on."""
-        with suppress(OSError), self._counting:  # it may be closed already
-            connected = Connected(sock)
-            run.live[connected.cookie] = connected, attempt
-            if run not in self._counted:
-                self._counted.append(run)
-
-    def count(self, only: NetworkRun | None = None) -> None:
-        """Count the bytes of all connections, or of those of one run. May be called from any thread."""
-        with self._counting:
-            if self._counter is None or not self._counted:
-                return
-            closed = self._counter.closed()
-            for run in self._counted:
-                for cookie, (connected, attempt) in list(run.live.items()):
-                    if cookie in closed:
-                        attempt.bytes = closed[cookie]
-                        del run.live[cookie]
-                    elif only not in (None, run):
-                        continue
-                    elif (count := self._counter.count(connected)) is not None:
-                        attempt.bytes = count
-                    else:
-                        attempt.is_closing = True
-
-    def end_counting(self, run: NetworkRun) -> None:
-        with self._counting:
-            if run in self._counted:
-                self._counted.remove(run)
-
-    @classmethod
-    def share(cls) -> Supervisor:
-        with cls._lock:
-            if cls._current is None:
-                cls._current = Supervisor()
-            cls._current.users += 1
-            return cls._current
-
-    def release(self) -> None:
-        with self._lock:
-            self.users -= 1
-            if not self.users:
-                Supervisor._current = None
-                self.loop.call_soon_threadsafe(self.loop.stop)
 
 
 class Refusal(Exception):
@@ -168,10 +88,13 @@ class Door:
     def begin(self, run: NetworkRun) -> None:
         self._names.run = run
 
+    def refuse(self) -> None:
+        """Refuse everything until the next `begin`."""
+        self._names.run = None
+
     async def end(self, run: NetworkRun) -> tuple[Connection, ...]:
         """Refuse everything from now on, and return what the run has done."""
-        if self._names.run is run:
-            self._names.run = None
+        self.refuse()
         for _ in range(LAST_COUNTS if run.live else 0):
             await asyncio.to_thread(self._supervisor.count, run)
             if not any(attempt.is_closing for _, attempt in list(run.live.values())):
@@ -182,7 +105,7 @@ class Door:
 
     def close(self) -> None:
         """Stop serving. From now on the guest's connects fail with ENOSYS."""
-        self._names.run = None
+        self.refuse()
         self._loop.call_soon_threadsafe(self._close)
 
     def _close(self) -> None:
@@ -415,6 +338,20 @@ class Door:
                 raise
         self._start(self._names.serve(ours))
         return 0
+
+
+def open_door(received: list[int]) -> Door:
+    """The door of a guest that has sent these descriptors. They are closed if that fails. Raises OSError."""
+    try:
+        listener, name_server = received
+        return Door(listener, name_server)
+    except BaseException as problem:
+        for fd in received:
+            with suppress(OSError):
+                os.close(fd)
+        if len(received) < 2:  # there was room for only one of them
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from problem
+        raise
 
 
 def _descriptor_flags(thread: int, number: int) -> int:
