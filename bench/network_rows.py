@@ -48,7 +48,10 @@ for _ in range({GETS}):
     get(100)
 (time.perf_counter() - began) * 1000 / {GETS}
 """
-DOWNLOAD = f"{GET.partition('get(100)')[0]}began = time.perf_counter()\nget({DOWNLOAD_MB} << 20)\n"
+# The second one is measured: while the first takes place, the pool makes another guest.
+DOWNLOAD = (
+    f"{GET.partition('get(100)')[0]}get({DOWNLOAD_MB} << 20)\nbegan = time.perf_counter()\nget({DOWNLOAD_MB} << 20)\n"
+)
 DOWNLOAD += "(time.perf_counter() - began) * 1000"
 MANY = f"""
 import asyncio, time

@@ -36,7 +36,20 @@ SPLIT: dict[str, tuple[tuple[str, ...], ...]] = {
 HALVED = ("anomaly", "tools", "cli", "contract", "server")
 """Folders of many files whose tests take too long too: every other file is in the other half."""
 NOTHING_COLLECTED = 5
-FIRST = ("escape", "server", "anomaly", "tools", "contract", "jail", "node", "cli", "reference", "store", "models")
+FIRST = (
+    "escape",
+    "network",
+    "server",
+    "anomaly",
+    "tools",
+    "contract",
+    "jail",
+    "node",
+    "cli",
+    "reference",
+    "store",
+    "models",
+)
 """The folders that take longest. They start first, so that no worker is left alone with one at the end."""
 
 

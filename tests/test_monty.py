@@ -15,7 +15,7 @@ import pytest
 
 from paddock.config import Config, MontyConfig
 from paddock.engines import monty_workers
-from paddock.engines.monty import EXTRA_BYTES, SUSPENSIONS, MontyEngine
+from paddock.engines.monty import SECRET, SUSPENSIONS, MontyEngine
 from paddock.engines.monty_source import instrument
 from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed, EngineUnavailable
@@ -46,7 +46,7 @@ async def test_every_run_has_its_own_session_with_its_limits(monkeypatch: pytest
     wanted = {
         "limits": {
             "max_feed_duration_secs": 2.0,
-            "max_memory": 64 * 1024 * 1024 + EXTRA_BYTES,
+            "max_memory": (64 << 20) + ((64 << 20) * SECRET >> 40),
             "max_recursion_depth": 50,
             "max_suspensions": SUSPENSIONS,
         },

@@ -263,7 +263,8 @@ class RunRecord:
         else:
             plan = replace(self._plan, tools=self.functions)
             hint = hint_for(finished, plan, self._packages, len(self.calls), self.mistaken_artifact)
-            hints = tuple(filter(None, (self._network_hint(), hint)))
+            denied = self._network_hint()
+            hints = (denied,) if denied else (hint,) if hint else ()
         return RunError(
             type=error_type or "RuntimeError",
             message=message,

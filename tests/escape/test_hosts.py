@@ -169,10 +169,10 @@ FLOODS = {
 import errno, os, select, socket, struct, sys
 control = sys.modules["paddock.guest.python.main"]._channel._socket.fileno()
 frame = struct.pack("!BIII", 18, 0, 11, 0) + b'{"done": 1}'
-events = [os.eventfd(0) for _ in range(400)]
+events = [os.eventfd(0) for _ in range(150)]
 with socket.socket(fileno=os.dup(control)) as end:
     while True:
-        heavy = [select.epoll() for _ in range(100)]
+        heavy = [select.epoll() for _ in range(50)]
         for watch in heavy:
             for event in events:
                 watch.register(event)

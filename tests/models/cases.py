@@ -61,8 +61,8 @@ def r5(code: str, line: int | None, cause: str | None, fix: str, repaired: str |
 
 PYTHON = {
     # The network, and what cannot be installed.
-    "urlopen": r2(
-        "python", "from urllib.request import urlopen\nurlopen('http://example.com').read()", 2, "rror", "no network"
+    "urlopen": r4(
+        "from urllib.request import urlopen\nurlopen('http://x.invalid').read()", 2, "rror", "check its name"
     ),
     "requests": run("import requests\nrequests.get('https://example.com')", 2, "Connection", "no network"),
     "requests refused": execute("import requests\nreturn 1", 1, "requests", "no network"),

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from paddock import Config, Done, NetworkDenied, Output, Paddock, RequestError
-from paddock.config import NetworkConfig
+from paddock.config import NetworkConfig, ServerConfig
 from tests.cli.command import paddock as run_command
 from tests.rest.conftest import serve_rest
 
@@ -249,3 +249,24 @@ async def test_rest_callers_have_no_network_unless_the_operator_allows_it(addres
     assert saved.status_code == 200, saved.text
     assert tried["structuredContent"]["output"] == "page", tried
     assert bad.json()["error"] == "BadDefinition"
+
+
+async def test_operators_may_have_more_than_other_callers(address: str) -> None:
+    settings = NetworkConfig(allow=("none",), operators=("public",), private=(address,))
+    server = replace(Config(), network=settings, server=ServerConfig(require_token=True))
+    answers = {}
+    async with serve_rest(server) as rest:
+        for role in ("operator", "user"):
+            _, token = await rest.services.store.tokens.add(role, role=role)
+            body = {"code": fetch(address), "network": [address]}
+            answers[role] = await rest.http.post("/runs", json=body, headers={"Authorization": f"Bearer {token}"})
+    assert (answers["operator"].json()["output"], answers["user"].status_code) == ("page", 403)
+    assert (
+        "ask the operator" in answers["user"].json()["detail"] or "network.private" in answers["user"].json()["detail"]
+    )
+
+
+async def test_packages_and_a_network_go_together(address: str) -> None:
+    async with Paddock(config(address)) as paddock:
+        result = await paddock.run(f"import six\n{fetch(address)}", network=[address], packages=["six"])
+    assert result.output == "page", result.error

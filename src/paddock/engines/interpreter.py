@@ -63,6 +63,8 @@ class JailedInterpreter:
                     await execution.interrupt(INTERRUPT_SECONDS)
             finally:
                 self._is_running = False
+                if self._guest.door is not None:
+                    self._guest.door.refuse()
                 self._settle(execution)
 
     def _settle(self, execution: JailedExecution | None) -> None:

@@ -149,8 +149,7 @@ class CPythonEngine(JailedEngine):
         if key not in self._jails:
             config = self._config
             is_default = (environment, package_set) == (config.cpython.environment, "")
-            most = config.cpython.max_waiting if is_default else min(1, config.cpython.max_waiting)
-            few_waiting = {} if is_default and not network else {"min_waiting": 0, "max_waiting": most}
+            few_waiting = {} if is_default else {"min_waiting": 0, "max_waiting": min(1, config.cpython.max_waiting)}
             self._jails[key] = Jail(
                 config,
                 replace(config.cpython, environment=environment, **few_waiting),

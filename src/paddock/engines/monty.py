@@ -50,7 +50,7 @@ from paddock.model.events import (
     ToolCall,
 )
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depths
-from paddock.model.limits import MB, Limits
+from paddock.model.limits import Limits
 from paddock.model.result import Connection, Verdict
 from paddock.planning.plan import BRIDGE_NAMES, STANDARD_NAMES, Plan
 
@@ -68,8 +68,7 @@ LINE_CHARACTERS = 500
 SHOWN_FRAMES = 10  # at each end of a traceback; a deep recursion has a thousand
 LONG_CODE_CHARACTERS = 16 * 1024  # longer code is instrumented in a thread
 LONG_RESULT_CHARACTERS = 256 * 1024  # the depth of a longer result is counted in steps
-EXTRA_BYTES = secrets.randbelow(MB)
-"""Added to each memory limit. Monty's error names the limit: a script that does not know it cannot forge the error."""
+SECRET = secrets.randbelow(1 << 32)
 _CANCELLED = Finished(
     Verdict.CANCELLED, error_type="Cancelled", error_message="Paddock was closed while the script ran"
 )
@@ -136,12 +135,17 @@ def _import_statement(name: str) -> str:
     return "from pathlib import Path" if name == "Path" else f"import {name}"
 
 
+def _memory_limit(limits: Limits) -> int:
+    """The limit that Monty's error names: up to 1/256 larger, so that a script cannot forge the error."""
+    return limits.memory_bytes + (limits.memory_bytes * SECRET >> 40)
+
+
 def _session_options(limits: Limits) -> dict[str, Any]:
     return {
         "limits": {
             # Monty's clock stops while it waits for a tool: it counts only the script's own time.
             "max_feed_duration_secs": min(limits.wall_seconds, limits.cpu_seconds),
-            "max_memory": limits.memory_bytes + EXTRA_BYTES,
+            "max_memory": _memory_limit(limits),
             "max_recursion_depth": limits.recursion,
             "max_suspensions": SUSPENSIONS,
         },
@@ -418,8 +422,7 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
     # A script cannot catch a limit. An exception raised by a script has a traceback.
     if kind == "TimeoutError" and not frames:
         return Finished(Verdict.TIMEOUT, limit=time_limit)
-    limit_bytes = plan.limits.memory_bytes + EXTRA_BYTES
-    if kind == "MemoryError" and (not frames or text.endswith(f" > {limit_bytes} bytes")):
+    if kind == "MemoryError" and (not frames or text.endswith(f" > {_memory_limit(plan.limits)} bytes")):
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
     if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
         return Finished(Verdict.OUTPUT_LIMIT)  # a message between worker and host was too large

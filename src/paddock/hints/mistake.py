@@ -122,9 +122,9 @@ class Mistake:
         }
 
     def _network(self) -> str:
-        """Why a connection may have failed; empty if the script has a network. `record` names what was denied."""
+        """Why a connection may have failed. `record` names what the policy denied."""
         if self.plan.network:
-            return ""
+            return "The host has no such name, or does not answer: check its name and port, or try again later."
         if self.plan.network_allowed and not self.is_program:
             return 'Scripts have no network unless the run names hosts: `network=["example.com"]`, or "public".'
         return _NO_NETWORK["program" if self.is_program else "script"]

@@ -18,7 +18,6 @@ import os
 import select
 import socket
 import sys
-import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
@@ -28,7 +27,7 @@ from typing import Any
 from paddock import descriptors
 from paddock.jail.name_server import NameServer
 from paddock.jail.network_run import Attempt, NetworkRun
-from paddock.jail.sock_diag import Connected, Counter
+from paddock.jail.supervisor import Supervisor
 from paddock.jail.walls import seccomp
 from paddock.jail.walls.allowed_calls import refusal
 from paddock.jail.walls.own_network import NAME_SERVER
@@ -44,8 +43,6 @@ MAX_PENDING = 256
 Each may hold a descriptor of this process. All guests together get an eighth of them, one guest a quarter of that."""
 BURST, PER_SECOND = 1000, 200
 """How many calls and queries of a guest are handled at once, and then in a second."""
-COUNT_SECONDS = 0.25
-"""How often the bytes of connections are counted."""
 LAST_COUNTS, LAST_COUNT_SECONDS = 10, 0.005
 ADDRESS_BYTES = 128  # of sockaddr_storage
 _TCP = socket.IPPROTO_TCP
@@ -65,93 +62,6 @@ _ACKNOWLEDGED = 120  # tcpi_bytes_acked in tcp_info; the SYN is one
 
 log = logging.getLogger("paddock.denied")
 faults = logging.getLogger("paddock.jail")
-
-
-class Supervisor:
-    """The thread that serves the doors of all guests. It starts with the first door and ends with the last."""
-
-    _lock = threading.Lock()
-    _current: Supervisor | None = None
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.users = 0
-        self.max_pending = max(16, descriptors.limit() // 8)
-        self.pending = 0
-        self._counter: Counter | None = None
-        self._counting = threading.Lock()
-        self._counted: list[NetworkRun] = []  # runs with live connections
-        with suppress(OSError):  # a kernel without it: bytes are not known
-            self._counter = Counter()
-        threading.Thread(target=self._serve, name="paddock-doors", daemon=True).start()
-
-    def _serve(self) -> None:
-        self.loop.call_soon(self._count_regularly)
-        self.loop.run_forever()
-        self.loop.close()
-        if self._counter is not None:
-            self._counter.close()
-
-    def _count_regularly(self) -> None:
-        self.count()
-        self.loop.call_later(COUNT_SECONDS, self._count_regularly)
-
-    def begin_counting(self, run: NetworkRun, before: NetworkRun | None) -> None:
-        """Count the bytes of a run, also on connections that the run before it has left open."""
-        if before is not None:
-            self.end_counting(before)
-        with self._counting:
-            if before is not None:
-                run.keep(before)
-            self._counted.append(run)
-
-    def add_connection(self, run: NetworkRun, sock: socket.socket, attempt: Attempt) -> None:
-        """Count the bytes of a connection from now on. The guest must not have it yet. Raises Refusal."""
-        with self._counting:
-            if run.has_ended:
-                raise Refusal(errno.ECONNREFUSED)
-            if self._counter is not None and attempt.address is not None and attempt.port is not None:
-                connected = Connected(sock, attempt.address, attempt.port)
-                run.live[connected.cookie] = connected, attempt
-
-    def count(self, only: NetworkRun | None = None) -> None:
-        """Count the bytes of all connections, or of those of one run. May be called from any thread."""
-        with self._counting:
-            if self._counter is None or not self._counted:
-                return
-            closed = self._counter.closed()
-            runs = list(self._counted)
-            for run in runs:
-                for cookie in closed.keys() & run.live.keys():
-                    run.live.pop(cookie)[1].count(closed[cookie])
-        for run in runs if only is None else [only]:
-            with self._counting:  # not for all runs at once: the event loop waits for it
-                for connected, attempt in run.live.values():
-                    count = self._counter.count(connected)
-                    attempt.is_closing = count is None
-                    if count is not None:
-                        attempt.count(count)
-
-    def end_counting(self, run: NetworkRun) -> None:
-        with self._counting:
-            run.has_ended = True
-            if run in self._counted:
-                self._counted.remove(run)
-
-    @classmethod
-    def share(cls) -> Supervisor:
-        with cls._lock:
-            if cls._current is None:
-                cls._current = Supervisor()
-            cls._current.users += 1
-            return cls._current
-
-    def release(self) -> None:
-        with self._lock:
-            self.users -= 1
-            if not self.users:
-                Supervisor._current = None
-                self.loop.call_soon_threadsafe(self.loop.stop)
 
 
 class Refusal(Exception):
@@ -182,10 +92,13 @@ class Door:
         self._supervisor.begin_counting(run, self._last_run)
         self._names.run = self._last_run = run
 
+    def refuse(self) -> None:
+        """Refuse everything until the next `begin`."""
+        self._names.run = None
+
     async def end(self, run: NetworkRun) -> tuple[Connection, ...]:
         """Refuse everything from now on, and return what the run has done."""
-        if self._names.run is run:
-            self._names.run = None
+        self.refuse()
         for _ in range(LAST_COUNTS if run.live else 0):
             await asyncio.to_thread(self._supervisor.count, run)
             if not any(attempt.is_closing for _, attempt in list(run.live.values())):
@@ -196,7 +109,7 @@ class Door:
 
     def close(self) -> None:
         """Stop serving. From now on the guest's connects fail with ENOSYS."""
-        self._names.run = None
+        self.refuse()
         if self._last_run is not None:
             self._supervisor.end_counting(self._last_run)
         self._loop.call_soon_threadsafe(self._close)
@@ -386,7 +299,8 @@ class Door:
             attempt.end(_outcome(error))
             raise Refusal(error)
         ours.setblocking(is_blocking)
-        self._supervisor.add_connection(run, ours, attempt)
+        if not self._supervisor.add_connection(run, ours, attempt):
+            raise Refusal(errno.ECONNREFUSED)
         seccomp.put(self._listener, notice, ours.fileno(), number, close_on_exec=bool(flags & os.O_CLOEXEC))
         seccomp.respond(self._listener, notice, error)
         if error == 0:
@@ -429,6 +343,20 @@ class Door:
                 raise
         self._start(self._names.serve(ours))
         return 0
+
+
+def open_door(received: list[int]) -> Door:
+    """The door of a guest that has sent these descriptors. They are closed if that fails. Raises OSError."""
+    try:
+        listener, name_server = received
+        return Door(listener, name_server)
+    except BaseException as problem:
+        for fd in received:
+            with suppress(OSError):
+                os.close(fd)
+        if len(received) < 2:  # there was room for only one of them
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from problem
+        raise
 
 
 def _descriptor_flags(thread: int, number: int) -> int:

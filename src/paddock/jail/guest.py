@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from paddock import descriptors
 from paddock.errors import EngineCrashed, JailUnavailable
-from paddock.jail.doors import Door
+from paddock.jail.doors import Door, open_door
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.reaper import BEGIN, END
 from paddock.jail.walls import freezer, seccomp
@@ -218,7 +218,7 @@ class Guest:
             while (received := seccomp.receive_listener(self.control)) is None:
                 await self.wait_for_input()
             if self._has_network:
-                self.door = Door(*received)
+                self.door = open_door(received)
             else:
                 self._trace = seccomp.Trace(*received)
 

@@ -21,8 +21,6 @@ from paddock.model.packages import PackageSet
 
 Show = Callable[[str], None]
 REPORT_BYTES = 4 * MB
-SPARE_SECONDS = 300.0
-"""How long an installer waits for a job."""
 log = logging.getLogger("paddock.packages")
 
 
@@ -90,51 +88,17 @@ class Installation:
             self.tell(f"compiling {self.packages}")
 
 
-class Installers:
-    """Starts installers. A process that has used two has the next one ready: an interpreter takes 50 ms to start."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._spare: Process | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    async def take(self) -> Process:
-        """An installer that waits for its job."""
-        self._count += 1
-        return self._take_spare() or await _start()
-
-    async def prepare(self) -> None:
-        """Have an installer ready, for a while."""
-        if self._count > 1 and self._spare is None:
-            with suppress(OSError):  # then the next one starts when it is needed
-                self._spare = await _start()
-                self._timer = asyncio.get_running_loop().call_later(SPARE_SECONDS, _end, self._spare)
-
-    def _take_spare(self) -> Process | None:
-        spare, self._spare = self._spare, None
-        if self._timer is not None:
-            self._timer.cancel()
-        return spare if spare is not None and spare.returncode is None else None
-
-    async def close(self) -> None:
-        if (spare := self._take_spare()) is not None:
-            await kill(spare)
-
-
-async def _start() -> Process:
+async def start() -> Process:
+    """An installer that waits for its job."""
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
         *command("install"), stdin=pipe, stdout=pipe, stderr=pipe, limit=REPORT_BYTES, env={}, cwd="/"
     )
 
 
-def _end(process: Process) -> None:
+async def kill(process: Process) -> None:
     with suppress(ProcessLookupError):
         process.kill()
-
-
-async def kill(process: Process) -> None:
-    _end(process)
     await process.wait()
 
 

@@ -28,7 +28,7 @@ import msgspec
 from paddock.errors import HostError, PackageError
 from paddock.jail.environments import Built
 from paddock.jail.exec_installer import INSTALLER_UID
-from paddock.jail.installer import Done, Installation, Installers, Show, follow, kill
+from paddock.jail.installer import Done, Installation, Show, follow, kill, start
 from paddock.jail.package_job import make_job
 from paddock.jail.walls import roots
 from paddock.model.limits import format_bytes
@@ -82,7 +82,6 @@ class PackageSets:
         self._installations: dict[str, Installation] = {}
         self._by_principal: Counter[str] = Counter()
         self._turn = asyncio.Semaphore(BUILDS_AT_ONCE)
-        self._installers = Installers()
         self._cleaning: set[asyncio.Task[None]] = set()
 
     async def get(
@@ -122,7 +121,6 @@ class PackageSets:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*self._cleaning)
-        await self._installers.close()
 
     def _find(self, request: str) -> PackageSet | None:
         with suppress(OSError, ValueError, RecursionError):
@@ -153,7 +151,8 @@ class PackageSets:
             except OSError as problem:
                 raise HostError(f"packages cannot be installed in {self._folder}: {problem}") from None
             finally:
-                cleaning = asyncio.create_task(self._clean_up(stage, request))
+                # No run waits for this.
+                cleaning = asyncio.create_task(asyncio.to_thread(self._clean_up, stage, request))
                 self._cleaning.add(cleaning)
                 cleaning.add_done_callback(self._cleaning.discard)
 
@@ -168,13 +167,8 @@ class PackageSets:
                 os.chown(folder, INSTALLER_UID, INSTALLER_UID)
         return stage
 
-    async def _clean_up(self, stage: Path, request: str) -> None:
-        """Remove what an installation leaves behind. No run waits for this."""
-        await asyncio.to_thread(self._remove, stage, request)
-        await self._installers.prepare()
-
-    def _remove(self, stage: Path, request: str) -> None:
-        """Remove a stage, and the installers' cache if it has become too large."""
+    def _clean_up(self, stage: Path, request: str) -> None:
+        """Remove what an installation leaves behind, and the installers' cache if it has become too large."""
         _remove(stage)
         cache = self._folder / "work" / "cache"
         if self._installations.keys() <= {request} and _size(cache) > self._settings.cache_bytes:
@@ -184,7 +178,7 @@ class PackageSets:
 
     async def _run(self, installation: Installation, job: dict[str, Any], stage: Path) -> Done:
         """Run an installer within its limits of time, bytes and output, and return what it reports."""
-        process = await self._installers.take()
+        process = await start()
         watch = asyncio.create_task(self._watch_size(installation, stage, process))
         try:
             async with asyncio.timeout(self._settings.build_seconds):

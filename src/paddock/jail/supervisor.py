@@ -1,0 +1,107 @@
+"""The thread that serves the doors of all guests (`doors`), apart from the event loop of the runs.
+
+Reading a guest's memory takes locks that the guest can hold, so it must not hold up anything else. The thread also
+counts the bytes of the connections that were put into guests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from contextlib import suppress
+
+from paddock import descriptors
+from paddock.jail.network_run import Attempt, NetworkRun
+from paddock.jail.sock_diag import Connected, Counter
+
+COUNT_SECONDS = 0.25
+"""How often the bytes of connections are counted."""
+
+
+class Supervisor:
+    """The thread that serves the doors of all guests. It starts with the first door and ends with the last."""
+
+    _lock = threading.Lock()
+    _current: Supervisor | None = None
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.users = 0
+        self.max_pending = max(16, descriptors.limit() // 8)
+        self.pending = 0
+        self._counter: Counter | None = None
+        self._counting = threading.Lock()
+        self._counted: list[NetworkRun] = []  # runs in progress
+        with suppress(OSError):  # a kernel without it: bytes are not known
+            self._counter = Counter()
+        threading.Thread(target=self._serve, name="paddock-doors", daemon=True).start()
+
+    def _serve(self) -> None:
+        self.loop.call_soon(self._count_regularly)
+        self.loop.run_forever()
+        self.loop.close()
+        if self._counter is not None:
+            self._counter.close()
+
+    def _count_regularly(self) -> None:
+        self.count()
+        self.loop.call_later(COUNT_SECONDS, self._count_regularly)
+
+    def begin_counting(self, run: NetworkRun, before: NetworkRun | None) -> None:
+        """Count the bytes of a run, also on connections that the run before it has left open."""
+        if before is not None:
+            self.end_counting(before)
+        with self._counting:
+            if before is not None:
+                run.keep(before)
+            self._counted.append(run)
+
+    def add_connection(self, run: NetworkRun, sock: socket.socket, attempt: Attempt) -> bool:
+        """Count the bytes of a connection that the guest does not have yet. Returns False if the run has ended."""
+        with self._counting:
+            if run.has_ended:
+                return False
+            if self._counter is not None and attempt.address is not None and attempt.port is not None:
+                connected = Connected(sock, attempt.address, attempt.port)
+                run.live[connected.cookie] = connected, attempt
+            return True
+
+    def count(self, only: NetworkRun | None = None) -> None:
+        """Count the bytes of all connections, or of those of one run. May be called from any thread."""
+        with self._counting:
+            if self._counter is None or not self._counted:
+                return
+            closed = self._counter.closed()
+            runs = list(self._counted)
+            for run in runs:
+                for cookie in closed.keys() & run.live.keys():
+                    run.live.pop(cookie)[1].count(closed[cookie])
+        for run in runs if only is None else [only]:
+            with self._counting:  # not for all runs at once: the event loop waits for it
+                for connected, attempt in run.live.values():
+                    count = self._counter.count(connected)
+                    attempt.is_closing = count is None
+                    if count is not None:
+                        attempt.count(count)
+
+    def end_counting(self, run: NetworkRun) -> None:
+        with self._counting:
+            run.has_ended = True
+            if run in self._counted:
+                self._counted.remove(run)
+
+    @classmethod
+    def share(cls) -> Supervisor:
+        with cls._lock:
+            if cls._current is None:
+                cls._current = Supervisor()
+            cls._current.users += 1
+            return cls._current
+
+    def release(self) -> None:
+        with self._lock:
+            self.users -= 1
+            if not self.users:
+                Supervisor._current = None
+                self.loop.call_soon_threadsafe(self.loop.stop)
