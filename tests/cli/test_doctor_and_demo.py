@@ -89,6 +89,6 @@ def test_help_names_every_flag_of_run() -> None:
     flags = re.findall(r"^  (-[-a-z]+)", paddock("run", "--help").out, re.MULTILINE)
     assert flags == [
         *("-c", "--script", "--language", "--engine", "--input", "--inputs", "--file", "--timeout", "--memory"),
-        *("--with", "--environment", "--type-check", "--trace-denied", "--session", "--fork-from"),
+        *("--with", "--environment", "--network", "--type-check", "--trace-denied", "--session", "--fork-from"),
         *("--mcp-config", "--out", "--config", "--url", "--token", "--json", "-h"),
     ]
