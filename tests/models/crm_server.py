@@ -35,5 +35,17 @@ def list_settings() -> list[str]:
     return ["billing.json", "orders.json"]
 
 
+@server.tool(structured_output=True)
+def read_notes() -> dict[str, str]:
+    """Return the notes, as text under a key."""
+    return {"content": "alpha\nbeta\n"}
+
+
+@server.tool(structured_output=True)
+def read_table() -> dict[str, str]:
+    """Return a table, as JSON text under a key."""
+    return {"content": '{"customers": [{"id": 1}]}'}
+
+
 if __name__ == "__main__":
     server.run()
