@@ -16,6 +16,12 @@ def list_orders(limit: int = 2) -> list[dict[str, Any]]:
 
 
 @server.tool()
+def count_orders() -> int:
+    """Count the orders."""
+    return 2
+
+
+@server.tool()
 def create_contact(name: str, email: str) -> str:
     """Create a contact and return its id."""
     if "@" not in email:

@@ -233,7 +233,7 @@ EVERYDAY = {
         "result = await list_orders({'limit': 5})\nreturn [r['total'] for r in result]",
         2,
         "string indices must be integers, not",
-        "If `result` is a dict, looping over it gives its keys",
+        "If `result` is a dict, a loop gives its keys: use `result['result']`.",
     ),
     "swapped letters": r4(
         "def main():\n    print('hi')\n\nif __name__ == '__main__':\n    mian()",

@@ -22,7 +22,7 @@ MISREAD: dict[str, Case] = {
     "an answer joined to text": execute(f"{_PY}return 'notes: ' + r", 2, "concatenate", _TEXT),
     "an answer with JSON text": run(f"import json\n{_PY_JSON}json.loads(r)", 3, "JSON object must be", _JSON),
     "a key of the JSON in an answer": run(f"{_PY_JSON}r['customers']", 2, "customers", _JSON),
-    "a loop over an answer": r3(f"{_PY}for x in r:\n    x['a']", 3, "string indices", "the value is in `r['content']`"),
+    "a loop over an answer": r3(f"{_PY}for x in r:\n    x['a']", 3, "string indices", "use `r['content']`"),
     "split of an answer": js(f"{_JS}return r.split('x').length", 2, "not a function", _JS_TEXT),
     "filter of an answer": ts(f"{_JS_JSON}return r.filter(x => x)", 2, "not a function", _IS_JSON),
     "JSON.parse of an answer": js(f"{_JS_JSON}return JSON.parse(r)", 2, "unexpected token", _IS_JSON),
@@ -31,6 +31,9 @@ MISREAD: dict[str, Case] = {
     "the same in Node": ts(f"{_JS_JSON}return r.customers.map(c => c.id)", 2, "of undefined", _IS_JSON),
     "a loop over an answer in JavaScript": r5(f"{_JS_JSON}for (const x of r) x()", 2, "not iterable", _IS_JSON),
     "a list under one key": run("d = {'rows': [1]}\nd.append(2)", 2, "append", "write `d['rows']`."),
+    "a number under result": execute(
+        "n = await call_tool('crm.count_orders', {})\nreturn n + 1", 2, "unsupported operand", "write `n['result']`."
+    ),
     # Other dicts and objects where text was meant.
     "lines of a dict": run("d = {'a': 'x', 'b': 'y'}\nd.splitlines()", 2, "splitlines", "take the text out of it"),
     "a pattern in a list": run("import re\nre.findall('a', ['a'])", 2, "expected string", "take one out of it"),

@@ -60,12 +60,7 @@ LAST = (
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} An artifact has that name: `<artifact>`.", when="script"),
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} Attached files are in /files: <files>.", when="script"),
     Hint(FILE_TYPES, _HOST_FILE, _BY_TOOLS, when="script"),
-    Hint(
-        FILE_TYPES,
-        NO_FILE,
-        "An artifact has that name: read_csv(io.StringIO(<artifact>)), or io.BytesIO if it is bytes.",
-        r"\bread_(csv|json|table)\(",
-    ),
+    Hint(FILE_TYPES, NO_FILE, "An artifact: read_csv(StringIO(<artifact>)), or BytesIO.", r"\bread_(csv|json|table)\("),
     Hint(FILE_TYPES, NO_FILE, "It is an artifact: use `<artifact>`."),
     Hint(FILE_TYPES, NO_FILE, names.near_file),
     Hint(FILE_TYPES, NO_FILE, "Attached files are in /files: <files>."),

@@ -125,7 +125,7 @@ def looped_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     for name, text in mistake.values.items() if mistake.calls else ():
         looped = re.search(rf"\bfor {re.escape(name)} in (\w{{1,60}})\s?[:\])]", mistake.plan.code)
         if looped and text[1:-1].isidentifier():
-            return f"If `{looped[1]}` is a dict, looping over it gives its keys: the value is in `{looped[1]}[{text}]`."
+            return f"If `{looped[1]}` is a dict, a loop gives its keys: use `{looped[1]}[{text}]`."
     return None
 
 
@@ -138,7 +138,7 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     if changed is None and not names:
         changed = re.search(_CHANGES, line)
     for got in re.finditer(r"\b(\w+)\.get\(['\"](\w+)['\"]\)", line):
-        keys = mistake.values.get(got[1], "").partition(" with the keys ")[2]
+        keys = mistake.values.get(got[1], "").partition(" with the keys ")[2].partition(" (")[0]
         if keys and got[2] not in keys.split(", "):
             own = " A tool's list or plain value is in its key `result`." if keys == "result" else ""
             return f"`{got[1]}` has no {got[2]!r}, only: {keys}.{own}"
