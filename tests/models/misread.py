@@ -30,6 +30,9 @@ MISREAD: dict[str, Case] = {
     "a key of the JSON in JavaScript": js(f"{_JS_JSON}return r.customers.map(c => c.id)", 2, "of undefined", _IS_JSON),
     "the same in Node": ts(f"{_JS_JSON}return r.customers.map(c => c.id)", 2, "of undefined", _IS_JSON),
     "a loop over an answer in JavaScript": r5(f"{_JS_JSON}for (const x of r) x()", 2, "not iterable", _IS_JSON),
+    "a parameter that is an answer": js(
+        f"{_JS_JSON}const f = (c) => c.customers.map(x => x.id);\nreturn f(r)", 2, "of undefined", "only: content."
+    ),
     "a list under one key": run("d = {'rows': [1]}\nd.append(2)", 2, "append", "write `d['rows']`."),
     "a number under result": execute(
         "n = await call_tool('crm.count_orders', {})\nreturn n + 1", 2, "unsupported operand", "write `n['result']`."

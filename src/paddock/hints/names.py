@@ -52,7 +52,8 @@ def inside(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For an object of one key that the script takes for the text or list in it."""
     owner, key, kind = mistake.inside()
     is_lookup = mistake.type == "KeyError" or " of undefined" in mistake.message
-    is_answer = mistake.calls or mistake.plan.session is not None
+    awaited = rf"\b{re.escape(owner)}\b[^=\n]{{0,60}}= ?\(?await\b"
+    is_answer = mistake.plan.session is not None or (mistake.calls and re.search(awaited, mistake.plan.code))
     is_decoded = kind == "a list" and "JSON object" in mistake.message
     if not owner or mistake.near or is_decoded or "NoneType" in mistake.message or (is_lookup and not is_answer):
         return None  # an object of the script's own may get more keys
