@@ -377,7 +377,7 @@ def name_list(names: object) -> list[str]:
     """Return `names` as a list. Raises UnknownTool if it is not a list of strings, RequestError if they are long."""
     listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
     if listed is None or not all(isinstance(name, str) for name in listed):
-        raise UnknownTool(f"tools must be a list of names, not {str(names)[:NAME_CHARACTERS]!r}")
+        raise UnknownTool(f"tools must be a list of names, not {repr(names)[:NAME_CHARACTERS]}")
     if max(map(len, listed), default=0) > NAME_CHARACTERS:
         raise RequestError(f"the name of a tool, or a pattern of names, has at most {NAME_CHARACTERS} characters")
     if sum(len(name) for name in listed if is_pattern(name)) > PATTERN_CHARACTERS:
