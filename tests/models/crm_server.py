@@ -16,6 +16,12 @@ def list_orders(limit: int = 2) -> list[dict[str, Any]]:
 
 
 @server.tool()
+def count_orders() -> int:
+    """Count the orders."""
+    return 2
+
+
+@server.tool()
 def create_contact(name: str, email: str) -> str:
     """Create a contact and return its id."""
     if "@" not in email:
@@ -33,6 +39,18 @@ def read_settings(name: str) -> str:
 def list_settings() -> list[str]:
     """List the files with settings."""
     return ["billing.json", "orders.json"]
+
+
+@server.tool(structured_output=True)
+def read_notes() -> dict[str, str]:
+    """Return the notes, as text under a key."""
+    return {"content": "alpha\nbeta\n"}
+
+
+@server.tool(structured_output=True)
+def read_table() -> dict[str, str]:
+    """Return a table, as JSON text under a key."""
+    return {"content": '{"customers": [{"id": 1}]}'}
 
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ EVERYDAY = {
         "result = await list_orders({'limit': 5})\nreturn [r['total'] for r in result]",
         2,
         "string indices must be integers, not",
-        "If it is a tool's answer, its value is in the key",
+        "If `result` is a dict, a loop gives its keys: use `result['result']`.",
     ),
     "swapped letters": r4(
         "def main():\n    print('hi')\n\nif __name__ == '__main__':\n    mian()",
@@ -245,7 +245,7 @@ EVERYDAY = {
         "import pandas as pd\ndf = pd.read_csv('/files/employees.csv')\nreturn df.groupby('dept')['salary'].mean().to_dict()",
         3,
         "dtype 'str' does not support operation",
-        "A column has text: pass numeric_only=True",
+        "A column has text: convert it",
         files=_EMPLOYEES_CSV,
     ),
     "an index of a reader": run(

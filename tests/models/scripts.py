@@ -270,6 +270,10 @@ JAVASCRIPT = (
 )
 OTHERS = (
     Case("run_code", "open('/files/orders.xlsx')", more={"language": "python", "files": FILES}),
+    Case("run_code", "open('/data/orders.xlsx')", more={"files": FILES}),
+    Case("run_code", "await create_artifact('a.txt', 'x')\nopen('/data/a.txt')"),
+    Case("run_code", "open('/data/data.csv')", more={"files": FILES}),
+    Case("execute", "a = await call_tool('crm.list_orders', {})\nfor key in [*a]:\n    key['id']"),
     Case("code_execution", "await no_such_tool({})"),
     Case("execute", "return await call_tool('crm.list_orders', [5])"),
     Case(

@@ -96,7 +96,7 @@ def apply(hint: str, case: Case) -> str:
         return "\n".join(everywhere if replaced in everywhere else [*lines[:place], replaced, *lines[place + 1 :]])
     if path := re.search(r"`(/files/.*?)`", hint):
         lines[place] = re.sub(rf"'[^']*{word}'", f"'{path[1]}'", lines[place])
-    elif "key `result`" in hint:
+    elif "key `result`" in hint or "use `a['result']`" in hint:
         lines[place] = lines[place].replace("in a]", "in a['result']]").replace("a.map", "a.result.map")
     elif "`await` before" in hint:
         lines = [re.sub(r"= (call_tool|callTool)\(", r"= await \1(", line) for line in lines]

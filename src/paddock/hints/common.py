@@ -8,7 +8,10 @@ from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES
 
 _SHELL = r"^\s*+[!%]?\s*+(sudo\s+)?(pip3?|python3? -m pip|npm|npx|yarn|apt|apt-get|conda|uv)\s+(install|add|i)\b"
 _NAME = r"(?<![\w.$])(?P<name>[\w.$]++)"
-NO_FILE = r"(?:No such file or directory|ENOENT|no such file)[^']*'(?:[^']*/)?(?P<name>[^'/]+)/?'"
+_NO_FILE, _FILE = r"(?:No such file or directory|ENOENT|no such file)[^']*'", r"(?:[^']*/)?(?P<name>[^'/]+)/?'"
+NO_FILE = f"{_NO_FILE}{_FILE}"
+_HOST_FILE = rf"{_NO_FILE}(?=/(?!files/|tmp/[^/']*')){_FILE}"
+_BY_TOOLS = "The sandbox has no such file. Only tools reach the host's: call one that reads it (`search` finds tools)."
 _WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|chdir|\.dump\("""
 _STARTING = r"subprocess|Popen|\bspawn|\bexec"
 FILE_TYPES = "FileNotFoundError|NotFoundError|Error"
@@ -29,6 +32,7 @@ _CONNECTION = (
     r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|"
     r"Command '.{0,3}(curl|wget|ping|git[', ]+(clone|fetch|pull|push|ls-remote))\b"
 )
+_OTHER_KIND = r"\bdict\b|'slice'|is not a function|not iterable|Symbol\.iterator|of undefined|must be of type string"
 _NO_INSTALL = "Packages cannot be installed from a script. <installed>"
 
 FIRST = (
@@ -43,6 +47,8 @@ FIRST = (
     Hint("PermissionError|Error", "Permission denied|EACCES", FOLDER),
     Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
     Hint(SYNTAX_ERRORS, "", "Send only the code, without other text.", r"^\s*[A-Z][a-z']+( [a-z'`]+){2,}[^=(]*$"),
+    Hint("TypeError|AttributeError|ValueError", _OTHER_KIND, names.inside),
+    Hint("SyntaxError", "object", names.inside, r"JSON\.parse", "has run"),
     Hint("TypeError", r"^call_?[tT]ool( takes|\(\) got )", "Write `<call>`."),
 )
 
@@ -50,7 +56,11 @@ LAST = (
     # Files.
     Hint(FILE_TYPES, NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
     Hint(FILE_TYPES, NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
-    Hint(FILE_TYPES, NO_FILE, "It is an artifact: read_csv(io.StringIO(<artifact>)).", r"\bread_(csv|json|table)\("),
+    Hint(FILE_TYPES, _HOST_FILE, names.near_file),
+    Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} An artifact has that name: `<artifact>`.", when="script"),
+    Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} Attached files are in /files: <files>.", when="script"),
+    Hint(FILE_TYPES, _HOST_FILE, _BY_TOOLS, when="script"),
+    Hint(FILE_TYPES, NO_FILE, "An artifact: read_csv(StringIO(<artifact>)), or BytesIO.", r"\bread_(csv|json|table)\("),
     Hint(FILE_TYPES, NO_FILE, "It is an artifact: use `<artifact>`."),
     Hint(FILE_TYPES, NO_FILE, names.near_file),
     Hint(FILE_TYPES, NO_FILE, "Attached files are in /files: <files>."),

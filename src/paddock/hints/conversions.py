@@ -9,6 +9,7 @@ from paddock.hints.mistake import Mistake
 
 _IN_PLACE = r"(?: *+[\w.\[\]'\"]+\.(sort|append|extend|reverse|insert|shuffle|update|add)\(|[^=].*\b(inplace=True))"
 _CHANGES = r"[\w)\]]\.(sort|append|extend|reverse|insert|update|add)\("
+TEXT_COLUMN = "A column has text: convert it with pd.to_numeric(column). numeric_only=True leaves such columns out."
 _NUMBERS = frozenset(("int", "float", "bool"))
 _BUILT_IN = _NUMBERS | {"str", "list", "tuple", "dict", "set", "range", "dict_keys", "dict_values", "generator", "map"}
 _FORMATS = {
@@ -45,7 +46,7 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
     left, right = found["left"], found["right"]
     kinds, sign = {left, right}, found["sign"] or "+"
     if "str" in kinds and any(text.startswith("a table of") for text in mistake.values.values()):
-        return "A column has text: pass numeric_only=True, or convert it with pd.to_numeric(column, errors='coerce')."
+        return TEXT_COLUMN
     if kinds & {"method", "function", "builtin_function_or_method"}:
         return "One of them is a function: call it, with `()` after its name."
     if kinds & {"dict", "list"} and any(text.startswith("a table of") for text in mistake.values.values()):
@@ -119,6 +120,15 @@ def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
     return None
 
 
+def looped_key(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For the text that a loop over a tool's answer gives."""
+    for name, text in mistake.values.items() if mistake.calls else ():
+        looped = re.search(rf"\bfor {re.escape(name)} in (\w{{1,60}})\s?[:\])]", mistake.plan.code)
+        if looped and text[1:-1].isidentifier():
+            return f"If `{looped[1]}` is a dict, a loop gives its keys: use `{looped[1]}[{text}]`."
+    return None
+
+
 def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     names = [name for name, text in mistake.values.items() if text == "None"]
     name = f"`{names[0]}`" if len(names) == 1 else "The value"
@@ -128,7 +138,7 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     if changed is None and not names:
         changed = re.search(_CHANGES, line)
     for got in re.finditer(r"\b(\w+)\.get\(['\"](\w+)['\"]\)", line):
-        keys = mistake.values.get(got[1], "").partition(" with the keys ")[2]
+        keys = mistake.values.get(got[1], "").partition(" with the keys ")[2].partition(" (")[0]
         if keys and got[2] not in keys.split(", "):
             own = " A tool's list or plain value is in its key `result`." if keys == "result" else ""
             return f"`{got[1]}` has no {got[2]!r}, only: {keys}.{own}"
@@ -180,7 +190,9 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
     """For text that is not a number: what has to be removed."""
     text = found["text"].strip()
     cleaned = text.strip("$€£% ")
-    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned) and " a table" in mistake.facts["values"]:
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned) and re.search(
+        "= a (table|column)", mistake.facts["values"]
+    ):
         return "Remove what is no digit: column.str.replace(r'[^0-9.-]', '', regex=True)."
     if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned):
         return "Remove what is no digit: x.replace(',', '')" + ("." if cleaned == text else ", and strip('$€£% ').")

@@ -82,6 +82,7 @@ ROWS = (
     Hint("TypeError", r"(keyword|positional) arg", "Write `await create_artifact(name, content)`.", "create_artifact"),
     Hint("TypeError", "positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
+    Hint("TypeError", "string indices must be", conversions.looped_key),
     Hint("TypeError", "string indices must be", ANSWER_SHAPE, when="has called"),
     Hint("KeyError", "there is no artifact", "Create it first, or check its name."),
     Hint("KeyError", "", _WRAPPED),
@@ -99,6 +100,7 @@ ROWS = (
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, set()).", r"\] ?\.add\(", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, {{}}).", r"\] ?\.update\(", "not near"),
     Hint("KeyError", r"^'?\(", "Choose several columns with a list: df[['a', 'b']]."),
+    Hint("KeyError", "", names.inside),
     Hint("KeyError", "^'?(?P<name>.*?)'?$", names.near_key),
     Hint("KeyError", "", "Check the key with `in`, or use `.get(key)`."),
 )

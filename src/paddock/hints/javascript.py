@@ -92,6 +92,7 @@ ROWS = (
     Hint("TypeError", r"(?:^|\.)(?P<name>\w+) is not a function", names.attribute),
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
     Hint("TypeError", r"(reading|writing|property) '(?P<name>#?\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
+    Hint("TypeError", "of null", members.unmatched),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", kinds.holder),
     Hint("TypeError", "of undefined", "A program gets no input: assign the data in it.", when="reads input"),

@@ -214,6 +214,8 @@ def _converted(owner: str, name: str, kind: str, text: str) -> str:
         return f"write `JSON.parse({owner}).{call}`." if is_json else f"write `{owner}.split('{separator}').{call}`."
     if name in _TEXT and kind == "array":
         return f"write `{owner}.map(item => item.{call})`."
+    if name in _TEXT and kind in ("object", "Map", "Set"):
+        return "it is no text: take one out of it by its key, or loop over it."
     if name in _TEXT or (kind == "number" and name in ("slice", "includes", "charAt", "at")):
         return f"write `String({owner}).{call}`."
     if name in ("toFixed", "toPrecision", "toExponential"):
@@ -277,7 +279,10 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
     if _kind(text) == "array":
         item = f"`{held}[0].{name}`, or loop over it" if " objects " in text else f"`{held}[0]`"
         return f"`{held}` is {text}: take an item by its position, as in {item}."
-    if _kind(text) in ("Map", "Set", "promise", "text"):
+    if _kind(text) == "text":
+        how = f"parse it, `JSON.parse({held}).{name}`" if text[1:2] in ("[", "{") else "split it, or match a pattern"
+        return f"`{held}` is text, {text}, and has no `{name}`: {how}."
+    if _kind(text) in ("Map", "Set", "promise"):
         get = (
             f"read it with `{held}.get('{name}')`" if text.startswith("a Map") else "write `await` before what gives it"
         )
@@ -291,6 +296,8 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None  # it is null there, or gets a first value
     is_called = re.search(rf"\.{re.escape(found['name'])}\s?\(", mistake.source_line)
     default = default_for(owner, found["name"]) if is_called else f"{owner}?.{found['name']}"
+    if len(mistake.finished.keys) == 1 and mistake.calls:  # a default would hide that it is another object
+        return f"`{held}` has no `{name}`, only: {mistake.facts['keys']}."
     only = f", only: {mistake.facts['keys']}" if mistake.finished.keys else f": it is {text}"
     return f"`{held}` has no `{name}`{only}. If it may be absent, write `{default}`."
 

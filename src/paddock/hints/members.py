@@ -54,10 +54,20 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         if got:
             return f"`{owner}` is {value}: the Map has no such key. First write `{got[1]}.set({got[2]}, {empty})`."
         return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
-    if value == "null" and any(re.search(_MATCHES, text) for text in (assigned if owner.isidentifier() else [owner])):
-        return f"`{owner}` is null: the pattern does not match. Correct it, and handle null."
     default = kinds.default_for(owner, name) if is_called else f"{owner}?.{access}"
     return f"`{owner}` is {value}: {_check(mistake)}, or write `{default}` if it may be absent."
+
+
+def unmatched(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For null that `match` or `exec` gave."""
+    owner = mistake.owner
+    given = mistake.assigned(owner) if owner.isidentifier() else [owner]
+    text = next((text for text in given if re.search(_MATCHES, text)), "")
+    if not text:
+        return None
+    anchored = re.search(r"/(?:\^[^/\n]{0,200}|[^/\n]{0,200}\$)/(?!\w*m)", text)
+    lines = " (`^` and `$` stand for lines only with the flag m)" if anchored else ""
+    return f"`{owner}` is null: the pattern does not match. Correct it{lines}, and handle null."
 
 
 def _check(mistake: Mistake) -> str:

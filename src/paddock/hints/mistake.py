@@ -20,7 +20,7 @@ SEARCHED_CHARACTERS = 500
 LISTED_NAMES = 10
 ASSIGNMENTS = 20
 VALUES_CHARACTERS = 160
-WRAPPED = "a dict with the keys result"
+WRAPPED = r"a dict with the keys result(?: \(.*\))?"
 """How a guest shows the answer of a tool whose list or plain value is under `result`."""
 _NO_NETWORK = {
     "program": "Programs have no network: put the data into the program.",
@@ -82,7 +82,8 @@ class Mistake:
             "javascript": plan.language == JAVASCRIPT,
             "javascript only": is_plain,  # the tool runs no TypeScript
             "has run": finished.verdict is Verdict.RAISED,  # else the line has only a syntax error
-            "has called": self.calls > 0 and not re.search(_UNWRAPS, code),  # and may not know how answers look
+            # and may not know how answers look
+            "has called": self.calls > 0 and not re.search(_UNWRAPS, code) and not self._has_other_keys(),
             "dict": any(text.startswith("a dict with") for text in self.values.values()),
             "text column": any(
                 re.match("a column of (str|object|string) such as", text) for text in self.values.values()
@@ -171,8 +172,17 @@ class Mistake:
         """The variable with a tool's answer whose list or plain value is under `result`, if the error is about it."""
         if not self.calls:
             return ""
-        names = [name for name, text in self.values.items() if text == WRAPPED]
+        names = [name for name, text in self.values.items() if re.fullmatch(WRAPPED, text)]
         return names[0] if names else "answer" if self.finished.keys == ("result",) else ""
+
+    def _has_other_keys(self) -> bool:
+        return any(re.match(r"an? (object|dict) with the keys (?!result\b)", text) for text in self.values.values())
+
+    def inside(self) -> tuple[str, str, str]:
+        """The variable that is an object with one key, this key, and what it holds: text, JSON text or a list."""
+        pattern = r"an? (?:object|dict) with the keys ([^,]+) \((text|JSON text|a list)\)"
+        found = ((name, re.fullmatch(pattern, text)) for name, text in self.values.items())
+        return next(((name, only[1], only[2]) for name, only in found if only), ("", "", ""))
 
     def _few_values(self) -> Iterable[str]:
         left = VALUES_CHARACTERS
@@ -181,7 +191,7 @@ class Mistake:
             # The error or the hint says so already.
             is_told = value in ("None", "undefined", "null") and value in self.message + self.type
             is_vague = (
-                is_told or value in ("None", "'result'", WRAPPED) or re.fullmatch(r"a \w+|.*first a coroutine", value)
+                is_told or value in ("None", "'result'") or re.fullmatch(rf"a \w+|.*first a coroutine|{WRAPPED}", value)
             )
             left -= 0 if is_vague else len(entry)
             if left >= 0 and not is_vague:

@@ -48,6 +48,23 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
 
 
+def inside(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For an object of one key that the script takes for the text or list in it."""
+    owner, key, kind = mistake.inside()
+    is_lookup = mistake.type == "KeyError" or " of undefined" in mistake.message
+    awaited = rf"\b{re.escape(owner)}\b[^=\n]{{0,60}}= ?\(?await\b"
+    is_answer = mistake.plan.session is not None or (mistake.calls and re.search(awaited, mistake.plan.code))
+    is_decoded = kind == "a list" and "JSON object" in mistake.message
+    if not owner or mistake.near or is_decoded or "NoneType" in mistake.message or (is_lookup and not is_answer):
+        return None  # an object of the script's own may get more keys
+    is_python = mistake.language == PYTHON
+    place = f"{owner}.{key}" if not is_python and key.isidentifier() else f"{owner}[{key!r}]"
+    parse = f"{'json.loads' if is_python else 'JSON.parse'}({place})"
+    json = f" It is JSON: `{parse}` reads it." if kind == "JSON text" else ""
+    what = "list" if kind == "a list" else "text"
+    return f"The {what} of `{owner}` is in its key `{key}`: write `{place}`.{json}"
+
+
 def undefined(mistake: Mistake, found: re.Match[str]) -> str:
     if mistake.plan.session is not None:
         return f"Define `{found['name']}` first: the session `{mistake.plan.session}` has no variable of this name."
@@ -153,7 +170,12 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"Both tables had {name!r}: merge made {name}_x (left) and {name}_y (right). Use one, or pass suffixes=."
     near = within_edits(name, keys) or _containing(name, keys)
     better = f"Did you mean {near[0]!r}? " if near else ""
-    is_record = not better and "pandas" not in mistake.plan.code and mistake.message == repr(name)
+    is_record = (
+        not better
+        and (len(keys) > 1 or not mistake.calls)
+        and "pandas" not in mistake.plan.code
+        and mistake.message == repr(name)
+    )
     absent = f" If it may be absent, use .get({name!r})." if is_record else ""
     return f"{better}The keys are: {mistake.facts['keys']}.{absent}" if keys else None
 

@@ -11,7 +11,7 @@ from paddock.hints.mistake import Mistake
 SYNTAX_ERRORS = "SyntaxError|IndentationError|TabError"
 FOLDER = "Write to /tmp, which is the working directory."
 ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
-ANSWER_SHAPE = "If it is a tool's answer, its value is in the key `result`."
+ANSWER_SHAPE = "If it is a tool's answer, its value is in the key `result`, or in another that printing it shows."
 _FACT = re.compile(r"(?<!P)<(\w+)>")
 
 

@@ -20,7 +20,6 @@ _EXPAND = "A column has one list for each row: write a.str.split(' ', expand=Tru
 _COERCE = "Some text is no date that exists: pass errors='coerce', which gives NaT for it."
 _NUMERIC = "It has text: write df['<name>'] = pd.to_numeric(df['<name>'], errors='coerce')."
 _PRECEDENCE = "`&` and `|` bind first: put each comparison in parentheses, (a == 1) & (b < 2)."
-_NUMERIC_ONLY = "A column has text: pass numeric_only=True, or convert it with pd.to_numeric(column, errors='coerce')."
 _BACKTICKS = "Put a column whose name is no plain word into backticks: df.query('`VAT %` > 10')."
 _RECORDS = "Give the whole path, as in record_path=['meta', 'tags'], and leave out records that lack it."
 _JOINS = r"(?P<called>np\.(concatenate|[vhd]?stack|append))\("
@@ -43,7 +42,7 @@ ROWS = (
     Hint(
         "ValueError",
         "could not convert string to float",
-        _NUMERIC_ONLY,
+        conversions.TEXT_COLUMN,
         r"\.(corr|cov|mean|sum|std|median|var)\(",
         "table",
     ),
@@ -57,7 +56,7 @@ ROWS = (
     Hint("KeyError|ValueError", _LABEL, names.near_key, when="keys"),
     Hint("TypeError", "Column '(?P<name>[^']+)' has dtype (str|object)", _NUMERIC),
     Hint("TypeError", "", conversions.text_column, when="text column"),
-    Hint("ValueError", "could not convert string to float", conversions.text_column, when="text column"),
+    Hint("ValueError", "could not convert string to float|parse string", conversions.text_column, when="text column"),
     Hint("ValueError", "Please use '(?P<better>[^']+)' instead", "Write '<better>'."),
     Hint("ValueError", "Invalid frequency: ", "Use 'D', 'h', 'min', 's', 'W', 'ME' (month), 'QE' or 'YE'."),
     Hint("ValueError", "'orient'", "Use 'records', 'split', 'index', 'columns' or 'values'."),
@@ -98,12 +97,12 @@ ROWS = (
     Hint("ValueError", "broadcast|reshape array|not aligned|core dim|match exactly", _SHAPES),
     Hint("TypeError", "DatetimeIndex.*'RangeIndex'", _RESAMPLE),
     Hint("TypeError", "DatetimeIndex", "Convert the index first: df.index = pd.to_datetime(df.index)."),
-    Hint("TypeError", "string dtype", "A column has text: pass numeric_only=True, or convert it with pd.to_numeric."),
+    Hint("TypeError", "string dtype", conversions.TEXT_COLUMN),
     Hint("IntCastingNaNError", "", "Fill the gaps first: column.fillna(0).astype(int)."),
     Hint(
         "TypeError",
         "support operation|agg function failed|to numeric",
-        "A column has text: pass numeric_only=True, or convert it with pd.to_numeric.",
+        conversions.TEXT_COLUMN,
     ),
     Hint("ValueError", "assign without a target", "Compare with `==` in the expression."),
     Hint("TypeError", r"concat\(\) takes", "Pass one list: pd.concat([a, b])."),

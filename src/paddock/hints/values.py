@@ -30,6 +30,7 @@ _ITERATORS = (
 _UNCALLED = "It is a function that was not called: write `()` after its name where the value is made."
 _ENVELOPE = "A failed call raises a RuntimeError whose text is JSON: json.loads(str(e))['error_code']."
 _TEXT_OF = "It is a dict: json.dumps(x).<name>(...) works on text."
+_TEXT_IN = "It is a dict and no text: take the text out of it by its key. The keys are: <keys>."
 _MATCH_CALL = "Match the call to the function's parameters."
 
 ROWS = (
@@ -43,7 +44,10 @@ ROWS = (
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
     Hint("AttributeError", f"'list' object has no attribute '{_OF_ARRAYS}'", "Make an array first: np.array(x)."),
     Hint("AttributeError", "'list' object has no", "It is a list: take an item, as in x[0], or loop over it."),
-    Hint("AttributeError", "'dict' object has no attribute '(?P<name>encode|write|splitlines|strip|lower)'", _TEXT_OF),
+    Hint("AttributeError", "'dict' object has no attribute '(?P<name>encode|write)'", _TEXT_OF),
+    Hint(
+        "AttributeError", "'dict' object has no attribute '(splitlines|r?split|strip|lower|upper|startswith)'", _TEXT_IN
+    ),
     Hint(
         "AttributeError",
         "'dict' object has no attribute '(?P<name>\\w+)",
@@ -65,6 +69,7 @@ ROWS = (
     Hint("TypeError", "keys must be str", "Use text as keys: str(key)."),
     Hint("TypeError", "concatenate object of type", "Make tables first: pd.DataFrame([values])."),
     Hint("TypeError", r"decimal\.Decimal", "Convert one of them: Decimal(str(x)) or float(x)."),
+    Hint("TypeError", "expected string or bytes.*'(dict|list)'", "It takes text: take one out of it, or loop over it."),
     Hint("TypeError", "expected string or bytes", "It takes text: convert the value with str(x), or leave it out."),
     Hint("TypeError", r"^(int|float)\(\) arg.*not '(list|tuple|dict)'", "Take one value out of it first, as in x[0]."),
     Hint("TypeError", "^descriptor .* for '(?P<kind>\\w+)'", "It is the class itself: make an object, `<kind>()`."),

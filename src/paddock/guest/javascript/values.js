@@ -37,6 +37,7 @@
   const TOO_LARGE = { __proto__: null };
   const LOSSES = [ // what a result can lose, and what to do about it
     ['undefined', ', so its key is not in the result', 'check the names, or return null for a missing value'],
+    ['key', ', which has the key "undefined"', 'check the names of the properties that give the keys'],
     ['number', ', which JSON cannot represent, and is returned as text', 'return null or a number instead'],
     ['function', ', of which only the name is returned', 'return the data that it computes instead'],
     ['symbol', ', of which only the text is returned', 'return a string instead'],
@@ -217,6 +218,7 @@
       let text = '';
       fill((key, value) => {
         here.key = key;
+        if (key === 'undefined' && !isExact) lose('key', at, 'an object');
         let item = write(value, here, key);
         if (item === undefined && bracket === '{') {
           if (!isExact) lose('undefined', here, 'undefined');

@@ -4,11 +4,12 @@
 (function (primordials, kinds) {
   'use strict';
   const {
-    ArrayIsArray, DatePrototypeGetTime, MapPrototypeForEach, MapPrototypeGetSize, ObjectGetOwnPropertyDescriptor,
+    ArrayIsArray, DatePrototypeGetTime, JSONParse, MapPrototypeForEach, MapPrototypeGetSize, ObjectGetOwnPropertyDescriptor,
     ObjectGetOwnPropertyNames, ObjectGetPrototypeOf, SetPrototypeGetSize,
   } = primordials;
   const MAX_DEPTH = 3; // loops around a line
   const MAX_KEYS = 50;
+  const MAX_JSON = 200_000; // characters of a text that is tried as JSON
   const MAX_ITEMS = 1000; // of a list that a line loops over
   const MAX_LINES = 6; // of a chain of methods
   const MAX_PROTOTYPES = 5;
@@ -71,11 +72,23 @@
     return name === 'Object' ? '' : name;
   }
 
+  // What a key holds, as far as a script may take its object for that: an array, or the only text.
+  function partText(part, isOnly) {
+    if (ArrayIsArray(part)) return ' (an array)';
+    if (!isOnly || typeof part !== 'string') return '';
+    try {
+      if (part.length <= MAX_JSON && isObject(JSONParse(part))) return ' (JSON text)';
+    } catch {
+      // It is other text.
+    }
+    return ' (text)';
+  }
+
   function withKeys(value, name) {
     const keys = keysOf(value);
     if (keys.length === 0) return name === '' ? 'an empty object' : `a ${name}`;
     const more = keys.length > SHOWN_KEYS ? ', …' : '';
-    const texts = keys.slice(0, SHOWN_KEYS).map((key) => (ArrayIsArray(property(value, key)) ? `${key} (an array)` : key));
+    const texts = keys.slice(0, SHOWN_KEYS).map((key) => `${key}${partText(property(value, key), keys.length === 1)}`);
     return `${name === '' ? 'an object' : `a ${name}`} with the keys ${texts.join(', ')}${more}`;
   }
 
@@ -314,6 +327,7 @@
       if (name[0] === '[') return { values: held([path.slice(0, path.indexOf(name) + name.length)], values) };
       const holder = values(inner).find((each) => isNothing(property(each, name)));
       const text = path.slice(0, [...path.matchAll(PART)][at - 1].index).replace(/[\s?!.['"]+$/, '');
+      if (typeof holder === 'string') return { values: [shown(text, holder)], holder: {}, keys: [], name };
       return isObject(holder) ? { values: [shown(text, holder)], holder, keys: keysOf(holder), name } : {};
     }
     return { values: held(paths, values) };

@@ -60,6 +60,7 @@ class Form(NamedTuple):
     filename: str = ""
 
 
+can_keep = True  # whether the code has `create_artifact`
 _channel: Channel | None = None  # None: values are printed
 _shown = 0
 _bytes_left = RUN_DISPLAY_BYTES
@@ -88,10 +89,9 @@ def show_figures(*_: object, **__: object) -> None:
     for number in pyplot.get_fignums():
         figure = pyplot.figure(number)
         if _channel is None:
-            notices.warn(
-                "plt.show() shows nothing in this tool: keep a figure with `plt.savefig('a.png')`, then "
-                "`await create_artifact('a.png', <its bytes>)`."
-            )
+            kept = "keep a figure with `plt.savefig('a.png')`, then `await create_artifact('a.png', <its bytes>)`"
+            elsewhere = "a figure cannot leave a program; a tool that runs scripts, such as run_code, shows it"
+            notices.warn(f"plt.show() shows nothing in this tool: {kept if can_keep else elsewhere}.")
         elif figure.axes or figure.texts:
             _show(figure)
         pyplot.close(figure)

@@ -79,7 +79,7 @@ def _facts(error: BaseException, refused: frozenset[str]) -> Iterator[tuple[str,
         texts = texts or ([] if is_row else _with_near(columns.of(error), columns.label(key)))
         yield "keys", texts
         yield "near", _near(key, texts) if type(key) is str and not is_row else []
-        yield "values", _values(tree, names) if is_row else columns.of_both(error)
+        yield "values", _values(tree, names) if is_row else columns.of_both(error) or _holders(tree, names)
     elif entry is not None:
         is_plain = type(error) in (TypeError, ValueError) and len(error.args) == 1 and type(error.args[0]) is str
         message = error.args[0][:SOURCE_CHARACTERS] if is_plain else ""
@@ -237,6 +237,11 @@ def _values(tree: ast.AST, names: tuple[Any, ...]) -> list[str]:
             inner.update(ast.walk(node))
             shown[ast.unparse(node)] = text
     return [f"{code} = {text}" for code, text in shown.items() if len(code) <= MAX_CHARACTERS][:SHOWN_VALUES]
+
+
+def _holders(tree: ast.AST, names: tuple[Any, ...]) -> list[str]:
+    """The dicts in the failing code that have only one key, with text or a list."""
+    return [value for value in _values(tree, names) if value.endswith(("text)", "(a list)"))]
 
 
 def _givers(entry: TracebackType, names: tuple[Any, ...], values: list[str]) -> list[str]:

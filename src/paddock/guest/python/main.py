@@ -141,6 +141,7 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
         return Outcome("ok")
     if received.is_script:
         _write_file(ready.source)
+        display.can_keep = False
     refused, recursion = start.get("refused_modules") or (), received.limits.get("recursion")
     if start.get("keep_files"):
         display.begin(_channel)

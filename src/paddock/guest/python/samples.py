@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import re
 import sys
@@ -9,6 +10,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from decimal import Decimal
 from itertools import islice
+from json import JSONDecoder
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -20,8 +22,11 @@ MAX_CANDIDATES = 5000
 SHOWN_KEYS = 5
 SEARCHED_ITEMS = 1000
 VALUE_CHARACTERS = 40
+MAX_JSON = 200_000
+"""Characters of a text that is tried as JSON."""
 DICTS = (dict, OrderedDict, defaultdict, Counter, WrappedAnswer)
 PLAIN = (str, int, float, bool, type(None))
+_decode = JSONDecoder().decode
 _WITH_REPR = (dt.date, dt.time, dt.timedelta, Decimal)
 _CALLED = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _mro = type.__dict__["__mro__"].__get__
@@ -42,7 +47,7 @@ def sample(value: object) -> str:
         return repr(value)[: 2 * VALUE_CHARACTERS]
     if kind in DICTS or _is_row(kind):
         keys = key_texts(value)
-        return f"a {name} with the keys {_listed(keys)}" if keys else f"an empty {name}"
+        return f"a {name} with the keys {_listed(keys)}{_only_part(value)}" if keys else f"an empty {name}"
     if kind in (list, tuple, set, frozenset, deque):
         return _collection(value, name)
     if is_frame(value):
@@ -50,6 +55,18 @@ def sample(value: object) -> str:
     if (module, name) == ("numpy", "ndarray"):
         return f"an array of shape {value.shape}, {value.dtype}"  # type: ignore[attr-defined]
     return "" if kind in _CALLED or type in _mro(kind) else f"a {name}"
+
+
+def _only_part(value: Any) -> str:
+    """What is in a dict that has one key only, if it is text or a list: the script may take the dict for it."""
+    part = next(iter(dict.values(value))) if type(value) in DICTS and dict.__len__(value) == 1 else None
+    if type(part) is not str:
+        return " (a list)" if type(part) is list else ""
+    if len(part) <= MAX_JSON and part.lstrip()[:1] in ("[", "{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            _decode(part)
+            return " (JSON text)"
+    return " (text)"
 
 
 def _collection(value: Any, name: str) -> str:
