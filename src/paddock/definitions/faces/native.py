@@ -146,10 +146,11 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
         if hint := _limit_hint(result):
-            hints = [*fields["error"].get("hints", ()), hint]
+            others = fields["error"].get("hints", ())
             # A run that was waiting for a tool at its end is not helped by less data.
             is_waiting = any(each["status"] == "cancelled" for each in result.get("calls") or ())
-            fields["error"]["hints"] = hints[::-1] if is_waiting and result["verdict"] == Verdict.TIMEOUT else hints
+            is_first = is_waiting and result["verdict"] == Verdict.TIMEOUT
+            fields["error"]["hints"] = [hint, *others] if is_first else [*others, hint]
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     session = result.get("session")
     if session and (not session["kept"] or result["verdict"] in (*_LIMIT_VERDICTS, Verdict.CANCELLED)):
