@@ -282,6 +282,7 @@ OTHERS = (
     ),
     Case("code-execution_execute", "const fs = await import('fs')\nreturn 1"),
     Case("code_executor", "await 1\nreturn 2", more={"language": "node"}),
+    Case("run_code", "return 5", more={"language": "javascript", "session": "cells"}),
     Case("code_executor", "require('child_process').execSync('ls /nope')", more={"language": "node"}),
     Case("python", "import subprocess\nsubprocess.run(['git', 'status'], check=True, capture_output=True)"),
     Case("python", "import asyncio\nasyncio.run(asyncio.sleep)\nasyncio.run(5)"),

@@ -90,6 +90,13 @@ async def test_a_syntax_error_runs_nothing(paddock: Paddock, name: str, code: st
     assert (await ran(paddock, name, "ran")).output is False
 
 
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+async def test_a_return_is_refused_with_what_to_write_instead(paddock: Paddock, name: str, language: str) -> None:
+    error = (await ran(paddock, name, "const x = 5\nreturn x", language=language)).error
+    assert error is not None
+    assert (error.line, error.hints) == (2, ("Write `x` as the last line instead of `return x`.",))
+
+
 @pytest.mark.parametrize(
     "code",
     [

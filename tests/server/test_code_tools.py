@@ -94,6 +94,17 @@ async def test_invalid_arguments_are_an_envelope(services: Services, arguments: 
     assert summary in said["summary"]
 
 
+@pytest.mark.parametrize("files", ["a.csv", ["a.csv"], [{"name": "a.csv", "content": "x"}]])
+async def test_the_name_of_an_artifact_as_a_file_is_told_from_a_wrong_field(services: Services, files: Any) -> None:
+    async with in_memory("auto")(services) as client:
+        result = await client.call_tool("run_code", {"code": "1", "files": files})
+    hints = json.loads(result.content[0].text)["hints"]
+    if files in ("a.csv", ["a.csv"]):
+        assert hints == ["Artifacts need no `files`: use `(await read_artifact(name))['content']`."]
+    else:
+        assert "Did you mean 'file_name' instead of 'name'?" in hints
+
+
 async def test_an_unknown_tool_is_an_envelope(services: Services, connect: Connect) -> None:
     async with connect(services) as client:
         result = await client.call_tool("run_cod", {"code": "1"})

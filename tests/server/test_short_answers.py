@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from paddock import Config
+from paddock import Config, Paddock
 from paddock.definitions.definition import SHIPPED, shipped
+from paddock.definitions.faces.native import summarize
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import CAPS, MB
 from paddock.server.artifacts import IMAGE_BYTES
@@ -200,6 +201,17 @@ async def test_memory_and_output_can_be_raised_up_to_the_caps(services: Services
     for said, words in zip(refused, ("4096", "16384"), strict=True):
         assert problems(said) == []
         assert words in said["summary"]
+
+
+async def test_a_run_that_waits_for_a_tool_at_its_limit_is_first_told_to_raise_it() -> None:
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    async with Paddock(tools=[wait]) as paddock:
+        result = await paddock.run("await call_tool('wait', {})", engine="monty", limits={"wall_seconds": 0.5})
+    hints = summarize(result.to_dict(), {})["error"]["hints"]
+    assert hints[0] == "If it needs more, pass a higher `timeout`."
+    assert hints[1].startswith("Process less data")
 
 
 async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Connect) -> None:

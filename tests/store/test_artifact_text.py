@@ -184,10 +184,9 @@ def test_continuing_a_search_finds_each_match_once(text: str, size: int, limit: 
     while offset is not None:
         part = search(text, "a", size=size, limit=limit, offset=offset)
         assert len(part.matches) <= limit
-        found += [(match.line + text[:0].count("\n"), match.text) for match in part.matches]
+        found += [(match.line, match.text) for match in part.matches]
         offset = part.next_character
-    starts = [line for line, _ in naive(text, "a")]
-    assert [line for line, _ in found] == starts
+    assert found == naive(text, "a")
 
 
 @pytest.mark.usefixtures("short_stretches")

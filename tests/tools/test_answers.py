@@ -184,7 +184,8 @@ async def test_nan_infinity_and_huge_integers_become_null() -> None:
 
 
 async def test_an_error_text_becomes_the_summary_of_an_envelope() -> None:
-    expected = envelope("internal_error", "shop.orders", "no stock", "INTERNAL_ERROR")
+    hint = "The message is the tool's own: correct what it names; `get_schema` shows the tool's fields."
+    expected = envelope("internal_error", "shop.orders", "no stock", "INTERNAL_ERROR", hints=[hint])
     assert await failed(text("no stock", is_error=True)) == expected
 
 

@@ -52,9 +52,15 @@ async def test_a_misspelt_optional_field_is_passed_on_with_a_warning(paddock: Pa
     assert result.calls[2].arguments == {"limit": 2, "staus": "open"}
 
 
-async def test_an_unknown_field_that_resembles_none_gives_no_warning(paddock: Paddock) -> None:
+async def test_an_unknown_field_that_resembles_none_gives_a_warning_with_the_known_ones(paddock: Paddock) -> None:
     result = await call(paddock, "crm.list", {"limit": 1, "page": 2})
-    assert (result.output, result.warnings, result.calls[0].warnings) == ({"result": "called"}, (), ())
+    warning = "crm.list: unknown field 'page' was passed on; known fields: limit, status, address, filter."
+    assert (result.output, result.warnings, result.calls[0].warnings) == ({"result": "called"}, (warning,), (warning,))
+    assert result.calls[0].arguments == {"limit": 1, "page": 2}
+    error = (await call(paddock, "crm.list", {"limit": 1, "fail": 2})).error
+    assert error is not None
+    assert error.envelope is not None
+    assert error.envelope["_meta"] == {"normalized": [{"kind": "unknown_field_passed_through", "field": "fail"}]}
 
 
 async def test_there_are_at_most_twenty_warnings_about_fields(paddock: Paddock) -> None:

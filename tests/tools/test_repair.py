@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.tools import repair as repair_module
-from paddock.tools.repair import misspelt_fields, repair
+from paddock.tools.repair import repair, unknown_fields
 from tests.examples import examples
 from tests.tools.test_schema import SCHEMAS, VALUES
 
@@ -97,28 +97,34 @@ LIST = {
         "rows": {"type": "array", "items": {"type": "object", "properties": {"name": {}}}},
         "maybe": {"anyOf": [{"type": "object", "properties": {"color": {"type": "integer"}}}, {"type": "null"}]},
         "closed": {"type": "object", "properties": {"size": {}}, "additionalProperties": {"type": "integer"}},
+        "any": {"type": "object", "properties": {"size": {}}, "additionalProperties": True},
+        "free": {"type": "object"},
+        "empty": {"type": "object", "properties": {}},
+        "last": {},
     },
 }
+KNOWN = "known fields: limit, filter, rows, maybe, closed, any, free, empty, …"
 
 
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ({"limt": 5}, [("limt", "limit")]),
-        ({"Limits": 5}, [("Limits", "limit")]),
-        ({"limt": 5, "limit": 5}, []),
-        ({"page": 5}, []),
-        ({"filter": {"stauts": 1}}, [("filter.stauts", "status")]),
-        ({"rows": [{"name": 1}, {"nmae": 1}]}, [("rows[1].nmae", "name")]),
-        ({"maybe": {"colour": 1}}, [("maybe.colour", "color")]),
-        ({"closed": {"sizee": 1}}, []),
+        ({"limt": 5}, [("limt", "did you mean 'limit'?")]),
+        ({"Limits": 5}, [("Limits", "did you mean 'limit'?")]),
+        ({"limt": 5, "limit": 5}, [("limt", KNOWN)]),
+        ({"page": 5}, [("page", KNOWN)]),
+        ({"filter": {"stauts": 1}}, [("filter.stauts", "did you mean 'status'?")]),
+        ({"filter": {"city": 1}}, [("filter.city", "known fields: status.")]),
+        ({"rows": [{"name": 1}, {"nmae": 1}]}, [("rows[1].nmae", "did you mean 'name'?")]),
+        ({"maybe": {"colour": 1}}, [("maybe.colour", "did you mean 'color'?")]),
+        ({"closed": {"sizee": 1, "other": 1}}, []),
+        ({"any": {"sizee": 1, "other": 1}}, [("any.sizee", "did you mean 'size'?")]),
+        ({"free": {"a": 1}, "empty": {"a": 1}}, []),
         ({"limit": 5, "filter": {"status": 1}, "rows": []}, []),
     ],
 )
-def test_an_unknown_field_that_resembles_a_known_one_is_found(
-    arguments: dict[str, Any], found: list[tuple[str, str]]
-) -> None:
-    assert misspelt_fields(arguments, LIST) == found
+def test_an_unknown_field_is_found_with_the_known_ones(arguments: dict[str, Any], found: list[tuple[str, str]]) -> None:
+    assert unknown_fields(arguments, LIST) == found
 
 
 def test_an_optional_object_is_repaired_inside() -> None:
@@ -126,11 +132,9 @@ def test_an_optional_object_is_repaired_inside() -> None:
     assert (made, notes[0]["field"]) == ({"maybe": {"color": 5}}, "maybe.color")
 
 
-def test_the_search_for_misspelt_fields_ends() -> None:
-    flood = {"limt": 1, **{f"zzz{number}": 1 for number in range(100_000)}}
-    assert misspelt_fields(flood, LIST) == [("limt", "limit")]
-    rows = {"rows": [{"nmae": 1}] * 100_000}
-    assert len(misspelt_fields(rows, LIST)) == repair_module.MAX_GUESSES
+@pytest.mark.parametrize("flood", [{f"zzz{number}": 1 for number in range(100_000)}, {"rows": [{"nmae": 1}] * 100_000}])
+def test_the_search_for_unknown_fields_ends(flood: dict[str, Any]) -> None:
+    assert len(unknown_fields(flood, LIST)) == repair_module.MAX_GUESSES
 
 
 @pytest.mark.parametrize(
@@ -287,4 +291,5 @@ def test_more_values_than_can_be_looked_at_quickly_are_not_repaired(item: Any, c
     assert repair(arguments, schema, only_text=only_text) == (arguments, [])
     few = {"first": "5", "rows": arguments["rows"][:1]}
     assert repair(few, schema, only_text=only_text)[0]["first"] == 5
-    assert misspelt_fields({"frist": 1, "rows": arguments["rows"]}, schema) == [("frist", "first")]
+    found = unknown_fields({"frist": 1, "rows": arguments["rows"]}, schema)
+    assert found == [("frist", "did you mean 'first'?")]

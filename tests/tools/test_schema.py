@@ -169,12 +169,29 @@ def test_different_problems_share_the_general_code_and_each_is_listed() -> None:
     [
         (of({}, additionalProperties=False) | {"properties": {"status": {}}}, {"sttaus": 1}, "'status'"),
         ({"properties": {"customer": {}}, "required": ["customer"]}, {"custmer": 1}, "'customer'"),
+        ({"properties": {"repo_path": {}}, "required": ["repo_path"]}, {"path": 1}, "'repo_path'"),
         (of({"enum": ["pending", "closed"]}), {"a": "pendng"}, "'pending'"),
         (of({"enum": ["OPEN", "closed"]}), {"a": "open"}, "'OPEN'"),
     ],
 )
 def test_a_near_name_or_value_is_offered(schema: dict[str, Any], arguments: dict[str, Any], hint: str) -> None:
     assert any(text.startswith(f"Did you mean {hint} instead of '") for text in problem(schema, arguments)["hints"])
+
+
+def test_an_unknown_field_is_named_with_the_missing_one() -> None:
+    schema = {"properties": {"repo_path": {}}, "required": ["repo_path"]}
+    hints = ["Required field missing: 'repo_path'.", "Unknown field 'folder'."]
+    assert problem(schema, {"folder": 1})["hints"] == hints
+    assert problem({**schema, "additionalProperties": True}, {"folder": 1})["hints"] == hints[:1]
+
+
+def test_an_example_has_a_value_that_the_description_quotes() -> None:
+    described = "Which branches: local ones ('local'), the remote's ('remote') or all ('all')."
+    field = {"type": "string", "description": described}
+    assert problem(of(field, required=["a"]), {})["examples"] == [{"a": "local"}]
+    assert problem(of(field), {"a": 5})["hints"] == ["Pass 'a' as a string, for example \"local\"."]
+    plain = {"type": "string", "description": "The customer's name, and the other's"}
+    assert problem(of(plain, required=["a"]), {})["examples"] == [{"a": "…"}]
 
 
 def test_a_path_is_written_as_in_a_program() -> None:

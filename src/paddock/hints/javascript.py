@@ -25,6 +25,7 @@ ROWS = (
     Hint("SyntaxError", "outside of module code", "Remove `export`: a script exports nothing.", r"^\s*export\b"),
     Hint("SyntaxError", "import and export are not", "Remove it: only the language, callTool and codeExec are here."),
     Hint("TypeError", r"import\(", "Remove it: only the language, callTool and codeExec are here."),
+    Hint("SyntaxError", "Illegal return .*session", "Write `x` as the last line instead of `return x`."),
     Hint("SyntaxError", "Illegal return", "A program has no value to return: print it with console.log(...)."),
     Hint("", "in ES module scope|intended module", "Use only `import`, or only `require` (no top-level await)."),
     Hint("SyntaxError", "Unexpected identifier 'as'", _IS_PYTHON),

@@ -265,7 +265,7 @@ class Search:
             shown_until = line_start + len(whole[:shown_end].encode())
             is_whole = shown_end == len(whole) and not is_part
             count, position = self._count(data, match, shown_until if is_whole else min(shown_until, limit, end) - 1)
-            if not self._add(lines, line, line_offset + column, shown, count):
+            if not self._add(lines, line, line_offset, column, shown, count):
                 return True
             if is_whole:
                 position = shown_until + 1
@@ -285,12 +285,14 @@ class Search:
             count, match = count + 1, following
         return count, max(match.end(), last + 1)
 
-    def _add(self, lines: list[str], line: int, column: int, shown: str, times: int) -> bool:
-        """Add a match. Returns False if there is no room for another."""
-        number = self._at.line + line
+    def _add(self, lines: list[str], line: int, line_offset: int, column: int, shown: str, times: int) -> bool:
+        """Add a match at `column` of the line at `line_offset`. Returns False if there is no room for another."""
+        number, character = self._at.line + line, self._at.character + line_offset
         self._add_after(lines, line)
         if len(self.matches) >= self._limit or self._characters_left <= 0:
-            self.next_character = self._at.character + column
+            # The next search begins with the line, to show all of it, unless this one shows another match in it.
+            is_begun = self.matches[-1].line == number + 1 or (line == 0 and self._previous not in ("", "\n"))
+            self.next_character = character + (column if is_begun else 0)
             return False
         before: list[str] = []
         count = min(self._context, number - self._shown_line - 1)
@@ -298,7 +300,7 @@ class Search:
             before = [*self._recent, *(self._line(lines, index) for index in range(max(0, line - count), line))][
                 -count:
             ]
-        self.matches.append(Match(number + 1, self._at.character + column, shown, before, count=times))
+        self.matches.append(Match(number + 1, character + column, shown, before, count=times))
         self._characters_left -= len(shown) + sum(map(len, before))
         self._shown_line = max(self._shown_line, number)
         return True

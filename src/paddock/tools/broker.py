@@ -38,7 +38,7 @@ TOO_LARGE = f"The arguments of this run's calls exceed {ARGUMENT_BYTES // (1024 
 TOO_DEEP = f"The arguments are nested more than {ARGUMENT_DEPTH} levels deep."
 TOO_MANY = "You have made as many tool calls as this server allows in a minute."
 WARNINGS = 20
-"""How many different warnings about misspelt fields the result of a run contains."""
+"""How many different warnings about unknown fields the result of a run contains."""
 LISTED_TOOLS = 3
 AS_TEXT = "_text"
 """An argument for Paddock, not for the tool: with true, text that is JSON is not parsed."""
@@ -89,7 +89,7 @@ class Broker:
         self._run_seconds = run_seconds  # time limit of the run, and so of its calls
         self._bytes_left = ARGUMENT_BYTES
         self._calls: dict[int, Call] = {}
-        self._misspelt: dict[str, None] = {}  # the warnings about misspelt fields, each once
+        self._unknown: dict[str, None] = {}  # the warnings about unknown fields, each once
         self._denials: set[int] = set()
         self._writes: Counter[str] = Counter()  # successful calls that may have changed something, by tool
         self._unanswered: Counter[str] = Counter()  # calls without an answer when the run ended, by tool
@@ -168,8 +168,8 @@ class Broker:
         return tuple(self._calls[number] for number in sorted(self._calls))
 
     def warnings(self) -> tuple[str, ...]:
-        """The fields of calls that are probably misspelt."""
-        return tuple(self._misspelt)
+        """The fields of calls that their tools do not declare."""
+        return tuple(self._unknown)
 
     def effects(self) -> tuple[str, ...]:
         """Sentences for a run that failed: which calls a rerun would repeat, and which had no answer."""
@@ -221,15 +221,17 @@ class Broker:
         return has_changed
 
     def _warn(self, record: _Record, tool: Tool) -> None:
-        """Record what was changed in the arguments of a call, and which of their fields are probably misspelt."""
-        from paddock.tools.repair import describe, misspelt_fields
+        """Record what was changed in the arguments of a call, and which of their fields the tool does not declare."""
+        from paddock.tools.repair import describe, unknown_fields
 
         record.warnings += [f"{record.name}: {text}" for text in map(describe, record.notes) if text]
-        for unknown, known in misspelt_fields(record.arguments, tool.input_schema):
-            text = f"{record.name}: unknown field '{unknown}' was passed on; did you mean '{known}'?"
+        for unknown, advice in unknown_fields(record.arguments, tool.input_schema):
+            note = {"kind": "unknown_field_passed_through", "field": unknown}
+            record.notes += [] if note in record.notes else [note]
+            text = f"{record.name}: unknown field '{unknown}' was passed on; {advice}"
             record.warnings.append(text)
-            if len(self._misspelt) < WARNINGS:
-                self._misspelt[text] = None
+            if len(self._unknown) < WARNINGS:
+                self._unknown[text] = None
 
     async def _problem(self, record: _Record, tool: Tool) -> dict[str, Any] | None:
         """The envelope for arguments that the tool must not get, or None.

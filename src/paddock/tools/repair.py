@@ -23,6 +23,7 @@ from paddock.tools.schema_errors import path, received_type
 MAX_NOTES = 50
 MAX_GUESSES = 20
 """How many unknown fields are matched with a known name."""
+LISTED_FIELDS = 8
 MAX_FIELDS = 1000
 """How many known names are compared with an unknown one, and how many alternatives of a choice are considered."""
 MAX_DEPTH = 20
@@ -58,12 +59,15 @@ def repair(
     return (repaired if isinstance(repaired, dict) else arguments), repairer.notes
 
 
-def misspelt_fields(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Unknown fields that the schema allows, each with the known field that was probably meant."""
+def unknown_fields(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Unknown fields that the schema does not forbid, each with the known field that was meant, or all known ones.
+
+    Where the schema says that it allows any field, only those are found that are probably misspelt.
+    """
     repairer = _Repair(schema, steps=SEARCH_STEPS)
     with suppress(_TooManySteps):
         repairer.search(arguments, schema, ())
-    return repairer.misspelt
+    return repairer.unknown
 
 
 def describe(note: Mapping[str, Any]) -> str:
@@ -81,11 +85,11 @@ class _Repair:
     only_text: bool = False
     notes: list[dict[str, Any]] = field(default_factory=list)
     guesses: int = MAX_GUESSES
-    misspelt: list[tuple[str, str]] = field(default_factory=list)
+    unknown: list[tuple[str, str]] = field(default_factory=list)
     steps: int = MAX_STEPS
 
     def search(self, value: Any, schema: Any, location: _Location) -> None:
-        """Collect the misspelt fields in `value`."""
+        """Collect the unknown fields in `value`."""
         node = self._without_null(self._resolve(schema))
         if len(location) > MAX_DEPTH or not isinstance(node, Mapping):
             return
@@ -93,7 +97,7 @@ class _Repair:
             for number, one in enumerate(value):
                 self.search(one, node.get("items"), (*location, number))
         properties = node.get("properties")
-        if not isinstance(value, dict) or not isinstance(properties, Mapping):
+        if not isinstance(value, dict) or not isinstance(properties, Mapping) or not properties:
             return
         for name, one in value.items():
             if name in properties:
@@ -104,8 +108,9 @@ class _Repair:
                 near = within_edits(
                     name, (other for other in properties if isinstance(other, str) and other not in value)
                 )
-                if near:
-                    self.misspelt.append((path((*location, name)), near[0]))
+                if near or "additionalProperties" not in node:
+                    advice = f"did you mean '{near[0]}'?" if near else _known_fields(properties)
+                    self.unknown.append((path((*location, name)), advice))
 
     def value(self, value: Any, schema: Any, location: _Location) -> Any:
         node = self._resolve(schema)
@@ -265,6 +270,11 @@ def _has_type(value: Any, types: Sequence[str]) -> bool:
 def _is_open(node: Mapping[str, Any]) -> bool:
     """Whether an object of this schema may have any unknown field."""
     return node.get("additionalProperties", True) is True and not node.keys() & {*_COMPOSED, "patternProperties"}
+
+
+def _known_fields(properties: Mapping[str, Any]) -> str:
+    names = ", ".join(path([str(name)]) for name in islice(properties, LISTED_FIELDS))
+    return f"known fields: {names}{', …' if len(properties) > LISTED_FIELDS else '.'}"
 
 
 def _spelling(name: str) -> str:

@@ -145,7 +145,7 @@ def _copy(schema: dict[str, Any], copy: SafeSchema) -> dict[str, Any]:
             result[name] = [_schema(inner, copy) for inner in value]
         elif name in _SINGLE:
             result[name] = _schema(value, copy)
-        elif name in _VALUES or (name == "pattern" and _compiles(value, copy)):
+        elif name in _VALUES or (name == "pattern" and _compiles(value, copy)) or _is_description(name, value):
             result[name] = value
         elif name in ("$dynamicRef", "$recursiveRef"):
             copy.notes.append(f"{name} is not followed: {quote(value)}")
@@ -154,6 +154,11 @@ def _copy(schema: dict[str, Any], copy: SafeSchema) -> dict[str, Any]:
             key: inner for key, inner in result["patternProperties"].items() if _compiles(key, copy)
         }
     return result
+
+
+def _is_description(name: str, value: object) -> bool:
+    """Descriptions are kept because an example may be a value that they quote."""
+    return name == "description" and isinstance(value, str)
 
 
 def _schema(value: object, copy: SafeSchema) -> Any:

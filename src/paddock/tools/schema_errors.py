@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ _FORMATS = {
     "ipv4": "192.0.2.1",
     "hostname": "example.com",
 }
+_QUOTED = re.compile(r"(?<!\w)(['\"`])([\w./:+-]{1,40})\1")
+"""A value that a description quotes: of many tools it is the only list of what they accept."""
 _TYPE_NAMES = {"array": "an array", "object": "an object", "integer": "an integer", "null": "null"}
 
 
@@ -128,7 +131,7 @@ def _problems(
     value = _value_at(arguments, location)
     kind: Any = error.kind
     if kind.name == "required":
-        hints = _missing_field_hints(kind.property, location, value if is_shown else {}, _fields(error, validator))
+        hints = _missing_field_hints(kind.property, location, value if is_shown else {}, _part(error, validator))
         yield Problem("SCHEMA_REQUIRED", (*location, kind.property), "is required", "missing", {}, hints, branch)
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         known = _fields(error, validator) if is_shown else {}
@@ -175,15 +178,23 @@ def _or_null(problem: Problem) -> Problem:
 
 
 def _missing_field_hints(
-    name: str, location: tuple[str | int, ...], value: Any, known: Mapping[str, Any]
+    name: str, location: tuple[str | int, ...], value: Any, part: Mapping[str, Any]
 ) -> tuple[str, ...]:
+    properties = part.get("properties")
+    known = properties if isinstance(properties, dict) else {}
     given = [other for other in value if other not in known] if isinstance(value, dict) else []
-    meant = (f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in within_edits(name, given)[:1])
-    return (f"Required field missing: '{path((*location, name))}'.", *meant)
+    near = within_edits(name, given) or [other for other in given if name.endswith(f"_{other}")]
+    hints = [f"Did you mean '{_cut(name)}' instead of '{_cut(other)}'?" for other in near[:1]]
+    if not near and known and "additionalProperties" not in part:  # a closed schema has an error of its own for each
+        hints = [f"Unknown field '{path((*location, other))}'." for other in given[:DETAILS]]
+    return (f"Required field missing: '{path((*location, name))}'.", *hints)
 
 
 def _unknown_field_hints(name: str, location: tuple[str | int, ...], known: Mapping[str, Any]) -> tuple[str, ...]:
+    ending = [other for other in known if other.endswith(f"_{name}")]
     hints = _did_you_mean(name, known)
+    if not hints and len(ending) == 1:
+        hints = (f"Did you mean '{_cut(ending[0])}' instead of '{_cut(name)}'?",)
     if not hints and known:
         names = ", ".join(f"'{_cut(other)}'" for other in list(known)[:_MAX_LISTED])
         hints = (f"Known fields: {names}{', …' if len(known) > _MAX_LISTED else ''}.",)
@@ -382,4 +393,11 @@ def _example(node: Any, schema: SafeSchema, depth: int, steps: Iterator[int]) ->
         return node.get("minimum", node.get("maximum", 1))
     if kind in ("boolean", "null"):
         return True if kind == "boolean" else None
+    return _example_text(node)
+
+
+def _example_text(node: Mapping[str, Any]) -> Any:
+    quoted = None if node.keys() & {"format", "pattern", "minLength"} else _QUOTED.search(node.get("description", ""))
+    if quoted is not None and node.get("type") == "string":
+        return quoted[2]
     return _FORMATS.get(node.get("format", ""), "…" * max(1, min(node.get("minLength", 1), EXAMPLE_CHARACTERS)))

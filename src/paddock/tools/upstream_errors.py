@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paddock.tools.http_client import Exchange
 
 SUMMARY_CHARACTERS = 4000
+OWN_MESSAGE = "The message is the tool's own: correct what it names; `get_schema` shows the tool's fields."
 HEADER_EXAMPLE = 'headers = { Authorization = "Bearer ${TOKEN}" }'
 
 
@@ -114,4 +115,4 @@ def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:
     if code == -32042:  # MCP: URL elicitation is required
         hint = "A person must first open a URL that the server gives; Paddock cannot forward such a request."
         return CallFailed(envelope.auth_error("", message, is_authenticated=False, hints=[hint]))
-    return broken(f"The server '{server}' refused the call: {message}")
+    return broken(f"The server '{server}' refused the call: {message}", OWN_MESSAGE)

@@ -17,8 +17,8 @@ async def listed(*_: Any) -> ListToolsResult:
     return ListToolsResult(tools=[Tool(name=name, input_schema=schema) for name, schema in schemas.items()])
 
 
-async def called(*_: Any) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text="called")])
+async def called(_: Any, params: Any) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text="called")], is_error="fail" in params.arguments)
 
 
 async def main() -> None:

@@ -62,6 +62,7 @@ _FIELDS = (
 _SCRIPT_FRAME = re.compile(r'\s+(File "(?:main\.py|cell \d+)", line|at .*(?:main\.[jt]s|cell \d+):)')
 MAX_FRAMES = 5
 _MAIN = 'File "main.py", '
+_FILES = re.compile(r"files(\[\d+\])?")
 _TEXT = {"type": "string"}
 
 
@@ -122,9 +123,7 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 
 def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
     """Invalid arguments. Models pass names of artifacts as `files`."""
-    is_name = any(
-        each["path"].startswith("files") and each["received_type"] == "string" for each in envelope["details"]
-    )
+    is_name = any(_FILES.fullmatch(each["path"]) and each["received_type"] == "string" for each in envelope["details"])
     return envelope_response({**envelope, "hints": [STORED_FILE]} if is_name else envelope)
 
 
@@ -147,7 +146,11 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
         if hint := _limit_hint(result):
-            fields["error"]["hints"] = [*fields["error"].get("hints", ()), hint]
+            others = fields["error"].get("hints", ())
+            # A run that was waiting for a tool at its end is not helped by less data.
+            is_waiting = any(each["status"] == "cancelled" for each in result.get("calls") or ())
+            is_first = is_waiting and result["verdict"] == Verdict.TIMEOUT
+            fields["error"]["hints"] = [hint, *others] if is_first else [*others, hint]
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     session = result.get("session")
     if session and (not session["kept"] or result["verdict"] in (*_LIMIT_VERDICTS, Verdict.CANCELLED)):
