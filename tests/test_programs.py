@@ -71,7 +71,7 @@ async def test_its_traceback_is_on_its_stderr(paddock: Paddock) -> None:
         ({"mode": "script", "engine": "monty"}, "engine 'monty' cannot run programs"),
         ({"mode": "script", "type_check": True}, "type_check does not work in mode 'script'"),
         ({"argv": ["x"]}, "set mode='script' too"),
-        ({"mode": "script", "argv": "x"}, "argv must be a list of strings, not 'x'"),
+        ({"mode": "script", "argv": "x"}, "argv must be a list of strings, not str"),
         ({"mode": "script", "argv": [1]}, "argv contains 1, which cannot be a program's argument"),
         ({"mode": "script", "argv": ["a\0b"]}, "cannot be a program's argument"),
         ({"mode": "script", "argv": ["\ud800"]}, "cannot be a program's argument"),

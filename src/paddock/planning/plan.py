@@ -291,7 +291,7 @@ def _argv(request: Request) -> tuple[str, ...]:
         raise RequestError("argv is for programs; set mode='script' too")
     for text in values:
         if not isinstance(text, str) or "\0" in text or not _is_encodable(text):
-            raise RequestError(f"argv contains {str(text)[:100]!r}, which cannot be a program's argument")
+            raise RequestError(f"argv contains {repr(text)[:100]}, which cannot be a program's argument")
     if sum(len(text.encode()) for text in values) > ARGUMENT_BYTES:
         raise RequestError(
             f"argv is larger than {limits_model.format_bytes(ARGUMENT_BYTES)}; pass data through inputs or files"
