@@ -88,6 +88,12 @@ class RunRecord:
         """Note what became of the session that the run took place in."""
         self.session = state
 
+    def note_network(self, connections: tuple[Connection, ...]) -> None:
+        """Note what the run connected to. A server also keeps it of a run that was cancelled."""
+        self.network = connections
+        if self._context is not None:
+            self._context.network_watch(connections)
+
     def start(self) -> None:
         """Start the run's clock: an engine has taken it."""
         self._started = time.perf_counter()

@@ -303,7 +303,7 @@ class Paddock:
                 record.end(Verdict.TIMEOUT)
             finally:
                 await calls.end()
-            record.network = await execution.end_network()
+                record.note_network(await execution.end_network())
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts, record.displayed = broker.calls(), artifacts.created(), artifacts.displayed
         record.is_denial, record.warnings = broker.is_denial, broker.warnings()

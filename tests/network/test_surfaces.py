@@ -251,6 +251,19 @@ async def test_rest_callers_have_no_network_unless_the_operator_allows_it(addres
     assert bad.json()["error"] == "BadDefinition"
 
 
+async def test_a_cancelled_run_tells_what_it_connected_to(address: str) -> None:
+    code = f"{fetch(address)}\nawait report_progress(1, 1, 'fetched')\nimport time\ntime.sleep(60)"
+    async with serve_rest(config(address, "public")) as rest:
+        body = {"code": code, "network": [address], "detach": True}
+        path = f"/runs/{(await rest.http.post('/runs', json=body)).json()['run_id']}"
+        while ((await rest.http.get(path)).json().get("progress") or {}).get("message") != "fetched":
+            await asyncio.sleep(0.05)
+        ended = (await rest.http.post(f"{path}/cancel")).json()
+        stored = (await rest.http.get(path)).json()
+    assert (ended["verdict"], ended["result"]["network"][0]["outcome"]) == ("cancelled", "connected")
+    assert stored["result"]["network"] == ended["result"]["network"]
+
+
 async def test_operators_may_have_more_than_other_callers(address: str) -> None:
     settings = NetworkConfig(allow=("none",), operators=("public",), private=(address,))
     server = replace(Config(), network=settings, server=ServerConfig(require_token=True))

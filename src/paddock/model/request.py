@@ -12,6 +12,7 @@ from paddock.model.events import ToolCall
 from paddock.model.files import File
 from paddock.model.limits import Limits
 from paddock.model.network import NO_NETWORK, NetworkPolicy
+from paddock.model.result import Connection
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import CallWatch, RunTool
 
@@ -159,3 +160,5 @@ class RunContext:
     call_watch: CallWatch | None = None
     engine_watch: Callable[[str | None], None] = lambda engine: None  # is told when an engine has taken the run
     network: NetworkPolicy = NO_NETWORK  # what the caller may have at most
+    network_watch: Callable[[tuple[Connection, ...]], None] = lambda connections: None
+    """Is told what the run connected to, when it ends in any way."""

@@ -23,7 +23,7 @@ from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, Output, Progress
 from paddock.model.network import NO_NETWORK, NONE, NetworkPolicy, grant, parse_policy
 from paddock.model.request import Request, RunContext
-from paddock.model.result import RunError, RunResult, SessionState, Verdict
+from paddock.model.result import Connection, RunError, RunResult, SessionState, Verdict
 from paddock.record import new_run_id, unfinished_result
 from paddock.server import logs, session_tools
 from paddock.server.allowances import PrincipalCalls
@@ -379,6 +379,7 @@ class Run:
             call_watch=PrincipalCalls(services, caller, self.id),
             engine_watch=self.reporter.note_engine,
             network=self._network,
+            network_watch=self.reporter.note_network,
         )
 
 
@@ -397,6 +398,7 @@ class ProgressReporter:
         self._artifacts: list[Artifact] = []
         self._progress: Progress | None = None
         self._engine: str | None = None
+        self._network: tuple[Connection, ...] = ()
         self._pending: deque[Progress] = deque(maxlen=MAX_PENDING_REPORTS)
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -421,6 +423,9 @@ class ProgressReporter:
     def note_engine(self, name: str | None) -> None:
         self._engine = name
 
+    def note_network(self, connections: tuple[Connection, ...]) -> None:
+        self._network = connections
+
     def unfinished(self, context: RunContext, language: str, verdict: Verdict, error: RunError) -> RunResult:
         """Return a result for a run that was ended early, with what it has printed and created."""
         result = unfinished_result(
@@ -433,7 +438,7 @@ class ProgressReporter:
             artifacts=tuple(self._artifacts),
             wall_seconds=time.monotonic() - self._began_at,
         )
-        return replace(result, engine=self._engine)
+        return replace(result, engine=self._engine, network=self._network)
 
     def progress(self) -> dict[str, Any] | None:
         """Return what the script reported last."""
