@@ -204,8 +204,8 @@ while True:
 
 FLOODED = {"printing": {Verdict.TIMEOUT, Verdict.OUTPUT_LIMIT}}
 """What else than the end of its time may end a flood."""
-REFUSED_IN_CONFINED = {"spinning children", "descriptors that are heavy to drop"}
-"""Neither can a process be started there, nor a descriptor be sent."""
+REFUSED_IN_CONFINED = {"spinning children"}
+"""No process can be started there."""
 
 
 @pytest.mark.parametrize("name", FLOODS)
