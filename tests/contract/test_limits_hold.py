@@ -183,7 +183,7 @@ FORGED = {
 
 @pytest.mark.parametrize("code", FORGED.values(), ids=FORGED)
 async def test_a_script_that_raises_the_error_of_a_limit_has_not_reached_it(rig: Rig, code: Script) -> None:
-    result = await rig.run(code, limits=QUICK)
+    result = await rig.run(code, limits={**QUICK, "wall_seconds": 30})
     assert (result.verdict, result.error and result.error.type) == (Verdict.RAISED, "MemoryError")
 
 

@@ -105,6 +105,12 @@ FILES = {
     "an artifact in pandas": run(
         f"import pandas as pd\n{_STORED}pd.read_csv('stored.csv')", 3, "stored.csv", "StringIO("
     ),
+    "an artifact in zipfile": run(
+        "await create_artifact('a.zip', b'PK')\nimport zipfile\nzipfile.ZipFile('a.zip')",
+        3,
+        "a.zip",
+        "io.BytesIO((await read_artifact('a.zip'))['content'])",
+    ),
     "an artifact in R3": r3(f"{_STORED}open('stored.csv').read()", 2, "stored.csv", _READ),
     "an artifact in fs": node(
         f"const fs = require('fs')\n{_JS_STORED}fs.readFileSync('stored.csv')", 3, "ENOENT", _JS_READ

@@ -61,6 +61,13 @@ MISREAD: dict[str, Case] = {
         f"{_JS}const m = r.content.match(/^beta$/);\nreturn m[1]", 3, "of null", "only with the flag m"
     ),
     "no match in Node": ts(f"{_JS}return r.content.match(/zz/)[1]", 2, "of null", "the pattern does not match"),
+    "a character of JSON text": run(
+        "import json\nr = {'content': json.dumps([{'name': 'a'}])}\n"
+        "await call_tool('crm.list_orders', {})\n[f['name'] for f in r['content']]",
+        4,
+        "string indices",
+        "json.loads(",
+    ),
     # Files of the host, and figures.
     "a file of the host": run("open('/tmp/a/log.txt')", 1, "log.txt", "Only tools reach the host's"),
     "a file of the host in Node": ts(

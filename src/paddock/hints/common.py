@@ -13,6 +13,7 @@ NO_FILE = f"{_NO_FILE}{_FILE}"
 _HOST_FILE = rf"{_NO_FILE}(?=/(?!files/|tmp/[^/']*')){_FILE}"
 _BY_TOOLS = "The sandbox has no such file. Only tools reach the host's: call one that reads it (`search` finds tools)."
 _WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|chdir|\.dump\("""
+_OPENING_BYTES = r"\b(?:read_excel|read_parquet|ExcelFile|load_workbook|Image\.open|ZipFile|imread)\("
 _STARTING = r"subprocess|Popen|\bspawn|\bexec"
 FILE_TYPES = "FileNotFoundError|NotFoundError|Error"
 _FILE_OF_EARLIER_PROGRAM = "Nothing of an earlier run is kept. Write the file in the same program before it is read."
@@ -61,6 +62,7 @@ LAST = (
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} Attached files are in /files: <files>.", when="script"),
     Hint(FILE_TYPES, _HOST_FILE, _BY_TOOLS, when="script"),
     Hint(FILE_TYPES, NO_FILE, "An artifact: read_csv(StringIO(<artifact>)), or BytesIO.", r"\bread_(csv|json|table)\("),
+    Hint(FILE_TYPES, NO_FILE, "An artifact: pass `io.BytesIO(<artifact>)` instead of its name.", _OPENING_BYTES),
     Hint(FILE_TYPES, NO_FILE, "It is an artifact: use `<artifact>`."),
     Hint(FILE_TYPES, NO_FILE, names.near_file),
     Hint(FILE_TYPES, NO_FILE, "Attached files are in /files: <files>."),

@@ -83,7 +83,7 @@ ROWS = (
     Hint("TypeError", "positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
     Hint("TypeError", "string indices must be", conversions.looped_key),
-    Hint("TypeError", "string indices must be", ANSWER_SHAPE, when="has called"),
+    Hint("TypeError", "string indices must be", f"{ANSWER_SHAPE} Text there needs json.loads(...).", when="has called"),
     Hint("KeyError", "there is no artifact", "Create it first, or check its name."),
     Hint("KeyError", "", _WRAPPED),
     Hint("TypeError|AttributeError", r"""['"]dict['"]""", _WRAPPED),
