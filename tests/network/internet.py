@@ -51,7 +51,7 @@ ZONE: dict[str, list[str]] = {
     "loopback.com": ["127.0.0.1", "::1"],
     "mixed.com": ["192.168.7.7", GOOD],
     "own.com": [OWN],
-    "many.com": [f"93.184.{high}.{low}" for high in (10, 11) for low in range(250)],
+    "many.com": [f"93.184.{high}.{low}" for high in range(10, 14) for low in range(250)],
 }
 ALIASES = {"alias.com": "inner.com", "cdn.good.com": "good.com"}
 SLOW = "slow.com"

@@ -66,7 +66,14 @@ def by_name(name):
         return {{reach(entry[4][0], 80, entry[0]) for entry in socket.getaddrinfo(name, 80)}}
     except OSError as problem:
         return {{type(problem).__name__}}
-sorted({{reach(address) for address in addresses}} | {{reach(six, 80, socket.AF_INET6) for six in sixes}}
+def scoped(address, scope):
+    try:
+        with socket.socket(socket.AF_INET6) as plain:
+            plain.connect((address, 80, 0, scope))
+    except OSError as problem:
+        return type(problem).__name__
+sorted({{scoped(six, scope) for six in ('fe80::1', 'ff02::1', '::1') for scope in (1, 2, 99)}}
+    | {{reach(address) for address in addresses}} | {{reach(six, 80, socket.AF_INET6) for six in sixes}}
     | set().union(*map(by_name, names)) | {{reach('{OWN}', 22)}})
 """
     assert tried(machine, program, network) == ["ConnectionRefusedError", "gaierror"]
