@@ -198,6 +198,11 @@ def test_a_program_gets_its_arguments_and_only_its_own_output_is_shown(tmp_path:
     assert paddock(*run, "-c", "import sys; print(sys.argv)", "x").out == "['main.py', 'x']\n"
 
 
+def test_the_module_of_an_exception_is_on_its_line() -> None:
+    failed = paddock("run", "-c", "import json\njson.loads('{')")
+    assert failed.err.splitlines()[-1].startswith("json.decoder.JSONDecodeError: Expecting property name")
+
+
 def test_the_exit_code_of_a_program_is_in_the_json_document(bare: str) -> None:
     ended = paddock("run", "--config", bare, "--script", "-c", "import sys; sys.exit(7)", "--json")
     assert (ended.status, json.loads(ended.out)["exit_code"]) == (1, 7)

@@ -234,7 +234,10 @@ def error_lines(result: RunResult, code: str) -> list[str]:
     last = summary if result.verdict == "raised" else f"{result.verdict}: {summary}"
     if error.traceback:
         shown = envelope.shorten(summary)  # at the end of Python's tracebacks, at the start of JavaScript's
-        frames = error.traceback.rstrip("\n").removeprefix(f"{shown}\n").removesuffix(shown).rstrip("\n")
+        frames = error.traceback.rstrip("\n").removeprefix(f"{shown}\n")
+        if frames.endswith(shown):
+            frames, _, module = frames.removesuffix(shown).rpartition("\n")  # such as `json.decoder.`
+            last = f"{module}{last}" if result.verdict == "raised" else last
         return [*frames.split("\n"), last]
     lines = code.splitlines()
     if error.line is None or not 1 <= error.line <= len(lines):
