@@ -445,3 +445,22 @@ return [await connect('{EVIL}', 80), await connect('{METADATA}', 80), await look
     result = machine.run(script, GOOD_ONLY, language="javascript", engine="node")
     refused = ["ECONNREFUSED", "ECONNREFUSED", "ENOTFOUND", "ENOTFOUND"]
     assert result["output"] == [*refused, GOOD, GOOD, "REACHED", "EPERM", "ENETUNREACH"], result["error"]
+
+
+def test_what_waits_in_connections_is_limited_by_the_memory_limit(machine: Machine) -> None:
+    """The kernel counts it for the host, which made the connections."""
+    limit, count = 64_000_000, 40
+    program = f"""
+opened = []
+for _ in range({count}):
+    opened.append(socket.create_connection(('{GOOD}', 80)))
+    for option in (72, socket.SO_RCVBUF, socket.SO_SNDBUF, 73, socket.SO_RCVLOWAT):  # BUF_LOCK and RESERVE_MEM
+        error_of(opened[-1].setsockopt, socket.SOL_SOCKET, option, 0 if option == 72 else 1 << 30)
+def buffers(one):
+    received, sent = struct.unpack('9I', one.getsockopt(socket.SOL_SOCKET, 55, 36))[1:4:2]  # SO_MEMINFO
+    return received + sent
+[sum(map(buffers, opened)), error_of(opened[0].getsockopt, socket.IPPROTO_TCP, 35, 64)]  # ZEROCOPY_RECEIVE
+"""
+    buffer_bytes, mapping = tried(machine, program, "public", limits={"memory_bytes": limit})
+    assert 0 < buffer_bytes <= limit + count * 320_000
+    assert mapping == "EPERM"  # pages that nobody counts

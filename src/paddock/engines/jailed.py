@@ -258,7 +258,7 @@ class JailedExecution:
         self.has_result = False  # the guest sent its RESULT, whole, and can run the next cell
         self._network: NetworkRun | None = None
         if plan.network and guest.door is not None:
-            self._network = NetworkRun(plan.network, plan.max_connections)
+            self._network = NetworkRun(plan.network, plan.max_connections, plan.limits.memory_bytes)
             guest.door.begin(self._network)
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:

@@ -21,7 +21,9 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
 from typing import Any
 
 from paddock import descriptors
@@ -55,6 +57,10 @@ KEEPALIVE_OPTIONS = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
     *((_TCP, getattr(socket, f"TCP_{name}", 0)) for name in ("KEEPIDLE", "KEEPINTVL", "KEEPCNT")),
 )
+SMALL_BUFFERS = ((socket.SO_RCVBUF, 96 * 1024), (socket.SO_SNDBUF, 48 * 1024))
+"""Of connections beyond those whose usual buffers fit in the run's memory limit. The kernel doubles these sizes.
+
+Nothing else limits what a guest leaves unread: the kernel counts the buffers for whoever made a socket, the host."""
 TIMEOUTS = ((socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
 _NETNS_COOKIE = 71  # SO_NETNS_COOKIE, Linux 5.14
 _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
@@ -213,6 +219,9 @@ class Door:
             ours = socket.socket(theirs.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
             try:
                 _copy_options(theirs, ours)
+                if (run.connections + len(run.kept)) * _usual_buffer_bytes() > run.memory_bytes:
+                    for option, size in SMALL_BUFFERS:
+                        ours.setsockopt(socket.SOL_SOCKET, option, size)
             except BaseException:
                 ours.close()
                 raise
@@ -411,6 +420,16 @@ def _copy_options(theirs: socket.socket, ours: socket.socket) -> None:
         for option, size in TIMEOUTS:
             if any(data := theirs.getsockopt(socket.SOL_SOCKET, option, size)):
                 ours.setsockopt(socket.SOL_SOCKET, option, data)
+
+
+@cache
+def _usual_buffer_bytes() -> int:
+    """How far the kernel enlarges the buffers of one connection."""
+    try:
+        limits = [Path(f"/proc/sys/net/ipv4/tcp_{name}").read_text() for name in ("rmem", "wmem")]
+        return sum(int(each.split()[2]) for each in limits)
+    except (OSError, ValueError, IndexError):
+        return 10 * 1024 * 1024
 
 
 def _netns_cookie(sock: socket.socket) -> bytes:

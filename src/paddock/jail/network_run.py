@@ -46,6 +46,7 @@ class NetworkRun:
 
     policy: NetworkPolicy
     max_connections: int
+    memory_bytes: int
     attempts: list[Attempt] = field(default_factory=list)
     names: dict[Address, set[str]] = field(default_factory=lambda: defaultdict(set))  # that were resolved to it
     resolved: dict[str, asyncio.Future[tuple[Address, ...]]] = field(default_factory=dict)

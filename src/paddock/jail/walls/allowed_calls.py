@@ -71,7 +71,7 @@ ALWAYS = _names("""
     getrlimit getrusage getpriority ioprio_get sysinfo uname getcpu getrandom
     sched_yield sched_getaffinity sched_getscheduler sched_getparam sched_getattr
     sched_get_priority_max sched_get_priority_min sched_rr_get_interval
-    recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt
+    recvfrom recvmsg recvmmsg shutdown getsockname getpeername
 """)
 
 # In a pid namespace, or with its own uid, these reach only the guest's own processes and files.
@@ -162,6 +162,11 @@ def when(condition: Rule, then: Rule) -> Rule:
     return lambda allow, refuse: condition(then(allow, refuse), allow)
 
 
+def unless(condition: Rule) -> Rule:
+    """Refuse if `condition` holds."""
+    return lambda allow, refuse: condition(refuse, allow)
+
+
 def without_effect(_allow: Node, _refuse: Node) -> Node:
     """Make the call return 0 and do nothing."""
     return answer(ERRNO_ZERO)
@@ -249,12 +254,13 @@ NETLINK_ROUTE = 0
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
 # kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
-BUFFERS = (7, 8)  # SNDBUF, RCVBUF
+BUFFERS = (7, 8, 72, 73)  # SNDBUF, RCVBUF, BUF_LOCK, RESERVE_MEM
 LINGER = 13  # makes whoever closes a connection last wait for its peer: that can be the host
 INTERFACES = (25, 62)  # BINDTODEVICE, BINDTOIFINDEX
 IP_OPTIONS = (1, 11)  # TOS, which Node sets; RECVERR, without which libc does not resolve. Not OPTIONS (a route)
 IPV6_OPTIONS = (25, 26, 67)  # RECVERR, V6ONLY, TCLASS
 TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
+ZEROCOPY_RECEIVE = 35  # of getsockopt: maps received pages, which neither a control group nor a watcher counts
 
 
 def rules(policy: Policy) -> dict[str, Rule]:
@@ -373,8 +379,9 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "doors": {"socket": _door_sockets(), "connect": ask_host, "bind": ask_host},
     }
     if policy.sockets == "doors":
+        # The buffers are the host's, and `doors` has chosen their size.
         socket_options = dict.fromkeys((number for number in options if number not in INTERFACES), allowed)
-        levels |= {SOL_SOCKET: case(2, socket_options | {LINGER: without_effect})}
+        levels |= {SOL_SOCKET: case(2, socket_options | dict.fromkeys((LINGER, *BUFFERS), without_effect))}
         levels |= {IPPROTO_IP: one_of(2, *IP_OPTIONS), IPPROTO_IPV6: one_of(2, *IPV6_OPTIONS)}
     if policy.is_installer:
         levels |= {IPPROTO_IP: allowed, IPPROTO_IPV6: allowed}
@@ -382,6 +389,7 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "socketpair": every(equals(0, AF_UNIX), any_unix if policy.sockets in ("unix", "host") else pair),
         "setsockopt": case(1, levels),
         "sendto": none_of_bits(3, refused),
+        "getsockopt": unless(every(equals(1, IPPROTO_TCP), equals(2, ZEROCOPY_RECEIVE))),
         **({} if policy.confined and not policy.trace else messages),
         **created[policy.sockets],
     }
