@@ -5,6 +5,7 @@
 # stdout: priority EPERM
 # stdout: priority of all EPERM
 # stdout: io priority EPERM
+# stdout: capabilities not told
 import ctypes
 import errno
 import os
@@ -33,3 +34,5 @@ attempt("scheduler", lambda: os.sched_setscheduler(1, os.SCHED_OTHER, os.sched_p
 attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, 1, 0))
 attempt("priority of all", lambda: os.setpriority(os.PRIO_USER, 0, 0))
 attempt("io priority", lambda: call("ioprio_set", 1, 1, 0))
+header, sets = (ctypes.c_uint32 * 2)(0x20080522, HOST_PID), (ctypes.c_uint32 * 6)()
+print("capabilities", "HOLE" if libc.syscall(SYSCALLS["capget"], header, sets) == 0 else "not told")

@@ -67,7 +67,7 @@ ALWAYS = _names("""
     rt_sigaction rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigpending rt_sigtimedwait sigaltstack pause
     alarm setitimer getitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete
     nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times
-    getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid getgroups capget
+    getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid getgroups
     getrlimit getrusage getpriority ioprio_get sysinfo uname getcpu getrandom
     sched_yield sched_getaffinity sched_getscheduler sched_getparam sched_getattr
     sched_get_priority_max sched_get_priority_min sched_rr_get_interval
@@ -278,6 +278,8 @@ def rules(policy: Policy) -> dict[str, Rule]:
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if policy.confined or not policy.own_pids:
         calls |= dict.fromkeys(CLOCKS, none_of_bits(0, PROCESS_CLOCK))
+    else:
+        calls["capget"] = allowed  # it tells the capabilities of any process that it can name
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
         if not policy.sessions:
