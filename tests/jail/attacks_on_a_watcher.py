@@ -13,6 +13,7 @@ from typing import Any
 
 from paddock import Paddock
 from paddock.config import Config, GuestsConfig, JailConfig
+from paddock.errors import RequestError
 from paddock.model.environments import EnvironmentConfig
 
 LIMIT_BYTES = 128 << 20
@@ -238,7 +239,21 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
         for name, code in SCRIPTS.items():
             ran = await paddock.run(code, engine="cpython", limits={"memory_bytes": LIMIT_BYTES, "wall_seconds": 30})
             told[name] = [ran.verdict, ran.output, ran.error.type if ran.error else None]
+        told["forks"] = await forks(paddock)
     return told
+
+
+async def forks(paddock: Paddock) -> list[str]:
+    """How three sessions end, of which each is within its limit, but all together are not."""
+    limits = {"memory_bytes": LIMIT_BYTES}
+    found = [(await paddock.run("x = bytearray(30_000_000)", session="0", limits=limits)).verdict.value]
+    try:
+        for name in ("1", "2"):
+            ran = await paddock.run("y = bytearray(70_000_000)", session=name, fork_from="0", limits=limits)
+            found.append(ran.verdict.value)
+    except RequestError:
+        found.append("refused")
+    return found
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ def place() -> Iterator[Place]:
 def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: str) -> None:
     told = place.told(kind, ATTACKS, BASE)
     verdict, unread_bytes, _ = told.pop("buffers")
+    assert told.pop("forks") == (["ok", "ok", "out_of_memory"] if kind == "ordinary" else ["ok", "refused"])
     assert told == {
         "said": [WARNING.rstrip()],
         "page tables": ["raised", None, "OSError"],  # no more addresses
@@ -96,6 +97,7 @@ def test_an_ordinary_user_uses_a_control_group_that_was_delegated_to_it(place: P
     assert told["sent descriptors"] == ["ok", 2, None]
     assert told["shared memory"] == ["ok", ["made", "made"], None]  # it is counted
     assert min(told["pages in sockets"][1]) > 0
+    assert told["forks"] == ["ok", "ok", "ok"]  # each has a limit of its own
 
 
 @needs_root

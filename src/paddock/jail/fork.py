@@ -91,7 +91,7 @@ async def fork(jail: Jail, guest: Guest) -> Fork:
     try:
         forked = _send_ends(guest, resource_limit)
         await forked.wait_until_ready()
-        await asyncio.to_thread(resource_limit.enter, forked.pid)
+        await asyncio.to_thread(resource_limit.enter, forked.pid, guest.resource_limit)
     except BaseException:
         if forked is not None:
             await forked.end()

@@ -56,8 +56,8 @@ class ResourceLimit:
         """Apply `limits` from now on. `roots`: the first processes of the tree, the longest-lived first."""
         raise AssertionError("a guest without limits must not get a script")
 
-    def enter(self, pid: int) -> None:
-        """Let the limit apply to this process, which another guest has forked. May take milliseconds."""
+    def enter(self, pid: int, source: ResourceLimit) -> None:
+        """Let the limit apply to this process, which the guest of `source` has forked. May take milliseconds."""
 
     def processes(self) -> list[int]:
         """The processes that the limit applies to, as far as that is known."""
@@ -206,7 +206,7 @@ class GroupLimit(ResourceLimit):
         self.justified_bytes = limits.memory_bytes
         self.set(limits)
 
-    def enter(self, pid: int) -> None:
+    def enter(self, pid: int, source: ResourceLimit) -> None:
         self.slot.enter(pid)
 
     def processes(self) -> list[int]:
@@ -242,6 +242,7 @@ class WatchedLimit(ResourceLimit):
         self._watcher = watcher
         self._watched: Watched | None = None
         self._exceeded = False
+        self._source: ResourceLimit | None = None  # counts this guest too, and ends both
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
@@ -257,6 +258,9 @@ class WatchedLimit(ResourceLimit):
         with suppress(ProcessLookupError):  # its death is noticed elsewhere
             self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
 
+    def enter(self, pid: int, source: ResourceLimit) -> None:
+        self._source = source
+
     def renew(self, limits: Limits) -> None:
         if self._watched is not None:
             self._watched.renew(self.renewed_bytes(limits))
@@ -268,7 +272,7 @@ class WatchedLimit(ResourceLimit):
         return self._watched.held_bytes
 
     def was_out_of_memory(self) -> bool:
-        return self._exceeded
+        return self._exceeded or (self._source is not None and self._source.was_out_of_memory())
 
     def usage(self) -> tuple[float | None, int | None]:
         if self._watched is None:
