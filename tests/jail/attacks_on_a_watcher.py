@@ -246,10 +246,11 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
 async def forks(paddock: Paddock) -> list[str]:
     """How three sessions end, of which each is within its limit, but all together are not."""
     limits = {"memory_bytes": LIMIT_BYTES}
-    found = [(await paddock.run("x = bytearray(30_000_000)", session="0", limits=limits)).verdict.value]
+    found = [(await paddock.run("import time\nx = b'x' * 30_000_000", session="0", limits=limits)).verdict.value]
     try:
-        for name in ("1", "2"):
-            ran = await paddock.run("y = bytearray(70_000_000)", session=name, fork_from="0", limits=limits)
+        for name, seconds in (("1", 0), ("2", 5)):  # the watcher needs a moment
+            code = f"y = b'y' * 70_000_000\ntime.sleep({seconds})"
+            ran = await paddock.run(code, session=name, fork_from="0", limits=limits)
             found.append(ran.verdict.value)
     except RequestError:
         found.append("refused")
