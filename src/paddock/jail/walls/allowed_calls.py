@@ -271,7 +271,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     calls["mmap"] = none_of_bits(3, MAP_HUGETLB)
     if policy.confined or not policy.counted:
         calls["mmap"] = every(calls["mmap"], when(any_of_bits(3, MAP_ANONYMOUS), none_of_bits(3, MAP_SHARED)))
-    else:
+    elif policy.sockets != "doors":  # a connection outlives its guest until the peer has taken what waits in it
         calls |= dict.fromkeys(SENDFILE, allowed)
     calls["fallocate"] = one_of(1, *FALLOCATE)
     calls["fadvise64"] = without_effect  # it could empty the cache of the runtime's files, which slows everybody down
