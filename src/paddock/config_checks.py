@@ -158,7 +158,10 @@ def _check_network(config: Config, origins: Origins) -> None:
 def _is_local(url: str) -> bool:
     from urllib.parse import urlsplit
 
-    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    try:
+        return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
 
 
 def _check_guests(config: Config, engine: str, origins: Origins) -> None:
