@@ -116,8 +116,9 @@ class _CodeTool:
         from paddock.linter import alint
 
         assert self.face.render_findings is not None  # noqa: S101  a face that parses `lint` has it
+        python = self._services.config.python_version()
         async with self._services.work(caller):
-            findings = await alint(request.code, mode=request.options.get("mode", "expression"))
+            findings = await alint(request.code, mode=request.options.get("mode", "expression"), python=python)
         return to_result(self.face.render_findings(findings))
 
 
