@@ -13,7 +13,7 @@ import pytest
 
 from paddock.errors import EnvironmentFailed
 from paddock.jail import environments
-from paddock.jail.environment_build import build, uv_environment
+from paddock.jail.environment_build import build, lease, uv_environment
 from paddock.jail.environments import Built, Environment, builds
 from tests.environments import own, sdist
 
@@ -178,15 +178,57 @@ def test_a_package_that_cannot_be_compiled_leaves_the_old_environment_in_use(tmp
     assert ran(old, "import sound; print(sound.HERE)") == f"{old.site_packages}/sound.py"
 
 
-def test_a_preload_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
+def test_a_preload_that_cannot_be_imported_is_named(tmp_path: Path, local: Path) -> None:
+    sdist(local, "sound")
     with pytest.raises(EnvironmentFailed) as caught:
-        build(own("six", preload=("six", "numpy")), tmp_path)
+        build(own("sound", preload=("sound", "unsound")), tmp_path)
     assert str(caught.value) == (
         "environment 'own' was installed, but its preload cannot be imported:\n"
-        "  import numpy: ModuleNotFoundError: No module named 'numpy'\n"
+        "  import unsound: ModuleNotFoundError: No module named 'unsound'\n"
         "Add the package that provides it to packages, or remove it from preload."
     )
     assert list(builds(tmp_path).iterdir()) == []
+
+
+def test_a_preload_whose_package_will_not_be_there_is_refused_before_anything_is_downloaded(tmp_path: Path) -> None:
+    told: list[str] = []
+    with pytest.raises(EnvironmentFailed) as caught:
+        build(own("six", preload=("six", "matplotlib.pyplot")), tmp_path, told.append)
+    assert str(caught.value) == (
+        "environment 'own' could not be built: it preloads 'matplotlib.pyplot', but matplotlib is neither among its "
+        "packages nor needed by one of them; add it to packages, or remove the module from preload"
+    )
+    assert (len(told), list(builds(tmp_path).iterdir())) == (1, [])
+
+
+def test_the_package_of_a_preload_may_be_a_dependency(tmp_path: Path, local: Path) -> None:
+    sdist(local, "pandas")
+    sdist(local, "frames", requires="pandas")
+    assert build(own("frames", preload=("pandas",)), tmp_path).preload == ("pandas",)
+
+
+@pytest.mark.parametrize(
+    ("packages", "preload", "why"),
+    [
+        (("sound", "absent"), ("sound",), "'absent' could not be installed"),
+        (("sound", "other"), ("sound",), "your requirements are unsatisfiable"),
+        (("sound", "broken"), ("sound",), "'broken' could not be installed"),
+        (("third",), ("sound",), "it preloads 'sound', but sound is neither among its packages"),
+        (("sound", "third"), ("sound", "fourth"), "import fourth: ModuleNotFoundError"),
+    ],
+    ids=["unknown", "conflict", "build", "package of the preload", "preload"],
+)
+def test_a_change_that_fails_leaves_the_earlier_environment_in_use_and_says_why(
+    tmp_path: Path, local: Path, packages: tuple[str, ...], preload: tuple[str, ...], why: str
+) -> None:
+    sdist(local, "sound")
+    sdist(local, "third")
+    sdist(local, "broken", "raise SystemExit('no compiler here')")
+    sdist(local, "other", requires="sound > 2")
+    old = build(own("sound", preload=("sound",)), tmp_path)
+    with lease(own(*packages, preload=preload), tmp_path) as leased:
+        assert (leased.built, leased.problem is not None and why in str(leased.problem)) == (old, True), leased.problem
+        assert str(leased.problem).endswith("The earlier build of the environment stays in use.")
 
 
 def test_a_build_works_where_it_was_moved_to(tmp_path: Path, local: Path) -> None:

@@ -250,6 +250,10 @@ class Config:
 
         return validate(config, origins)
 
+    def python_version(self, environment: str | None = None) -> tuple[int, int]:
+        """The version of full Python in an environment, by default in that of runs that name none."""
+        return self.environments[environment or self.cpython.environment].python_version()
+
 
 def _require_own(path: str, opened: int) -> None:
     """Refuse another user's file that was found, not named: its upstreams and packages would run as this user.

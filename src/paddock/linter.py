@@ -37,6 +37,8 @@ REPORT_BYTES = 4 * 1024 * 1024
 MEMORY_BYTES = 2 * 1024**3
 """Ruff's memory limit. For a source full of mistakes it needs a thousand times the size of the source."""
 FINDINGS = 1000
+NEWEST_MINOR = 15
+"""Ruff knows no later Python 3."""
 
 _BUGBEAR = (
     "B002 B003 B004 B005 B006 B008 B012 B015 B016 B018 B020 B021 B022 B023 B025 B026 B029 B030 B031 B032 B033 B035 B039"
@@ -67,10 +69,17 @@ class Finding:
         return {"code": self.code, "message": self.message, "location": {"line": self.line, "column": self.column}}
 
 
-def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
+def lint(
+    code: str,
+    *,
+    names: Collection[str] = (),
+    mode: str = "expression",
+    python: tuple[int, int] = sys.version_info[:2],
+) -> list[Finding]:
     """The likely mistakes in `code`, ordered by position, at most 1000. `names` are its inputs and tools.
 
-    In mode `script` the code is a program: it returns no value, and Ruff's default rules apply as well.
+    In mode `script` the code is a program: it returns no value, and Ruff's default rules apply as well. `python` is the
+    version that it is for; the compiler checks it only if that is this one.
     Takes about 0.1 s, at most a minute. Raises `LintUnavailable` if Ruff cannot be used.
     """
     _check(code, names)
@@ -81,13 +90,14 @@ def lint(code: str, *, names: Collection[str] = (), mode: str = "expression") ->
     except UnicodeEncodeError:
         return [Finding(INVALID, "the code contains a lone surrogate, which has no UTF-8 encoding", 1, 1)]
     is_program = mode == "script"
-    lines = _ruff(code, _rule_options(names, is_program=is_program))
+    target = f"--target-version=py3{min(python[1], NEWEST_MINOR)}"
+    lines = _ruff(code, [target, *_rule_options(names, is_program=is_program)])
     if lines is None:
         return [Finding(INVALID, "the source could not be checked: it is too large or nested too deeply", 1, 1)]
     last = _last_line(code)
     reports = [_decode(line, _Report) for line in lines]
     findings = [report.finding() for report in reports if is_program or not report.is_value(last)]
-    if not any(finding.code == INVALID for finding in findings):
+    if python == sys.version_info[:2] and not any(finding.code == INVALID for finding in findings):
         findings += _syntax_error(code, mode)
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code))[:FINDINGS]
 
@@ -104,11 +114,17 @@ def _check(code: str, names: Collection[str]) -> None:
         raise RequestError(f"names has more than {NAMES_CHARACTERS} characters in total")
 
 
-async def alint(code: str, *, names: Collection[str] = (), mode: str = "expression") -> list[Finding]:
+async def alint(
+    code: str,
+    *,
+    names: Collection[str] = (),
+    mode: str = "expression",
+    python: tuple[int, int] = sys.version_info[:2],
+) -> list[Finding]:
     """`lint` in a thread, for use in an event loop. Several at once wait for each other."""
     import asyncio
 
-    work = partial(lint, code, names=names, mode=mode)
+    work = partial(lint, code, names=names, mode=mode, python=python)
     return await asyncio.get_running_loop().run_in_executor(_threads(), work)
 
 
@@ -203,8 +219,7 @@ def _rule_options(names: Collection[str], *, is_program: bool) -> list[str]:
 def _ruff(code: str, rules: list[str]) -> list[bytes] | None:
     """The lines of Ruff's report, each a JSON object, up to `REPORT_BYTES`; None if the source made Ruff crash."""
     options = "--isolated --no-cache --quiet --output-format json-lines --stdin-filename main.py"
-    target = f"--target-version=py3{sys.version_info.minor}"
-    arguments = ["exec_jailed", ruff_binary(), "check", *options.split(), target, *rules, "-"]
+    arguments = ["exec_jailed", ruff_binary(), "check", *options.split(), *rules, "-"]
     status, report = _run_jailed(arguments, code)
     if len(report) > REPORT_BYTES:
         return report.splitlines()[:-1]

@@ -228,7 +228,8 @@ class Paddock:
             scope.session_tools, scope.can_search = context.tools, context.can_search
             scope.context, scope.principal = context.context or scope.context, context.principal
         problem = None
-        if (request.engine or self._config.engine) == "auto" and request.language == "python":
+        is_auto = (request.engine or self._config.engine) == "auto" and request.language == "python"
+        if is_auto and request.environment is None:  # which only full Python has: starting another would be in vain
             problem = await engines.why_unavailable("cpython")
         network = None if context is None else context.network
         work = partial(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.command import Ended, paddock
 
 
@@ -38,3 +40,9 @@ def test_a_script_is_read_from_a_file_and_never_run(tmp_path: Path) -> None:
 def test_a_missing_file_is_a_usage_error() -> None:
     message = "Error: cannot read 'nowhere.py': there is no such file; to pass code itself, use -c\n"
     assert paddock("lint", "nowhere.py") == Ended(2, "", message)
+
+
+@pytest.mark.parametrize(("python", "status"), [("3.11", 1), ("3.12", 0)])
+def test_the_syntax_is_that_of_the_environments_python(python: str, status: int) -> None:
+    code = "type Name = str\nName"
+    assert paddock("lint", "-c", code, PADDOCK_ENVIRONMENTS__DEFAULT__PYTHON=python).status == status

@@ -73,8 +73,8 @@ def look_at_guests() -> None:
     """Note who each guest is on this side, and the jail that it comes from."""
     take = Jail.take
 
-    async def noted(self: Jail, template: Template = "bare") -> Guest:
-        guest = await take(self, template)
+    async def noted(self: Jail, template: Template = "bare", *, lean: bool = False) -> Guest:
+        guest = await take(self, template, lean=lean)
         used.append(self)
         status = Path(f"/proc/{guest.pid}/status").read_text()
         uids.update(map(int, status.partition("\nUid:")[2].split()[:4]))

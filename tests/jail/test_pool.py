@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from paddock.model.limits import Limits
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 from tests.anomaly.processes import children
+from tests.escape.traces import descendants
 
 
 def config(**settings: float | int) -> Config:
@@ -123,6 +125,37 @@ async def test_templates_are_replaced_and_end_with_their_last_guest(settings: di
         assert {result.verdict for result in others} == {Verdict.OK}
         assert (await long).output == "done"
     assert children() == []
+
+
+async def test_a_session_has_a_new_guest_and_leaves_those_that_have_rehearsed() -> None:
+    """A rehearsal copies memory, which a session would keep for as long as it lasts."""
+    async with Paddock(config(min_waiting=1, max_waiting=1)) as paddock:
+        await paddock.run("1", engine="cpython")
+        await until(lambda: waiting(paddock))
+        before = waiting(paddock)
+        assert (await paddock.run("1", engine="cpython", session="s")).output == 1
+        assert waiting(paddock) == before
+
+
+@pytest.mark.parametrize(("seed", "isolation"), [("random", ["-I"]), ("7", ["-s", "-P"])])
+async def test_wardens_and_zygotes_are_isolated(seed: str, isolation: list[str]) -> None:
+    """A chosen seed needs PYTHONHASHSEED, which `-I` ignores. No other variable of theirs is for Python."""
+    async with Paddock(replace(config(), jail=JailConfig(hash_seed=seed))) as paddock:
+        await paddock.run("1", engine="cpython")
+        client = pool(paddock)._client
+        assert client is not None
+        warden = client._process.pid
+        variables = Path(f"/proc/{warden}/environ").read_text().split("\0")
+        lines: dict[str, list[str]] = {}
+        for pid in [warden, *descendants(warden)]:
+            with suppress(FileNotFoundError, ProcessLookupError):  # the guest has ended
+                if text := Path(f"/proc/{pid}/cmdline").read_text():
+                    lines[Path(f"/proc/{pid}/comm").read_text()] = text.split("\0")
+    python = [each for each in variables if each.startswith("PYTHON")]
+    assert python == ["PYTHONDONTWRITEBYTECODE=1", f"PYTHONHASHSEED={seed}"]
+    assert {"paddock-warden\n", "paddock-zygote\n"} <= lines.keys()
+    for line in lines.values():
+        assert line[1 : len(isolation) + 5] == [*isolation, "-S", "-B", "-X", "utf8"]
 
 
 async def test_a_hash_seed_may_be_fixed() -> None:

@@ -16,7 +16,7 @@ from paddock import Config, ConfigError, EnvironmentFailed, Paddock
 from paddock.config import GuestsConfig, JailConfig
 from paddock.doctor import diagnose
 from paddock.jail.environment_build import build, search_path
-from paddock.jail.environments import configured
+from paddock.jail.environments import built_names, configured
 from paddock.model.environments import EnvironmentConfig
 from tests.packages.wheels import wheel
 from tests.uids import OWN
@@ -64,6 +64,11 @@ async def test_a_script_runs_on_the_python_of_its_environment(paddock: Paddock, 
     code = "import platform\nplatform.python_version()"
     assert (await paddock.run(code, environment="other")).output == version
     assert (await paddock.run(code)).output == platform.python_version()
+
+
+async def test_a_run_builds_its_own_environment_alone(paddock: Paddock, config: Config) -> None:
+    assert (await paddock.run("1", environment="other")).output == 1
+    assert built_names(config.data_directory) == ["other"]
 
 
 async def test_a_session_and_its_fork_stay_on_it(paddock: Paddock, version: str) -> None:

@@ -274,9 +274,9 @@ async def test_lint_never_runs_the_code_and_starts_no_guest() -> None:
 
 async def test_lint_is_not_bound_by_the_timeout(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     # Ruff never needs the shortest timeout of one second, so a program that waits is put before it.
-    async def late(code: str, *, mode: str) -> list[Finding]:
+    async def late(code: str, **options: Any) -> list[Finding]:
         await asyncio.sleep(1.2)
-        return await alint(code, mode=mode)
+        return await alint(code, **options)
 
     monkeypatch.setattr(linter, "alint", late)
     assert json.loads(await told(services, "y", lint=True, timeout=1))[0]["code"] == "B018"

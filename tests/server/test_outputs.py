@@ -59,6 +59,78 @@ async def test_a_large_image_is_scaled_and_an_artifact(services: Services) -> No
     assert len(base64.b64decode(image.data)) <= 512 * 1024
 
 
+PNG_OF_NOISE = """
+const { deflateSync, crc32 } = require('node:zlib');
+const chunk = (type, data) => {
+  const body = Buffer.concat([Buffer.from(type), data]), ends = Buffer.alloc(8);
+  ends.writeUInt32BE(data.length, 0);
+  ends.writeUInt32BE(crc32(body), 4);
+  return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
+};
+const png = (width, height, rows) => {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+  return Buffer.concat([signature, chunk('IHDR', header), ...rows, chunk('IEND', Buffer.alloc(0))]);
+};
+const noise = Buffer.alloc((600 * 3 + 1) * 500);
+require('node:crypto').randomFillSync(noise);
+for (let row = 0; row < 500; row++) noise[row * (600 * 3 + 1)] = 0;
+const image = png(600, 500, [chunk('IDAT', deflateSync(noise))]);
+"""
+
+
+@pytest.mark.parametrize(
+    "end", ["require('node:fs').writeFileSync('a.png', image)", "await codeExec.createArtifact('a.png', image)"]
+)
+async def test_a_large_image_of_javascript_is_scaled_and_an_artifact(services: Services, end: str) -> None:
+    async with Client(make_server(services)) as client:
+        arguments = {"code": f"{PNG_OF_NOISE}{end};\nimage.length", "language": "javascript"}
+        result = await client.call_tool("run_code", arguments)
+        read = await client.call_tool("read_artifact", {"ref": "a.png"})
+        page = await client.call_tool("read_artifact", {"ref": "a.png", "encoding": "base64"})
+    for answer in (result, read):
+        _, link, copy = answer.content
+        assert isinstance(link, ResourceLink)
+        assert link.size == result.structured_content["output"] > 512 * 1024
+        assert isinstance(copy, ImageContent)
+        scaled = base64.b64decode(copy.data)
+        width, height = (int.from_bytes(scaled[at : at + 4], "big") for at in (16, 20))
+        assert (scaled[:4], len(scaled) <= 512 * 1024) == (b"\x89PNG", True)
+        assert (width < 600, round(width / height, 1)) == (True, 1.2)
+    assert page.structured_content["next"] == {"encoding": "base64", "offset": 65536}
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        # The first has more pixels than Pillow reads, the second more than the guest has memory for.
+        "png(30000, 30000, [chunk('IDAT', deflateSync(Buffer.alloc(2 ** 24))), chunk('teXt', noise)])",
+        "png(13000, 13000, [chunk('IDAT', deflateSync(Buffer.alloc(2 ** 24))), chunk('teXt', noise)])",
+        "png(600, 500, [chunk('IDAT', noise)])",
+    ],
+    ids=["bomb", "memory", "noise"],
+)
+async def test_an_image_that_cannot_be_scaled_stays_a_link(services: Services, end: str) -> None:
+    async with Client(make_server(services)) as client:
+        code = f"{PNG_OF_NOISE}require('node:fs').writeFileSync('bad.png', {end});"
+        result = await client.call_tool("run_code", {"code": code, "language": "javascript"})
+        read = await client.call_tool("read_artifact", {"ref": "bad.png"})
+    assert [type(each) for each in result.content] == [TextContent, ResourceLink]
+    assert read.structured_content["next"] == {"encoding": "base64", "offset": 65536}
+
+
+async def test_at_most_four_images_of_an_answer_are_scaled(services: Services) -> None:
+    code = f"{PNG_OF_NOISE}for (const name of 'abcdef') await codeExec.createArtifact(name + '.png', image);"
+    async with Client(make_server(services)) as client:
+        result = await client.call_tool("run_code", {"code": code, "language": "javascript"})
+    assert [type(each) for each in result.content] == [
+        *(TextContent, *(ResourceLink, ImageContent) * 4, ResourceLink, ResourceLink)
+    ]
+
+
 async def test_html_is_an_artifact_and_not_in_the_answer(services: Services) -> None:
     code = (
         "class Page:\n    def _repr_html_(self): return '<script>x</script>'\n    def __repr__(self): return 'P'\n"

@@ -226,10 +226,14 @@ async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Co
         large = await client.call_tool("read_artifact", {"ref": "b.png"})
     _, shown, *links = answer.content
     assert (shown.type, shown.mime_type, base64.b64decode(shown.data)) == ("image", "image/png", PNG)
-    assert [(link.type, link.name) for link in links] == [("resource_link", "b.png"), ("resource_link", "c.png")]
+    (first, copy, second) = links
+    assert [(link.type, link.name) for link in (first, second)] == [
+        ("resource_link", "b.png"),
+        ("resource_link", "c.png"),
+    ]
     assert [block.type for block in read.content] == ["text", "image"]
-    assert large.structured_content is not None
-    assert large.structured_content["next"] == {"encoding": "base64", "offset": 65536}  # too large to be an image
+    assert [block.type for block in large.content] == ["text", "resource_link", "image"]
+    assert copy == large.content[2]
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -12,6 +12,7 @@ from paddock.cli.options import (
     JsonOption,
     TokenOption,
     UrlOption,
+    load_config,
     open_remote,
     read_code,
     refuse_empty,
@@ -48,7 +49,7 @@ def lint(
         findings = Interrupts().run(_lint_remotely(server, source, name or []))
     else:
         with raise_interrupted():
-            findings = find(source, names=name or ())
+            findings = find(source, names=name or (), python=load_config().python_version())
     if as_json:
         out.document(to_json([finding.to_dict() for finding in findings]))
     elif not findings:

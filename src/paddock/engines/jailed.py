@@ -192,8 +192,9 @@ class CPythonEngine(JailedEngine):
 
         jail = await self._jail_for(plan)
         # Warm, whatever the first run names: importing a preload later takes its time, and memory of the session's own.
+        # Lean, because sessions stay.
         shadows = plan.package_set is not None and plan.package_set.shadows
-        return JailedInterpreter(jail, await jail.take("bare" if shadows else "warm"), JailedExecution)
+        return JailedInterpreter(jail, await jail.take("bare" if shadows else "warm", lean=True), JailedExecution)
 
     async def _jail_for(self, plan: Plan) -> Jail:
         environment = plan.environment or self._config.cpython.environment

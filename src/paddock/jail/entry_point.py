@@ -16,13 +16,14 @@ def command(role: str, *arguments: str) -> list[str]:
     return [sys.executable, "-I", "-S", *_BYTECODE, __file__, role, *arguments]
 
 
-def warden_command(python: str, control: int) -> list[str]:
+def warden_command(python: str, control: int, hash_seed: str) -> list[str]:
     """The command of a warden in the interpreter of an environment. Its packages are on the path behind the walls only.
 
-    `-I` would ignore PYTHONHASHSEED; the host makes all variables of a warden.
+    `-I` ignores PYTHONHASHSEED, which a seed that is not random needs. The host makes all variables of a warden.
     """
+    isolation = ("-I",) if hash_seed == "random" else ("-s", "-P")
     writes_bytecode = "0" if sys.dont_write_bytecode else "1"
-    return [python, "-s", "-S", "-P", "-X", "utf8", __file__, "warden", str(control), writes_bytecode]
+    return [python, *isolation, "-S", "-B", "-X", "utf8", __file__, "warden", str(control), writes_bytecode]
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def main() -> None:
 
         cleanup.main(int(sys.argv[2]), sys.argv[3:])
     else:
-        # PYTHONDONTWRITEBYTECODE is for the guests only. The host decides for Paddock's own modules: `warden_command`.
+        # `-B` is for the guests only. The host decides for Paddock's own modules: `warden_command`.
         sys.dont_write_bytecode = sys.argv[3] == "0"
         from paddock.jail import warden
 

@@ -31,7 +31,7 @@ from paddock.jail import environments
 from paddock.jail.environments import Built, Environment, FileLock, builds
 from paddock.jail.pip_settings import uv_options, uv_variables
 from paddock.jail.walls.shortage import explain
-from paddock.model.environments import requirement_name
+from paddock.model.environments import missing_packages, requirement_name
 
 Show = Callable[[str], None]
 INSTALL_SECONDS = 3600.0
@@ -122,6 +122,8 @@ class _Builder:
         self._stop = stop
         self._lock_fd = lock_fd
         self._python = str(partial / "bin" / "python")
+        earlier = environments.current_build(environment.name, data_directory)
+        self._earlier = () if earlier is None else tuple(earlier.installed)
 
     def build(self) -> Built:
         """Create, test and describe the environment, then rename it into place."""
@@ -131,8 +133,8 @@ class _Builder:
         for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
             shim.unlink()  # a patch for old distutils that every Python process of a guest would import
         if self._environment.packages:
-            options = ("--link-mode", "copy", "--compile-bytecode", "--python", self._python)
-            self._uv("pip", "install", *options, *uv_options(os.environ), "--", *self._environment.packages)
+            self._check_preload()
+            self._install("--link-mode", "copy", "--compile-bytecode")
         built = self._describe(self._probe())
         environments.write_build(self._partial, built)
         if self._path.exists():  # an unusable build: its interpreter is gone
@@ -140,12 +142,35 @@ class _Builder:
         self._partial.rename(self._path)
         return built
 
-    def _uv(self, *arguments: str) -> None:
+    def _check_preload(self) -> None:
+        """Refuse preloads whose packages will not be there, before anything is downloaded."""
+        environment = self._environment
+        names = {requirement_name(package) for package in environment.packages}
+        if not missing_packages(environment.preload, names, self._earlier):
+            return
+        lines: list[str] = []
+        self._install("--dry-run", show=lines.append)
+        names.update(requirement_name(line[3:]) for line in lines if line.startswith(" + "))
+        for module, package in missing_packages(environment.preload, names, self._earlier).items():
+            raise EnvironmentFailed(
+                f"environment {environment.name!r} could not be built: it preloads {module!r}, but {package} is "
+                "neither among its packages nor needed by one of them; add it to packages, or remove the module "
+                "from preload"
+            )
+
+    def _install(self, *options: str, show: Show | None = None) -> None:
+        python = ("--python", self._python)
+        self._uv(
+            *("pip", "install", *options, *python, *uv_options(os.environ), "--", *self._environment.packages),
+            show=show,
+        )
+
+    def _uv(self, *arguments: str, show: Show | None = None) -> None:
         # uv runs in /, where it finds no project settings. The settings of the user and the machine apply.
         status, lines = run_logged(
             [uv_binary(), *arguments],
             uv_environment(os.environ) | {"PATH": search_path(os.environ)},
-            self._show,
+            show or self._show,
             self._stop,
             keep_fd=self._lock_fd,
             seconds=INSTALL_SECONDS,

@@ -72,12 +72,12 @@ class Jail:
         """Start the warden and its zygote, unless they run already. Raises JailUnavailable if no profile works here."""
         await (self._pool or await self._start()).start()
 
-    async def take(self, template: Template = "bare") -> Guest:
-        """Return a guest that is ready for a script. It must be given back.
+    async def take(self, template: Template = "bare", *, lean: bool = False) -> Guest:
+        """Return a guest that is ready for a script, a new one if it is to be `lean`. It must be given back.
 
         The first call waits for the environment to be built, the first warm guest for the preloads to be imported.
         """
-        return await (self._pool or await self._start()).take(template)
+        return await (self._pool or await self._start()).take(template, lean=lean)
 
     @property
     def may_fork(self) -> bool:

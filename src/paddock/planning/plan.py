@@ -152,7 +152,7 @@ def make_plan(
         globals=_globals(request),
         packages=_packages(request, language),
         environment=_environment(request, config),
-        python=config.environments[request.environment or config.cpython.environment].python_version(),
+        python=config.python_version(request.environment),
         session=_session_name("session", request.session),
         fork_from=_session_name("fork_from", request.fork_from),
         keep_files=request.keep_files,

@@ -18,6 +18,8 @@ from paddock.model.limits import MB, format_bytes
 from paddock.model.tools import Hints
 from paddock.server.artifacts import (
     IMAGE,
+    IMAGE_BYTES,
+    IMAGE_TYPES,
     MAX_CONTEXT,
     MAX_LISTED,
     RUN_ID,
@@ -28,6 +30,7 @@ from paddock.server.artifacts import (
     read_artifact,
     write_artifact,
 )
+from paddock.server.images import scaled_image, with_copies
 from paddock.server.runs import read_run_output
 from paddock.server.sessions import Caller
 from paddock.server.tool import READS, ServerTool, builtin_tool, event_bytes, to_result
@@ -126,6 +129,8 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
                 answer = await function(scope, **arguments)
             if function is write_artifact and answer["success"] and how_to_read:
                 answer["hint"] = how_to_read.format(ref=answer["id"])
+            if function is read_artifact and arguments.keys() == {"ref"}:
+                return await _with_copy(services, caller, answer)
             return _to_result(answer)
 
         # The output schema is short, because it is sent to every client. docs/artifacts.md lists the fields.
@@ -147,6 +152,17 @@ def _to_result(answer: Answer) -> CallToolResult:
     """Return the answer as an MCP result. The link to an image makes the server add the image itself."""
     images = () if IMAGE not in answer else (Artifact(*(answer[name] for name in _ARTIFACT_FIELDS)),)
     return to_result(FaceResponse(structured=answer, is_error=not answer["success"]), images)
+
+
+async def _with_copy(services: Services, caller: Caller, answer: Answer) -> CallToolResult:
+    """Return the answer as an MCP result, with a smaller copy of a large image instead of its first bytes."""
+    if answer.get("mimeType") not in IMAGE_TYPES or answer["size"] <= IMAGE_BYTES:
+        return _to_result(answer)
+    image = await scaled_image(services, caller, answer["url"], answer["size"])
+    if image is None:
+        return _to_result(answer)
+    fields = {name: answer[name] for name in ("success", *_ARTIFACT_FIELDS)}
+    return with_copies(_to_result({**fields, IMAGE: True}), {answer["url"]: image})
 
 
 async def list_resources(services: Services, caller: Caller, cursor: str | None) -> tuple[list[Resource], str | None]:

@@ -22,9 +22,10 @@ from paddock.engines import registry
 from paddock.errors import BadDefinition, HostError, Overloaded, PaddockError, StoreError
 from paddock.model import envelope
 from paddock.model.request import LOCAL
+from paddock.server.images import scaled_images, with_copies
 from paddock.server.runs import NOTHING_RUN, Run, create_run, is_failure, store_overflows, summarize
 from paddock.server.sessions import Caller
-from paddock.server.tool import ServerTool, json_result, scaled_images, to_result
+from paddock.server.tool import ServerTool, json_result, to_result
 from paddock.store.runs import StoredRun
 from paddock.tools.upstream import CODE_TOOL
 
@@ -101,7 +102,7 @@ class _CodeTool:
         response = self.face.render(self._definition, request, result, overflows)
         stored = [each.artifact for each in overflows.values() if each.artifact is not None]
         answer = to_result(response, (*result.artifacts, *stored))
-        return answer.model_copy(update={"content": [*answer.content, *scaled_images(caller, result)]})
+        return with_copies(answer, scaled_images(caller, result))
 
     def _without_host_paths(self, response: FaceResponse) -> FaceResponse:
         hide = self._services.without_host_paths
@@ -115,8 +116,9 @@ class _CodeTool:
         from paddock.linter import alint
 
         assert self.face.render_findings is not None  # noqa: S101  a face that parses `lint` has it
+        python = self._services.config.python_version()
         async with self._services.work(caller):
-            findings = await alint(request.code, mode=request.options.get("mode", "expression"))
+            findings = await alint(request.code, mode=request.options.get("mode", "expression"), python=python)
         return to_result(self.face.render_findings(findings))
 
 

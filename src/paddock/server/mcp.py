@@ -48,9 +48,10 @@ from paddock.model.spelling import nearest
 from paddock.server import artifact_tools, builtin_tools, logs, prompts, session_tools
 from paddock.server.code_tools import SavedNames, SavedTools, make_code_tool
 from paddock.server.http import received
+from paddock.server.images import with_images
 from paddock.server.request_memory import SMALL_BYTES
 from paddock.server.sessions import CONNECTION, Caller
-from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_images, with_notes
+from paddock.server.tool import EVENT_BYTES, ServerTool, envelope_result, truncate_response, with_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

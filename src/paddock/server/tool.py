@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from mcp_types import CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent, Tool, ToolAnnotations
+from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
 from paddock.definitions.faces import (
@@ -24,13 +22,9 @@ from paddock.definitions.faces import (
     replacement,
     warning_lines,
 )
-from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
 from paddock.model.envelope import invalid_arguments, with_meta
-from paddock.model.limits import MB
-from paddock.model.result import RunResult
 from paddock.model.tools import Hints
-from paddock.server.artifacts import IMAGE_BYTES, IMAGE_TYPES
 from paddock.server.services import Services
 from paddock.server.sessions import Caller
 from paddock.tools.repair import repair
@@ -44,8 +38,6 @@ TEXT_BYTES = 100_000
 """How much text is kept of a result that is too large and has no structured content."""
 PART_BYTES = 10_000
 """How much is kept of each part of a result that is too large and has structured content."""
-IMAGES_BYTES = 4 * MB
-"""Maximum total size of the images in one answer, as base64, unless the client sets a lower limit."""
 _DATA = frozenset({"type", "description"})
 """The keywords of an argument that is an object with any content."""
 _ANY_VALUE = ("output", "result")
@@ -189,61 +181,6 @@ def _compact(schema: Mapping[str, Any]) -> dict[str, Any]:
     if not compact.get("required", True):
         del compact["required"]
     return compact
-
-
-def scaled_images(caller: Caller, result: RunResult) -> list[ImageContent]:
-    """The images that a script displayed and that are too large to be sent whole: smaller copies, made in the guest."""
-    images, room = [], IMAGES_BYTES if caller.max_bytes is None else caller.max_bytes // 2
-    for output in result.outputs:
-        is_large = output.artifact is not None and output.artifact.size > IMAGE_BYTES
-        mime_type = _image_type(output.content) if output.type == "image" and is_large else None
-        if mime_type is not None and len(output.content) * 4 // 3 <= room:
-            data = base64.b64encode(output.content).decode()
-            images.append(ImageContent(data=data, mime_type=mime_type))
-            room -= len(data)
-    return images
-
-
-async def with_images(services: Services, caller: Caller, result: CallToolResult) -> CallToolResult:
-    """Return `result` with images instead of links to images, as far as they fit."""
-    links = [each for each in result.content if isinstance(each, ResourceLink) and each.mime_type in IMAGE_TYPES]
-    links = [each for each in links if (each.size or 0) <= IMAGE_BYTES]
-    if not links:
-        return result
-    room = IMAGES_BYTES
-    if caller.max_bytes is not None:
-        room = min(room, caller.max_bytes - await asyncio.to_thread(event_bytes, result))
-    images = {}
-    for link in links:
-        image = await _read_image(services, caller, str(link.uri)) if (link.size or 0) * 4 / 3 <= room else None
-        if image is not None:
-            images[id(link)] = image
-            room -= len(image.data) + 100  # the rest of the block
-    content = [images.get(id(each), each) for each in result.content]
-    return result.model_copy(update={"content": content})
-
-
-async def _read_image(services: Services, caller: Caller, url: str) -> ImageContent | None:
-    """Return the image at `url`. None if it is gone, or if its content is not an image: a model's API refuses that."""
-    found = None
-    with suppress(PaddockError):
-        found = await services.artifacts.of(caller.owner).read(url)
-    mime_type = None if found is None else _image_type(found[1])
-    if found is None or mime_type is None:
-        return None
-    return ImageContent(data=base64.b64encode(found[1]).decode(), mime_type=mime_type)
-
-
-def _image_type(data: bytes) -> str | None:
-    """Return the type of a whole image, by its first and last bytes."""
-    if data.startswith(b"\x89PNG\r\n\x1a\n") and data.endswith(b"IEND\xaeB`\x82"):
-        return "image/png"
-    if data.startswith(b"\xff\xd8\xff") and data.endswith(b"\xff\xd9"):
-        return "image/jpeg"
-    if data.startswith((b"GIF87a", b"GIF89a")) and data.endswith(b";"):
-        return "image/gif"
-    is_webp = data[:4] == b"RIFF" and data[8:12] == b"WEBP" and int.from_bytes(data[4:8], "little") == len(data) - 8
-    return "image/webp" if is_webp else None
 
 
 async def truncate_response(services: Services, caller: Caller, tool: Tool, result: CallToolResult) -> CallToolResult:

@@ -70,7 +70,7 @@ class HostInfo:
 
     def python(self) -> str:
         """Python with its version."""
-        return "Python {}.{}".format(*self.config.environments[self.config.cpython.environment].python_version())
+        return "Python {}.{}".format(*self.config.python_version())
 
     def node(self) -> str:
         """Node with its major version, if the environment pins one."""

@@ -177,8 +177,10 @@ def make_router(services: Services) -> APIRouter:
     @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
     async def lint(request: Request, body: LintBody) -> list[dict[str, Any]]:
         """Check Python code with Ruff. The code is not run."""
+        python = services.config.python_version()
         async with services.work(await get_caller(services, request)):
-            return [each.to_dict() for each in await alint(body.code, names=body.names, mode=body.mode)]
+            findings = await alint(body.code, names=body.names, mode=body.mode, python=python)
+        return [each.to_dict() for each in findings]
 
     return router
 
