@@ -274,6 +274,8 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     if mistake.finished.keys == ("result",) and mistake.calls:
         return f"`{held}` has only the key `result`: write `{held}.result` instead of `{owner}`."
+    if re.search(rf"#{re.escape(name)}\b", mistake.plan.code):
+        return f"`#{name}` is private: read it in the class, as in `get {name}() {{ return this.#{name} }}`."
     if mistake.near:
         return f"`{held}` has no `{name}`. Did you mean `{mistake.near}`? Its keys are: {mistake.facts['keys']}."
     if _kind(text) == "array":

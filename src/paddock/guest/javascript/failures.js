@@ -19,6 +19,9 @@
   const AWAITS = /\bawait\b(?!.*\bsetTimeout\b)/;
   const STUCK = 'the script awaits a promise that never settles: no timer or call is pending';
   const RESULT = /^(the result |result[.[])/; // how the message about a value that cannot be returned begins
+  const ASSIGNS = /^(?:(?:const|let|var)\s+([A-Za-z_$][\w$]*)|([A-Za-z_$][\w$]*)[\w$.[\]]*)\s*(?:[-+*/%]|\?\?|\|\|)?=(?![=>])/;
+  const DEFINES = /^\w+(?:\s+\w+)?\s*=\s*(?:async\b|function\b|class\b|\([^()]*\)\s*=>|[\w$]+\s*=>)/;
+  const BLOCK = /^(?:[)\]}]|\s|$|\/\/|for\b|while\b|if\b|else\b|try\b|switch\b|do\b)/; // what may follow an assignment
   let warnings = []; // sentences for the result
   let file = 'main.js';
   let lines = ['']; // the script's lines
@@ -114,6 +117,18 @@
       : 'The script returned and printed nothing: if it only defines functions, call one and return its value.');
   }
 
+  // What a script that returned undefined ends with: the variable that it assigns last, `undefined` for an expression, or
+  // '' for anything else.
+  function lastAssigned() {
+    if (lastExpression > 0 || firstLine(/^return\b/)) return 'undefined';
+    for (let index = lines.length - 1; index >= 0; index--) {
+      const found = RegExpPrototypeExec(ASSIGNS, lines[index]);
+      if (found !== null) return RegExpPrototypeExec(DEFINES, lines[index]) === null ? found[1] ?? found[2] : '';
+      if (RegExpPrototypeExec(BLOCK, lines[index]) === null) return '';
+    }
+    return '';
+  }
+
   // Reads a string property of an error. The script may have replaced it with a getter or a value of another type.
   function read(get, otherwise) {
     try {
@@ -177,7 +192,7 @@
     'import and export are not possible here: a script has no modules, only the functions that it is given';
 
   return {
-    __proto__: null, NO_MODULES, begin, firstLine, frameOf, guessLine, messageOf, packResult, read, setFile, stuck,
-    takeWarnings, typeOf, uncaught, warn, warnOfNothing, warnOfUnfinished,
+    __proto__: null, NO_MODULES, begin, firstLine, frameOf, guessLine, lastAssigned, member, messageOf, packResult, read,
+    setFile, stuck, takeWarnings, typeOf, uncaught, warn, warnOfNothing, warnOfUnfinished,
   };
 })
