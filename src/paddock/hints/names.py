@@ -62,7 +62,7 @@ def inside(mistake: Mistake, found: re.Match[str]) -> str | None:
     parse = f"{'json.loads' if is_python else 'JSON.parse'}({place})"
     json = f" It is JSON: `{parse}` reads it." if kind == "JSON text" else ""
     if is_lookup and kind == "text":
-        return f"`{owner}` has only the key `{key}`, and `{place}` is text without keys: split it, or match a pattern."
+        return f"`{owner}` has only the key `{key}`, and `{place}` is text without keys: use it as it is, or split it."
     what = "list" if kind == "a list" else "text"
     return f"The {what} of `{owner}` is in its key `{key}`: write `{place}`.{json}"
 

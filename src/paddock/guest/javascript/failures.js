@@ -120,7 +120,8 @@
   // What a script that returned undefined ends with: the variable that it assigns last, `undefined` for an expression, or
   // '' for anything else.
   function lastAssigned() {
-    if (lastExpression > 0 || firstLine(/^return\b/)) return 'undefined';
+    if (lastExpression > 0 || firstLine(/^return\s+(?!undefined\b|null\b)\S/)) return 'undefined';
+    if (firstLine(/^return\b/)) return '';
     for (let index = lines.length - 1; index >= 0; index--) {
       const found = RegExpPrototypeExec(ASSIGNS, lines[index]);
       if (found !== null) return RegExpPrototypeExec(DEFINES, lines[index]) === null ? found[1] ?? found[2] : '';
