@@ -104,6 +104,39 @@ MEANT: dict[str, Case] = {
     "a private field": js(
         "class Cart {\n  #items = []\n}\nconst c = new Cart()\nc.items.length", 5, "undefined", "`#items` is private"
     ),
+    "an empty line of JSON": run(
+        "import json\n[json.loads(l) for l in ['1', '']]", 2, "Expecting", "`l` is empty: skip"
+    ),
+    "rows without axis": run(
+        f"{_PANDAS}df = pd.DataFrame({{'a': [1], 'b': [2]}})\ndf.apply(lambda r: r['a'] + r['b'])", 3, "'a'", "axis=1"
+    ),
+    "renamed rows": run(
+        f"{_PANDAS}df = pd.DataFrame({{'a': [1]}})\ndf.rename({{'a': 'b'}}).b", 3, "attribute 'b'", "rename(columns="
+    ),
+    "a zone's name": run(
+        "from datetime import datetime\ndatetime.fromisoformat('2026-01-31T10:00:00 UTC')",
+        2,
+        "isoformat",
+        "text.replace(' UTC', '+00:00')",
+    ),
+    "a list that gets shorter": run(
+        "a = [1, 2, 3]\nfor i in range(len(a)):\n    if a[i] == 2:\n        a.remove(2)",
+        3,
+        "out of range",
+        "[x for x in a if",
+    ),
+    "a sum of answers": execute(
+        "import asyncio\nrs = await asyncio.gather(*[call_tool('crm.count_orders') for _ in range(2)])\nreturn sum(rs)",
+        3,
+        "unsupported operand",
+        "sum(x['result'] for x in items)",
+    ),
+    "an artifact that was not read": r5(
+        "const b = await codeExec.readArtifact({ id: 1 })\nreturn b.content.length", 2, "undefined", "log `b.error`"
+    ),
+    "stdin in Node": r2(
+        "node", "JSON.parse(require('fs').readFileSync(0, 'utf8'))", 1, "end of JSON", "A program gets no input"
+    ),
     # Nothing to show.
     "an assignment at the end": run("total = 5", None, None, "end the script with `total`"),
     "a constant at the end": js("const x = [1].length", None, None, "end the script with `x`"),

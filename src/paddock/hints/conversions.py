@@ -68,7 +68,11 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
         given = ", which return_exceptions=True gives" if "return_exceptions" in mistake.plan.code else ""
         return f"One of the values is a {own}{given}: handle those first, isinstance(x, Exception)."
     if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
-        return "sum() adds numbers: take one from each item, as in sum(x['key'] for x in items); lists need sum(x, [])."
+        answers = any(text.endswith(" dicts with the keys result") for text in mistake.values.values())
+        key = "result" if answers else "key"
+        return (
+            f"sum() adds numbers: take one from each item, as in sum(x['{key}'] for x in items); lists need sum(x, [])."
+        )
     if own:
         return f"Use the attributes of the {own}, or define the operator `{sign}` in its class."
     return _containers(kinds, sign)
@@ -133,11 +137,26 @@ def json_text(mistake: Mistake, found: re.Match[str]) -> str | None:
     return None
 
 
+def empty_text(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a variable without text, mostly an empty line."""
+    name = next((name for name, text in mistake.values.items() if text == "''"), "")
+    return f"`{name}` is empty: skip it, as in `if {name}.strip()`." if name else None
+
+
 def missing_method(mistake: Mistake, found: re.Match[str]) -> str:
     """For a method that only raises NotImplementedError."""
     names = re.findall(r"line \d+, in (\w+)", mistake.finished.traceback[-4000:])
     name = f"`{names[-1]}`" if names else "it"
     return f"The class of the object has no {name} of its own: define it there."
+
+
+def shrinking_list(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a list from which a loop over its positions removes items."""
+    for name in (name for name, text in mistake.values.items() if "list" in text and name.isidentifier()):
+        removes = re.search(rf"\b{name}\.(?:remove|pop)\(|\bdel {name}\[", mistake.plan.code)
+        if removes and f"range(len({name}" in mistake.plan.code:
+            return f"The loop removes items, so `{name}` gets shorter: make a new list, [x for x in {name} if …]."
+    return None
 
 
 def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -290,6 +309,8 @@ def date_text(mistake: Mistake, found: re.Match[str]) -> str:
                     if any(each in mistake.message for each in texts):
                         return f"{text!r} is no date that exists: check its month and day, or skip it."
                     return f"The format of {text!r} is {' or '.join(texts)}. If others differ, convert each by its own."
+    if named := re.search(r"\d( ?(?:UTC|GMT))$", text):
+        return f"Write the zone as a number: text.replace({named[1]!r}, '+00:00')."
     if not re.search(r"\d", text):
         return f"{text[:40]!r} is no date: skip it, or use a default."
     return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."

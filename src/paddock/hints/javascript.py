@@ -50,6 +50,7 @@ ROWS = (
         "SyntaxError", "left-hand side", "Assign to a name or a property only; a function is `=>`, a comparison `===`."
     ),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
+    Hint("SyntaxError", "JSON", "A program gets no input: assign the data in it.", r"readFileSync\((0|.{0,9}stdin)"),
     Hint("SyntaxError", "'?undefined", "The argument of JSON.parse is undefined.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
     Hint(

@@ -274,6 +274,8 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     if mistake.finished.keys == ("result",) and mistake.calls:
         return f"`{held}` has only the key `result`: write `{held}.result` instead of `{owner}`."
+    if mistake.finished.keys[:2] == ("success", "error"):
+        return f"`{held}` is the answer of a call that failed: log `{held}.error`, and pass an artifact's id or name."
     if re.search(rf"#{re.escape(name)}\b", mistake.plan.code):
         return f"`#{name}` is private: read it in the class, as in `get {name}() {{ return this.#{name} }}`."
     if mistake.near:

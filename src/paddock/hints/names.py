@@ -164,6 +164,8 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     if name in keys and name.isdigit() and "pandas" not in mistake.plan.code:
         kind, how = ("numbers", "int") if mistake.message[:1] == "'" else ("text", "str")
         return f"The keys are {kind}: write x[{how}(key)]."
+    if ".apply(" in mistake.source_line and "axis" not in mistake.source_line and all(key.isdigit() for key in keys):
+        return "apply gives the function whole columns: pass axis=1, which gives it rows."
     if "iterrows()" in mistake.plan.code and re.search(rf"\[['\"]{re.escape(name)}['\"]\]\s*=", mistake.plan.code):
         return (
             f"A row of iterrows() is a copy: write df[{name!r}] = … for the whole column, or df.loc[i, {name!r}] = …."
@@ -234,6 +236,8 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     if owner == "list" and hasattr(str, name) and not hasattr(list, name):
         return f"It is a list: [item.{name}(...) for item in x]." if name != "join" else "Write `','.join(x)`."
     column = next(iter(mistake.finished.near), "")
+    if owner == "DataFrame" and re.search(r"\.rename\(\s?\{", mistake.plan.code):
+        return f"rename({{…}}) renames rows: write rename(columns={{…}}). The columns are: {mistake.facts['keys']}."
     if owner == "DataFrame" and column in mistake.finished.keys and not column.isidentifier():
         return f"Write df[{column!r}]."
     if owner == "Series" and (name == "contains" or hasattr(str, name)):

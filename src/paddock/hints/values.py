@@ -169,6 +169,7 @@ ROWS = (
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
     Hint("IndexError|StatisticsError", "empty|at least one data point", "It is empty: check it first."),
     Hint("IndexError", "assignment index", "The list has no such place yet: use x.append(value)."),
+    Hint("IndexError", "list index out of range", conversions.shrinking_list),
     Hint("IndexError", "out of (range|bounds)|out-of-bounds", "Check len(...) first: the sequence is shorter."),
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
     Hint("UnicodeDecodeError", "^'ascii'", "Open it with encoding='utf-8'."),
@@ -184,6 +185,7 @@ ROWS = (
         "Extra data",
         "It has several values: [json.loads(line) for line in text.splitlines() if line.strip()].",
     ),
+    Hint("JSONDecodeError", r"char 0\)", conversions.empty_text),
     Hint("JSONDecodeError", "", "That is a path: json.load(open(path)) reads the file.", r"loads\(.*\.json"),
     Hint(
         "JSONDecodeError",
