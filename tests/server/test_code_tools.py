@@ -101,7 +101,7 @@ async def test_the_name_of_an_artifact_as_a_file_is_told_from_a_wrong_field(serv
     said = json.loads(result.content[0].text)
     hints, form = said["hints"], {"file_name": "a.csv", "content": "…"}
     if files in ("a.csv", ["a.csv"]):
-        assert hints == ["Files: {file_name, content}. Artifacts: `(await read_artifact(name))['content']`."]
+        assert hints == ["File: {file_name, content}. Artifact: (await read_artifact(name))['content']."]
     else:
         assert said["examples"] == [{"code": "…", "files": [form]}]
         assert "Did you mean 'file_name' instead of 'name'?" in hints

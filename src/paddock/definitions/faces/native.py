@@ -42,7 +42,7 @@ ROWS_BYTES = 50_000
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
 _FILE = {"file_name": "a.csv", "content": "…"}
-STORED_FILE = "Artifacts: `(await read_artifact(name))['content']`."
+STORED_FILE = "Artifact: (await read_artifact(name))['content']."
 _TOOLS = (
     '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
     "`asyncio.gather`. JSON text is parsed; a list or plain value is in {{result: …}}. A failed call raises "
@@ -126,7 +126,7 @@ def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
     """Invalid arguments. Models pass names of artifacts as `files`."""
     is_name = any(_FILES.fullmatch(each["path"]) and each["received_type"] == "string" for each in envelope["details"])
     return envelope_response(
-        {**envelope, "hints": [f"Files: {{file_name, content}}. {STORED_FILE}"]} if is_name else envelope
+        {**envelope, "hints": [f"File: {{file_name, content}}. {STORED_FILE}"]} if is_name else envelope
     )
 
 
