@@ -137,6 +137,35 @@ MEANT: dict[str, Case] = {
     "stdin in Node": r2(
         "node", "JSON.parse(require('fs').readFileSync(0, 'utf8'))", 1, "end of JSON", "A program gets no input"
     ),
+    "characters of JSON text": execute(
+        "r = await call_tool('crm.read_table', {})\nreturn [c['id'] for c in r['content']]",
+        2,
+        "string indices",
+        "json.loads(r['content'])",
+    ),
+    "the key of a group": run(
+        f"{_PANDAS}d = pd.DataFrame({{'g': ['x'], 'v': [1]}})\nd.groupby('g').sum()['g']", 3, "'g'", "as_index=False"
+    ),
+    "an exception after its block": run(
+        "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    pass\nprint(e)", 5, "'e'", "ends with its `except` block"
+    ),
+    "nothing found": js("const a = [{n: 1}]\na.find(i => i.n === 2).n", 2, "undefined", "`find` found nothing"),
+    "a callback with braces": js(
+        "const t = [1].map(n => { n * 2 })[0].toFixed(1)\nt", 1, "undefined", "has braces, but no `return`"
+    ),
+    "a field of an envelope": js(
+        "try {\n  await callTool('crm', 'create_contact', {name: 'a', email: 'x'})\n} catch (e) {\n"
+        "  e.error_code.toLowerCase()\n}",
+        4,
+        "undefined",
+        "`e.envelope.error_code`",
+    ),
+    "an object without result": r5(
+        "const r = await callTool('crm', 'read_settings', {name: 'x'})\nreturn r.result.currency.length",
+        2,
+        "undefined",
+        "`r` has currency, days",
+    ),
     # Nothing to show.
     "an assignment at the end": run("total = 5", None, None, "end the script with `total`"),
     "a constant at the end": js("const x = [1].length", None, None, "end the script with `x`"),

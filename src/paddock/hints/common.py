@@ -84,6 +84,7 @@ LAST = (
     Hint(_NAME_TYPES, _UNDEFINED, _INNER_NAME, r"\b<name>\)? *=>|\b(lambda|for) <name>\b"),
     Hint(_NAME_TYPES, _UNDEFINED, names.class_attribute),
     Hint(_NAME_TYPES, _UNDEFINED, names.near_name),
+    Hint(_NAME_TYPES, _UNDEFINED, names.caught),
     Hint(_NAME_TYPES, _UNDEFINED, names.not_reached),
     Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),
     Hint(_NAME_TYPES, _UNDEFINED, names.server_call, r"\bawait\s+<name>\s*\."),

@@ -132,8 +132,12 @@ def uncalled(mistake: Mistake, found: re.Match[str]) -> str | None:
 def json_text(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For JSON text that the script takes for the object in it."""
     for name, text in mistake.values.items():
-        if re.match(r"['\"]\s*[\[{]", text):
+        is_used = re.search(rf"{re.escape(name)}\s*[.\[]", mistake.source_line)
+        if is_used and re.match(r"['\"]\s*[\[{](?!['\"]$)", text):  # more than one character
             return f"`{name}` is JSON text: write json.loads({name})."
+        looped = re.search(rf"\bfor {re.escape(name)} in ([\w.'\"\[\]]{{1,60}}?)\s?(?::|\]$|\)|$)", mistake.source_line)
+        if looped and re.fullmatch(r"['\"][\[{]['\"]", text):
+            return f"`{looped[1]}` is JSON text, and a loop gives its characters: write json.loads({looped[1]})."
     return None
 
 

@@ -91,6 +91,12 @@ def _without_return(mistake: Mistake) -> str:
     return ""
 
 
+def no_return(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a value that a callback without `return` may have given."""
+    callback = _without_return(mistake)
+    return f"The callback of {callback} has braces, but no `return`, so it gives undefined." if callback else None
+
+
 def _assign(owner: str) -> str:
     """The operator that gives it a first value; a variable may be a constant, and is assigned where it is declared."""
     return "=" if owner.isidentifier() else "??="

@@ -118,6 +118,13 @@ def server_call(mistake: Mistake, found: re.Match[str]) -> str:
     return f"Call a tool of a server with `{mistake.facts['call'].replace('server', server)}`."
 
 
+def caught(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For the variable of an `except` clause, which exists only in its block."""
+    name = found["name"]
+    is_caught = re.search(rf"\bexcept\b[^\n:]{{0,80}} as {re.escape(name)}\s?:", mistake.plan.code)
+    return f"`{name}` ends with its `except` block: use it there, or assign it to another name." if is_caught else None
+
+
 def class_attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     text = not_reached(mistake, found)
     return text if text and "belongs to the class" in text else None
@@ -166,6 +173,8 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"The keys are {kind}: write x[{how}(key)]."
     if ".apply(" in mistake.source_line and "axis" not in mistake.source_line and all(key.isdigit() for key in keys):
         return "apply gives the function whole columns: pass axis=1, which gives it rows."
+    if keys and re.search(rf"groupby\([^()\n]{{0,60}}['\"]{re.escape(name)}['\"]", mistake.plan.code):
+        return f"groupby made {name!r} the index: write groupby(…, as_index=False), or .reset_index() after it."
     if "iterrows()" in mistake.plan.code and re.search(rf"\[['\"]{re.escape(name)}['\"]\]\s*=", mistake.plan.code):
         return (
             f"A row of iterrows() is a copy: write df[{name!r}] = … for the whole column, or df.loc[i, {name!r}] = …."
