@@ -173,7 +173,10 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"The keys are {kind}: write x[{how}(key)]."
     if ".apply(" in mistake.source_line and "axis" not in mistake.source_line and all(key.isdigit() for key in keys):
         return "apply gives the function whole columns: pass axis=1, which gives it rows."
-    if keys and re.search(rf"groupby\([^()\n]{{0,60}}['\"]{re.escape(name)}['\"]", mistake.plan.code):
+    grouped = re.search(rf"groupby\([^()\n]{{0,60}}['\"]{re.escape(name)}['\"]", mistake.plan.code)
+    if grouped and re.search(
+        rf"\[['\"]{re.escape(name)}['\"]\]", re.sub(r"groupby\([^()]*+\)", "", mistake.source_line)
+    ):
         return f"groupby made {name!r} the index: write groupby(…, as_index=False), or .reset_index() after it."
     if "iterrows()" in mistake.plan.code and re.search(rf"\[['\"]{re.escape(name)}['\"]\]\s*=", mistake.plan.code):
         return (
