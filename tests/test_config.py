@@ -60,6 +60,31 @@ def test_a_file_of_another_user_in_the_working_directory_is_used_only_if_it_is_n
     assert Config.load(path).engine == Config.load(environ={"PADDOCK_CONFIG": str(path)}).engine == "monty"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")
+def test_a_link_in_the_working_directory_belongs_to_whoever_made_it() -> None:
+    link = Path("paddock.toml")
+    link.symlink_to(written('engine = "monty"\n', "downloaded.toml"))
+    assert Config.load(environ={}).engine == "monty"
+    os.lchown(link, 1234, 1234)
+    with pytest.raises(ConfigError, match=r"\./paddock\.toml belongs to another user \(uid 1234\)"):
+        Config.load(environ={})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"engine{'.a' * 3000} = 1",
+        f"packages.install{'.a' * 3000} = 1",
+        f"limits.wall_seconds = 0x{'f' * 50_000}",
+        'server.url = "http://a"\nauth.audience = "a"\nauth.issuer = "http://[::1"',
+    ],
+    ids=lambda text: text[:24],
+)
+def test_a_value_that_is_hard_to_show_is_refused_like_any_other(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"other\.toml"):
+        Config.load(written(text), environ={})
+
+
 def test_a_named_file_takes_precedence_over_one_in_the_working_directory() -> None:
     written('engine = "monty"\n', "paddock.toml")
     assert Config.load(written('engine = "cpython"\n'), environ={}) == Config(engine="cpython")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paddock.errors import EngineCrashed, RequestError, UnknownEngine
+from paddock.errors import MESSAGE_CHARACTERS, EngineCrashed, RequestError, UnknownEngine
 from paddock.model.events import (
     Answer,
     Done,
@@ -23,6 +23,7 @@ from paddock.model.events import (
     ToolResult,
 )
 from paddock.model.journal import Outcome
+from paddock.model.request import NAME_CHARACTERS, RunOptions
 from paddock.model.result import RunError, Verdict
 from paddock.run import Paddock
 from tests.journals import MemoryJournal
@@ -67,6 +68,21 @@ async def test_a_stream_shows_every_event_in_order_and_ends_with_the_result() ->
     assert isinstance(done, Done)
     assert (done.result.verdict, done.result.stdout) == (Verdict.OK, "ab")
     assert engine.answers == {1: Answer('{"result": 5}')}
+
+
+@pytest.mark.parametrize("option", sorted(RunOptions.__annotations__))
+async def test_an_error_quotes_only_the_beginning_of_what_a_caller_sent(option: str) -> None:
+    paddock, _ = scripted(OK)
+    text = "x" * (NAME_CHARACTERS - 1)
+    values: list[Any] = [text, [text], {text: text}, [{"path": text, "content": 5}], [{text: "x" * 10**6}]]
+    messages = []
+    for value in values:
+        try:
+            await paddock.run("1", **{option: value})
+        except RequestError as problem:
+            messages.append(str(problem))
+    assert messages
+    assert max(map(len, messages)) <= MESSAGE_CHARACTERS + 3
 
 
 async def test_calls_are_answered_at_the_same_time_and_in_any_order() -> None:

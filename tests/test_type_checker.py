@@ -78,6 +78,18 @@ async def test_a_false_outline_does_no_harm(checker: TypeChecker, returns: list[
     assert told(await checker.check(plan_of("count + 'ä'"), outline, None)) == (1, 1)
 
 
+@pytest.mark.parametrize("place", [1, 0, -5, 2**40, 10**4000], ids=lambda place: str(place)[:8])
+async def test_an_outline_with_any_number_of_calls_anywhere_does_not_hold_the_host(
+    checker: TypeChecker, place: int
+) -> None:
+    plan = replace(plan_of("return f()"), tools=("f",))
+    outline = Outline(unawaited=[(place, place, "f")] * 600_000)
+    began = time.thread_time()
+    found = await checker.check(plan, outline, lambda _: "async def f() -> int: ...")
+    assert time.thread_time() - began < 1
+    assert (found is not None) == (place == 1)
+
+
 async def test_an_endless_report_is_cut(checker: TypeChecker) -> None:
     code = "count + 'a'\n" * 5000
     found = await checker.check(plan_of(code), outline_of(code), None)

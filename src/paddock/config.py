@@ -236,11 +236,9 @@ class Config:
         config, origins = cls(), Origins()
         from_variable = None if path else environ.get(FILE_VARIABLE)
         path = path or from_variable
-        if not path and os.path.isfile(FILE_NAME):  # noqa: PTH113  pathlib costs the import 4 ms
-            _require_own(FILE_NAME)
-            path = FILE_NAME
-        if path:
-            values = _read(str(path), f"{FILE_VARIABLE}: " if from_variable else "")
+        is_found = not path and os.path.isfile(FILE_NAME)  # noqa: PTH113  pathlib costs the import 4 ms
+        if path := FILE_NAME if is_found else path:
+            values = _read(str(path), f"{FILE_VARIABLE}: " if from_variable else "", is_found=is_found)
             config = _overlay(config, values, origins.start(str(path)), ())
         for name, text in sorted(environ.items()):
             if name.startswith(PREFIX) and name not in _NOT_SETTINGS and not _is_from_kubernetes(name):
@@ -253,14 +251,17 @@ class Config:
         return validate(config, origins)
 
 
-def _require_own(path: str) -> None:
-    """Refuse another user's file that was found, not named: its upstreams and packages would run as this user."""
-    owner = os.stat(path).st_uid  # noqa: PTH116
-    if owner not in (os.geteuid(), 0):
-        raise ConfigError(
-            f"./{path} belongs to another user (uid {owner}), and a configuration can run programs as you; "
-            f"if you trust it, name it with --config or {FILE_VARIABLE}"
-        )
+def _require_own(path: str, opened: int) -> None:
+    """Refuse another user's file that was found, not named: its upstreams and packages would run as this user.
+
+    A link counts as the file of whoever made it: the user may own what it leads to, without having written it.
+    """
+    for owner in (os.lstat(path).st_uid, os.fstat(opened).st_uid):
+        if owner not in (os.geteuid(), 0):
+            raise ConfigError(
+                f"./{path} belongs to another user (uid {owner}), and a configuration can run programs as you; "
+                f"if you trust it, name it with --config or {FILE_VARIABLE}"
+            )
 
 
 class Origins:
@@ -290,16 +291,20 @@ def _is_from_kubernetes(name: str) -> bool:
     return "__" not in name and re.fullmatch(KUBERNETES, name) is not None
 
 
-def _read(path: str, prefix: str) -> dict[str, Any]:
+def _read(path: str, prefix: str, *, is_found: bool) -> dict[str, Any]:
     import tomllib
-    from pathlib import Path
 
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123
+            if is_found:
+                _require_own(path, file.fileno())
+            values = tomllib.loads(file.read())
+        repr(values)  # an error must be able to show any value, however deep
     except OSError as problem:
         raise ConfigError(f"{prefix}cannot read {path}: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{prefix}{path} is not TOML: {problem}") from None
+    return values
 
 
 def _nest(keys: list[str], text: str) -> dict[str, Any]:

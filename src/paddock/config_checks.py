@@ -137,7 +137,7 @@ def _check_auth(config: Config, origins: Origins) -> None:
         )
     for name in ("issuer", "jwks_url"):
         url = getattr(auth, name)
-        if url.startswith("http://") and not _is_local(url):
+        if url and not is_protected(url):
             raise ConfigError(
                 f"{prefix}auth.{name} must begin with https://, or anybody on the network path could forge tokens"
             )
@@ -155,10 +155,14 @@ def _check_network(config: Config, origins: Origins) -> None:
             raise ConfigError(f"{origins.prefix(f'network.{setting}')}{problem}") from None
 
 
-def _is_local(url: str) -> bool:
+def is_protected(url: str) -> bool:
+    """Whether nobody on the network path can change what this address answers."""
     from urllib.parse import urlsplit
 
-    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    try:
+        return url.startswith("https://") or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
 
 
 def _check_guests(config: Config, engine: str, origins: Origins) -> None:

@@ -30,6 +30,9 @@ PaddockError
 
 from __future__ import annotations
 
+MESSAGE_CHARACTERS = 800
+"""How long the message about a request may be: it quotes what a caller sent."""
+
 
 class PaddockError(Exception):
     """The base of every error that Paddock raises on purpose."""
@@ -46,6 +49,11 @@ class RequestError(PaddockError):
     """The request cannot be run as it is. Change it: sending it again does not help."""
 
     mcp_code, exit_code, http_status = -32602, 2, 422
+
+    def __init__(self, message: str) -> None:
+        if len(message) > MESSAGE_CHARACTERS:  # its end says what to do
+            message = f"{message[: MESSAGE_CHARACTERS * 2 // 3]} … {message[-MESSAGE_CHARACTERS // 3 :]}"
+        super().__init__(message)
 
 
 class UnknownLanguage(RequestError): ...

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from paddock.cli.out_folder import safe_name, save
 from paddock.model.artifacts import Artifact
-from tests.cli.command import Ended, paddock
+from tests.cli.command import COMMAND, Ended, environment, paddock
 
 MAKE = "await create_artifact('report.csv', 'a,b')\nawait create_artifact('../up.txt', 'up')\nreturn 1"
 
@@ -25,6 +26,12 @@ def test_artifacts_are_saved_in_the_folder_and_their_paths_are_printed(tmp_path:
     said = f"Saved report.csv as {out}/report.csv\nSaved ../up.txt as {out}/_._up.txt\n"
     assert ended == Ended(0, "1\n", said)
     assert {path.name: path.read_text() for path in out.iterdir()} == {"report.csv": "a,b", "_._up.txt": "up"}
+
+
+def test_nothing_that_a_command_makes_can_be_written_by_everybody(tmp_path: Path) -> None:
+    out, arguments = tmp_path / "out", ("run", "-c", MAKE, "--engine", "monty", "--out", str(tmp_path / "out"))
+    subprocess.run([*COMMAND, *arguments], check=True, umask=0, capture_output=True, cwd=tmp_path, env=environment())
+    assert [path for path in (out, *out.iterdir()) if path.stat().st_mode & 0o002] == []
 
 
 def test_json_lists_saved_artifacts_and_a_failed_run_saves_them_too(tmp_path: Path) -> None:

@@ -298,7 +298,7 @@ def outline(data: bytes) -> object:
     except (UnicodeDecodeError, ValueError, RecursionError):
         return None  # `frames` sees to it
     assert len(type_checker._checkable(CODE, told)) == len(CODE)
-    findings = type_checker._unawaited(told, PLAN.tools)
+    findings = type_checker._unawaited(told, PLAN)
     record = RunRecord(PLAN)
     record.add(type_checker._reject(findings, type_checker._TypedDicts.of("")) if findings else Finished(Verdict.OK))
     return examine(record.result(), CODE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
+import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -80,6 +82,21 @@ async def test_no_two_runs_share_a_guest() -> None:
     async with Paddock(config()) as paddock:
         results = [await paddock.run(code, engine="cpython") for _ in range(4)]
     assert [result.output for result in results] == [False] * 4
+
+
+async def test_a_guest_that_has_died_is_not_taken_for_the_process_that_has_its_pid_now() -> None:
+    async with Paddock(config(min_waiting=1, max_waiting=1)) as paddock:
+        await paddock.run("1", engine="cpython")
+        await until(lambda: waiting(paddock))
+        guest = pool(paddock).waiting[0]
+        os.kill(guest.pid, signal.SIGKILL)
+        await guest.wait_for_input(30)
+        with subprocess.Popen(["sleep", "60"]) as other:  # noqa: S607
+            guest.pid = other.pid
+            guest.hold()
+            guest.kill()
+            assert (guest.has_ended(), other.poll()) == (True, None)
+            other.kill()
 
 
 async def test_a_guest_that_is_not_in_its_control_group_is_not_handed_out() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paddock.jail import profile_chroot
-from paddock.jail.uid_block import BLOCK_SIZE, UidBlock
+from paddock.jail.uid_block import BLOCK_SIZE, LOCK_FILE, UidBlock
 from paddock.jail.walls import roots
 from paddock.jail.walls.quota import Quota
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
@@ -104,7 +104,32 @@ def test_a_process_whose_first_thread_has_ended_is_there_and_so_are_its_files(tm
     assert not quota.exceeded([process.pid], PROC)
 
 
-def test_ids_belong_to_one_paddock_at_a_time() -> None:
+@pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root has ids of its own")
+def test_no_other_user_can_keep_root_from_its_ids() -> None:
+    base = 3_000_000_000 - os.getpid()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
+        name.bind(f"\0paddock-uids-{base}")
+        block = UidBlock(base, BLOCK_SIZE)
+        status = os.fstat(block.fd)
+        assert (block.first, status.st_uid, status.st_mode & 0o777) == (base, 0, 0o600)
+        block.close()
+
+
+def test_ids_are_released_with_the_last_process_that_has_them() -> None:
+    base = 3_000_000_000 - os.getpid()
+    block = UidBlock(base, BLOCK_SIZE)
+    command = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[block.fd]) as child:
+        block.close()
+        with pytest.raises(OSError, match="in use"):
+            UidBlock(base, BLOCK_SIZE)
+        child.communicate(b"\n")
+    UidBlock(base, BLOCK_SIZE).close()
+
+
+@pytest.mark.parametrize("lock_file", [LOCK_FILE, "/nowhere/paddock-uids"])
+def test_ids_belong_to_one_paddock_at_a_time(monkeypatch: pytest.MonkeyPatch, lock_file: str) -> None:
+    monkeypatch.setattr("paddock.jail.uid_block.LOCK_FILE", lock_file)
     base = 3_000_000_000 - os.getpid()
     first = UidBlock(base, 2 * BLOCK_SIZE)
     second = UidBlock(base, 2 * BLOCK_SIZE)

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
@@ -95,9 +95,10 @@ class Internet:
         return path
 
     @contextmanager
-    def machine(self, name: str, network: str = "", jail: str = "") -> Iterator[Machine]:
-        settings = str(self.settings(name, network, jail))
-        machine = Machine(self.command(sys.executable, str(HERE / "driver.py"), settings), dict(os.environ))
+    def machine(self, name: str, network: str = "", jail: str = "", prefix: Sequence[str] = ()) -> Iterator[Machine]:
+        """A machine with these settings. Its process is started with the command `prefix` before it."""
+        command = (*prefix, sys.executable, str(HERE / "driver.py"), str(self.settings(name, network, jail)))
+        machine = Machine(self.command(*command), dict(os.environ))
         try:
             yield machine
         finally:

@@ -130,7 +130,7 @@ class Resolver(asyncio.DatagramProtocol):
             at += 1 + data[at]
         kind = struct.unpack_from("!H", data, at + 1)[0]
         question, name = data[12 : at + 5], ".".join(labels).lower()
-        if name == SLOW:
+        if name.endswith(SLOW):
             return None
         records = []
         if name in ALIASES:

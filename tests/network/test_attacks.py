@@ -374,6 +374,32 @@ def test_a_slow_resolver_holds_up_nobody_else(machine: Machine) -> None:
     assert slow()["output"] == "str"
 
 
+def test_guests_with_silent_peers_leave_room_for_the_connects_of_others(internet: Internet) -> None:
+    hold = f"""
+sockets = [socket.socket() for _ in range(32)]
+for each in sockets:
+    each.setblocking(False)
+    each.connect_ex(('{SILENT}', 80))
+"""
+    few = ("prlimit", "--nofile=1024:1024")  # room for 128 connects in progress
+    with internet.machine("silent", prefix=few) as machine:
+        for session in "abcd":
+            tried(machine, hold, [SILENT], session=session)
+        assert tried(machine, f"reach('{GOOD}')", [GOOD]) == f"REACHED x at {GOOD}"
+
+
+def test_guests_with_slow_names_leave_room_for_the_names_of_others(internet: Internet) -> None:
+    ask = r"""
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(4):
+    udp.sendto(bytes([0, 1, 1, 0, 0, 1, *bytes(6), 1, 97 + number]) + b'\4slow\3com\0\0\1\0\1', ('127.0.0.1', 53))
+"""
+    with internet.machine("slow") as machine:
+        begun = [machine.begin(HELPERS + ask, network="public", session=f"s{number}") for number in range(10)]
+        assert {each()["verdict"] for each in begun} == {"ok"}
+        assert tried(machine, "reach('good.com')", ["good.com"]) == f"REACHED x at {GOOD}"
+
+
 def test_hostile_queries_are_dropped_and_the_next_one_is_answered(machine: Machine) -> None:
     program = """
 import random

@@ -343,6 +343,26 @@ async def test_sets_that_were_not_used_for_long_make_room_for_others(
         assert (await paddock.run("import greeting\n1", packages=["greeting"])).output == 1
 
 
+@pytest.mark.parametrize("step_seconds", [-400 * 86_400.0, 0.0, 400 * 86_400.0])
+async def test_a_clock_that_is_set_drops_no_set_in_use_and_keeps_none_for_ever(
+    index: Path, config: Config, monkeypatch: pytest.MonkeyPatch, step_seconds: float
+) -> None:
+    for name in ("unused", "used", "third"):
+        wheel(index, name)
+    folder, now = sets_folder(config.data_directory), time.time
+    sets: dict[str, str] = {}
+    async with Paddock(replace(config, packages=PackagesConfig(cache_bytes=1))) as paddock:
+        for name in ("unused", "used"):
+            await paddock.run("1", packages=[name])
+            sets[name] = ({each.name for each in folder.iterdir()} - set(sets.values())).pop()
+        later = time.clock_gettime(time.CLOCK_BOOTTIME) + 86_400.0
+        os.utime(folder / sets["unused"], (later, later))  # as if it was used before the machine was started again
+        monkeypatch.setattr("time.time", lambda: now() + step_seconds)
+        await paddock.run("1", packages=["third"])
+    left = {each.name for each in folder.iterdir()}
+    assert (sets["used"] in left, sets["unused"] in left) == (True, False)
+
+
 async def test_an_environment_can_be_chosen_for_a_run(index: Path, config: Config) -> None:
     environments = {**config.environments, "words": EnvironmentConfig(packages=("greeting",), preload=("greeting",))}
     async with Paddock(replace(config, environments=environments)) as paddock:

@@ -250,7 +250,7 @@ async def test_a_run_that_never_began_gives_its_key_back() -> None:
         again = [(await rest.http.post("/runs", json={"code": "1 + 1"}, headers=headers)).json() for _ in range(2)]
         assert ([each["output"] for each in again], again[0]["run_id"]) == ([2, 2], again[1]["run_id"])
         listed = (await rest.http.get("/runs")).json()["runs"]
-        assert [each["verdict"] for each in listed] == ["ok", "lost", "ok"]
+        assert [each["verdict"] for each in listed] == ["ok", "rejected", "ok"]
 
 
 async def test_a_run_that_waits_when_the_server_is_shut_down_is_told_that_it_has_not_begun() -> None:

@@ -125,9 +125,11 @@ async def test_a_call_that_waits_reports_its_position_and_gives_up_after_a_while
         waiting = await client.call_tool("run_code", {"code": "1"}, progress_callback=report)
         assert json.loads(waiting.content[0].text)["error_code"] == "RATE_LIMITED"
         assert reports == ["queued, position 2"]
-        lost = await until_ended(client, detached["run_id"])
-        assert (lost["verdict"], lost["error"]["type"]) == ("lost", "Overloaded")
-        assert lost["error"]["message"].startswith("the run has waited 0.2 s for its turn; try again in")
+        refused = await until_ended(client, detached["run_id"])
+        assert (refused["verdict"], refused["error"]["type"]) == ("rejected", "Overloaded")
+        assert refused["error"]["message"].startswith("the run has waited 0.2 s for its turn; try again in")
+        envelope = refused["error"]["envelope"]
+        assert (envelope["error_code"], envelope["_meta"]["retry_after_seconds"] >= 1) == ("RATE_LIMITED", True)
         gate.is_open.set()
 
 

@@ -322,6 +322,18 @@ async def test_metadata_that_names_another_issuer_is_not_used() -> None:
             assert (await made.identify([f"Bearer {issuer.token()}"])).principal == "jwt:ann"
 
 
+async def test_keys_that_anybody_on_the_network_path_could_replace_are_not_fetched() -> None:
+    with issuing() as issuer:
+        elsewhere = issuer.address.replace("127.0.0.1", "127.1")  # the same server, under a name that is not known
+        assert elsewhere != issuer.address
+        metadata = {"issuer": issuer.address, "jwks_uri": f"{elsewhere}/keys"}
+        issuer.answers["/.well-known/openid-configuration"] = metadata
+        async with authenticator_of(issuer) as made:
+            with pytest.raises(Unauthorized, match="cannot be fetched now"):
+                await made.identify([f"Bearer {issuer.token()}"])
+        assert issuer.fetches == 0
+
+
 async def test_a_new_key_is_fetched_and_known_ones_survive_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     with issuing() as issuer:
         async with authenticator_of(issuer) as made:

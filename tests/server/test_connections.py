@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import pytest
@@ -113,6 +114,45 @@ async def test_one_principal_cannot_hold_all_connections(monkeypatch: pytest.Mon
             for _, writer in opened:
                 writer.close()
             await asyncio.wait(waiting)
+
+
+async def test_one_principal_cannot_hold_all_connections_with_event_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.descriptors.limit", lambda: 64)
+    async with open_services(REQUIRED) as services, AsyncExitStack() as stack:
+        ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
+        app = make_app(make_server(services), services)
+        address = await stack.enter_async_context(at_a_port(app, http=LimitedProtocol))
+        http = await stack.enter_async_context(httpx.AsyncClient(limits=httpx.Limits(max_connections=None)))
+        begun = [await http.post(address, json=HELLO, headers=ACCEPT | ann) for _ in range(13)]
+        streams = []
+        for each in begun:
+            headers = ann | {"accept": "text/event-stream", "mcp-session-id": each.headers["mcp-session-id"]}
+            streams.append(await stack.enter_async_context(http.stream("GET", address, headers=headers)))
+        other = await http.post(address, json=HELLO, headers=ACCEPT | bob)
+    assert [each.status_code for each in (*streams, other)] == [200] * 12 + [429, 200]
+
+
+@pytest.mark.parametrize("sent", [b"", b'{"jsonrpc": "2.0", "id": 1, '], ids=["nothing", "half"])
+async def test_a_half_sent_message_of_a_session_is_refused_and_the_session_goes_on(sent: bytes) -> None:
+    async with (
+        open_services(replace(Config(), server=ServerConfig(body_seconds=0.2))) as services,
+        at_a_port(make_app(make_server(services), services), http=LimitedProtocol) as address,
+        httpx.AsyncClient() as http,
+        asyncio.timeout(20),
+    ):
+        session = {"mcp-session-id": (await http.post(address, json=HELLO, headers=ACCEPT)).headers["mcp-session-id"]}
+        lines = [f"{name}: {value}" for name, value in ({**ACCEPT, **session, "content-length": "100"}).items()]
+        head = "\r\n".join(["POST /mcp HTTP/1.1", "host: localhost", "content-type: application/json", *lines, "", ""])
+        opened = []
+        for _ in range(8):
+            reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(address).port)
+            writer.write(head.encode() + sent)
+            opened.append((reader, writer))
+        ping = await http.post(address, json={"jsonrpc": "2.0", "id": 2, "method": "ping"}, headers=ACCEPT | session)
+        assert {(await reader.readline())[:12] for reader, _ in opened} == {b"HTTP/1.1 408"}
+        for _, writer in opened:
+            writer.close()
+        assert ping.status_code == 200
 
 
 async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:

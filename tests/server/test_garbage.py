@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import resource
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +52,22 @@ async def test_a_full_collection_is_put_off_but_not_for_ever() -> None:
     with garbage.collect_when_idle(lambda: False):
         assert gc.get_threshold() == (garbage.YOUNG, before[1], garbage.OVERDUE)
     assert gc.get_threshold() == before
+
+
+async def test_freed_memory_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "CHECK_SECONDS", 0.0)
+    blocks = [bytes(1000) for _ in range(100_000)]
+    last = blocks.pop()  # the heap cannot shrink below it
+    held = _resident_mb()
+    del blocks
+    with garbage.collect_when_idle(lambda: True):
+        for _ in range(garbage.DUE + 1):
+            gc.collect(1)
+        async with asyncio.timeout(10):
+            while _resident_mb() > held - 50:
+                await asyncio.sleep(0)
+    assert len(last) == 1000
+
+
+def _resident_mb() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() // 2**20

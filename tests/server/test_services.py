@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,6 +68,27 @@ async def test_maintenance_is_retried_after_a_failure(
             services.start_maintenance()
             await until_lost(services, "r_1")
     assert "the store's clean-up failed and will be tried again: the store is locked" in caplog.text
+
+
+def test_a_server_imports_ahead_what_the_hint_of_the_first_error_needs() -> None:
+    program = """
+import asyncio, sys
+from paddock import Config
+from tests.server.shared_services import open_services
+
+async def main():
+    async with open_services(Config()) as services:
+        assert "rapidfuzz" not in sys.modules
+        services.start_maintenance()
+        async with asyncio.timeout(60):
+            while "rapidfuzz" not in sys.modules:
+                await asyncio.sleep(0.01)
+
+asyncio.run(main())
+"""
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 async def test_watching_saved_definitions_is_retried_after_a_failure(

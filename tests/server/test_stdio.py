@@ -65,7 +65,8 @@ def test_notifications_and_responses_that_cannot_be_read_get_no_answer_and_empty
     assert ([each["id"] for each in answers], said.count("a message that cannot be read was dropped")) == ([1], 2)
 
 
-def test_a_client_that_leaves_before_its_answer_is_no_fault() -> None:
+@pytest.mark.parametrize("closes_stdin", [True, False])
+def test_a_client_that_leaves_before_its_answer_is_no_fault(closes_stdin: bool) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(fork.command("-m", "paddock", "mcp"), text=True, **pipes) as process:  # type: ignore[call-overload]
         process.stdin.write("5\n")
@@ -74,7 +75,7 @@ def test_a_client_that_leaves_before_its_answer_is_no_fault() -> None:
         process.stderr.readline()
         process.stdout.close()
         process.stdin.write("5\n")
-        process.stdin.close()
+        process.stdin.close() if closes_stdin else process.stdin.flush()
         assert process.stderr.read() == "The request cannot be read: Input should be an object\n"
         assert process.wait(60) == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,7 @@ def test_variables_are_filled_in_everywhere(text: str, value: str) -> None:
         ({"command": "x", "env": ["y"]}, "Expected `object`, got `array` - at `$.env`"),
         ({"command": "x", "disabled": "yes"}, "Expected `bool`, got `str` - at `$.disabled`"),
         ({"command": "x", "timeout": -1}, "Expected `float` > 0.0 - at `$.timeout_seconds`"),
+        ({"command": "x", "timeout": 10**4000}, "Number out of range - at `$.timeout_seconds`"),
         ({"command": "x", "concurrency": 0}, "Expected `int` >= 1 - at `$.concurrency`"),
         ({"url": "http://h", "httpUrl": "http://h"}, "'httpUrl' sets 'url' a second time"),
         ({"command": "x", "env": {"KEY": ["s3cret"]}}, "Expected `bool | int | float | str | null`, got `array`"),
@@ -210,6 +212,12 @@ def test_an_environment_file_is_read_and_overlaid(tmp_path: Path) -> None:
     path.write_text("# comment\nA=1\nexport B='two'\n\nC=3\n")
     server = one({"command": "x", "envFile": str(path), "env": {"C": 4, "D": None, "E": True}})
     assert server.env == {"A": "1", "B": "two", "C": "4", "E": "true"}
+
+
+def test_variables_that_do_not_end_are_text_and_read_in_linear_time() -> None:
+    began = time.thread_time()
+    assert one({"command": "${" * 200_000}).command == "${" * 200_000
+    assert time.thread_time() - began < 5
 
 
 def test_milliseconds_are_told_from_seconds() -> None:

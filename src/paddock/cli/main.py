@@ -22,6 +22,7 @@ def entry() -> NoReturn:
     """Run the command that `sys.argv` names, and exit with its status."""
     watch()
     _fill_closed_streams()
+    os.umask(os.umask(0o077) | 0o002)  # others must not write to the data directory: what is in it runs as this user
     try:
         status = _status()
     finally:

@@ -183,10 +183,9 @@ async def _serve_stdio(services: Services, shipped: list[Definition], saved: Sav
     ends: list[asyncio.Future[Any]] = [serving, received]
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     await services.aclose()
-    if not serving.done():
+    if not (serving.done() and await serving):
         tracing.shutdown()
-        os._exit(128 + received.result())  # a thread waits for the client's next line, and nothing can wake it
-    await serving
+        os._exit(128 + received.result() if received.done() else 0)  # a thread waits for the client's next line
 
 
 async def _serve_http(

@@ -11,9 +11,9 @@ import asyncio
 import builtins
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_monty import (
@@ -42,6 +42,7 @@ GATE = "PADDOCK_GATE"  # the checker ignores stubs whose name begins with an und
 CHECK_SECONDS = 10.0
 REPORT_CHARACTERS = 256 * 1024
 SHOWN_FINDINGS = 5
+MAX_UNAWAITED = 1000
 SHOWN_KEYS = 10
 INVALID = "invalid-syntax"
 NOT_AWAITED = "unused-awaitable"  # a warning of the checker, reported as an error for calls of tools
@@ -84,7 +85,7 @@ class TypeChecker:
         if stubs is not None:
             stored, spread = frozenset(outline.stored_keys), frozenset(outline.spread_lines)
             findings = [finding for finding in findings if _is_certain(finding, typed_dicts, stored, spread)]
-            findings += _unawaited(outline, plan.tools)
+            findings += _unawaited(outline, plan)
             if plan.type_check == "tools":
                 findings = [finding for finding in findings if _is_about_tools(finding, plan.tools, typed_dicts)]
         elif plan.type_check == "tools":
@@ -336,11 +337,15 @@ def _is_about_tools(finding: Finding, tools: Collection[str], typed_dicts: _Type
     return any(f"function `{name}`" in text for name in (*tools, "call_tool"))
 
 
-def _unawaited(outline: Outline, tools: Iterable[str]) -> list[Finding]:
-    """Findings for tool calls that are returned without `await`. The checker sees an assignment, which is valid."""
-    names = set(tools).difference(outline.bound)
-    return [
+def _unawaited(outline: Outline, plan: Plan) -> list[Finding]:
+    """Findings for tool calls that are returned without `await`. The checker sees an assignment, which is valid.
+
+    A hostile guest can name any number of calls, anywhere.
+    """
+    names, size = set(plan.tools).difference(outline.bound), len(plan.code)
+    found = (
         Finding(line, column, NOT_AWAITED, f"function `{name}` is called but not awaited")
         for line, column, name in outline.unawaited
-        if name in names
-    ]
+        if name in names and 0 < line <= size and 0 < column <= size
+    )
+    return list(islice(found, MAX_UNAWAITED))

@@ -7,6 +7,7 @@ place of the guest's socket. The guest asks a name server on its own `lo`, which
 because an allowed name was resolved to it in this run, or because the policy names it.
 
 One thread serves all guests. What it does for a guest is bounded: calls and queries beyond a rate wait in the kernel.
+Whatever waits for the guest itself is done in other threads once it has taken long (`Supervisor.call`).
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any
+from typing import Any, TypeVar
 
 from paddock import descriptors
 from paddock.jail.name_server import NameServer
@@ -41,6 +43,8 @@ MAX_PENDING = 256
 """How many calls and queries of a guest are in progress at the same time.
 
 Each may hold a descriptor of this process. All guests together get an eighth of them, one guest a quarter of that."""
+OWN_PENDING = 4
+"""How many of them a guest can always have, whatever the others do."""
 BURST, PER_SECOND = 1000, 200
 """How many calls and queries of a guest are handled at once, and then in a second."""
 LAST_COUNTS, LAST_COUNT_SECONDS = 10, 0.005
@@ -59,6 +63,8 @@ TIMEOUTS = ((socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
 _NETNS_COOKIE = 71  # SO_NETNS_COOKIE, Linux 5.14
 _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
 _ACKNOWLEDGED = 120  # tcpi_bytes_acked in tcp_info; the SYN is one
+
+T = TypeVar("T")
 
 log = logging.getLogger("paddock.denied")
 faults = logging.getLogger("paddock.jail")
@@ -84,6 +90,7 @@ class Door:
         self._names = NameServer(name_server, self._loop)
         self._cookie = _netns_cookie(self._names.socket)
         self._last_run: NetworkRun | None = None  # of a session
+        self._turn = asyncio.Lock()  # one thread at a time waits for this guest
         self._is_closed = False
         seccomp.wake_on_same_cpu(listener)
         self._loop.call_soon_threadsafe(self._listen)
@@ -142,8 +149,9 @@ class Door:
         self._tokens = min(BURST, self._tokens + (now - self._filled_at) * PER_SECOND)
         self._filled_at = now
         supervisor = self._supervisor
-        max_pending = min(MAX_PENDING, supervisor.max_pending // 4)
-        if self._tokens < 1 or len(self._tasks) >= max_pending or supervisor.pending >= supervisor.max_pending:
+        own, most = len(self._tasks), min(MAX_PENDING, supervisor.max_pending // 4)
+        is_full = own >= OWN_PENDING and (own >= most or supervisor.pending >= supervisor.max_pending)
+        if self._tokens < 1 or is_full:
             self._ignore()
             self._loop.call_later(0.05, self._listen)
             return
@@ -195,7 +203,7 @@ class Door:
     async def _connect(self, notice: seccomp.Notice) -> int:
         """Connect as the guest asks. Returns 0 or EINPROGRESS."""
         number = notice.arguments[0] & 0xFFFF_FFFF
-        asked, theirs, flags = self._read(notice, number)
+        asked, theirs, flags = await self._wait_for_guest(partial(self._read, notice, number))
         with theirs:
             is_inner = self._is_inner(theirs)
             if not is_inner and (state := _tcp_state(theirs)) in (_ESTABLISHED, _CONNECTING):
@@ -208,7 +216,7 @@ class Door:
                 theirs.connect(NAME_SERVER)  # in the guest's network, where the host answers
                 return 0
             if is_name_server:
-                return self._serve_stream(notice, number, flags)
+                return await self._serve_stream(notice, number, flags)
             run, attempt = self._admit(address, port)
             ours = socket.socket(theirs.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
             try:
@@ -221,13 +229,18 @@ class Door:
 
     async def _bind(self, notice: seccomp.Notice) -> int:
         """Bind to any port of `lo` in the guest's network: libraries find out in this way whether there is IPv6."""
-        asked, theirs, _ = self._read(notice, notice.arguments[0] & 0xFFFF_FFFF)
+        number = notice.arguments[0] & 0xFFFF_FFFF
+        asked, theirs, _ = await self._wait_for_guest(partial(self._read, notice, number))
         with theirs:
             address, port = parse_sockaddr(asked, theirs.family)
             if port or not (address.is_loopback or address.is_unspecified) or not self._is_inner(theirs):
                 raise Refusal(errno.EACCES)
             theirs.bind((str(address), 0))
         return 0
+
+    async def _wait_for_guest(self, function: Callable[[], T]) -> T:
+        async with self._turn:
+            return await self._supervisor.call(function)
 
     def _is_inner(self, theirs: socket.socket) -> bool:
         """Whether a socket of the guest is in the guest's network: not a connection that the host has put there."""
@@ -301,7 +314,7 @@ class Door:
         ours.setblocking(is_blocking)
         if not self._supervisor.add_connection(run, ours, attempt):
             raise Refusal(errno.ECONNREFUSED)
-        seccomp.put(self._listener, notice, ours.fileno(), number, close_on_exec=bool(flags & os.O_CLOEXEC))
+        await self._put(notice, ours, number, flags)
         seccomp.respond(self._listener, notice, error)
         if error == 0:
             attempt.end("connected")
@@ -329,7 +342,13 @@ class Door:
         finally:
             self._loop.remove_writer(ours)
 
-    def _serve_stream(self, notice: seccomp.Notice, number: int, flags: int) -> int:
+    async def _put(self, notice: seccomp.Notice, sock: socket.socket, number: int, flags: int) -> None:
+        """Put a socket in the place of the guest's. The guest's own thread does that, when it gets the processor."""
+        is_closed_on_exec = bool(flags & os.O_CLOEXEC)
+        put = partial(seccomp.put, self._listener, notice, sock.fileno(), number, close_on_exec=is_closed_on_exec)
+        await self._wait_for_guest(put)
+
+    async def _serve_stream(self, notice: seccomp.Notice, number: int, flags: int) -> int:
         """Connect the guest's stream to the name server: a pair of sockets, so that nothing has to listen."""
         ours, theirs = socket.socketpair()
         with theirs:
@@ -337,8 +356,8 @@ class Door:
             theirs.setblocking(not flags & os.O_NONBLOCK)
             ours.setblocking(False)
             try:
-                seccomp.put(self._listener, notice, theirs.fileno(), number, close_on_exec=bool(flags & os.O_CLOEXEC))
-            except OSError:
+                await self._put(notice, theirs, number, flags)
+            except BaseException:
                 ours.close()
                 raise
         self._start(self._names.serve(ours))

@@ -208,7 +208,7 @@ class Guest:
             await self.wait_for_input()
         self.pid = pid
         if not self._has_namespaces:
-            self._pidfd = os.pidfd_open(pid)
+            self.hold()
         if self._has_lost_reaper:
             raise EngineCrashed(_REAPER_DIED)
 
@@ -298,8 +298,16 @@ class Guest:
 
     def hold(self) -> None:
         """Get ready to be used for more than one run: see `interrupt` and `has_ended`."""
-        if self._pidfd is None:
-            self._pidfd = os.pidfd_open(self.pid)
+        if self._pidfd is not None:
+            return
+        with suppress(ProcessLookupError):
+            pidfd = os.pidfd_open(self.pid)
+            # If the guest has ended, its pid may be another process's by now, and its end of the socket is closed: no
+            # code of a script has run yet, except in a fork, that could have kept it open.
+            if _has_closed(self.control):
+                os.close(pidfd)
+            else:
+                self._pidfd = pidfd
 
     def has_ended(self) -> bool:
         """Whether the process of a guest that is held has ended."""
@@ -524,6 +532,13 @@ class Guest:
 def _has_ended(pidfd: int) -> bool:
     poll = select.poll()
     poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _has_closed(end: socket.socket) -> bool:
+    """Whether no process has the other end any longer."""
+    poll = select.poll()
+    poll.register(end, 0)
     return bool(poll.poll(0))
 
 

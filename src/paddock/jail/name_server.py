@@ -18,9 +18,11 @@ from paddock.jail.network_run import MAX_NAMES, NetworkRun
 from paddock.model.network import Address, normalize_name
 
 RESOLVE_SECONDS, STREAM_SECONDS = 10.0, 30.0
-LOOKUPS, GUEST_LOOKUPS = 32, 4
-"""How many names are resolved at the same time, for all guests and for one. Each takes a thread, until it ends."""
-_free_threads = threading.BoundedSemaphore(LOOKUPS)
+LOOKUPS, FIRST_LOOKUPS, GUEST_LOOKUPS = 32, 256, 4
+"""How many names are resolved at the same time: for all guests together, the first of each guest, and for one guest.
+
+Each takes a thread until it ends, which may be long after the guest has ended."""
+_free_threads, _free_first_threads = threading.BoundedSemaphore(LOOKUPS), threading.BoundedSemaphore(FIRST_LOOKUPS)
 
 
 class NameServer:
@@ -31,6 +33,7 @@ class NameServer:
         self.run: NetworkRun | None = None
         self._loop = loop
         self._free_lookups = asyncio.Semaphore(GUEST_LOOKUPS)
+        self._has_first = False  # one of its lookups has a thread that others cannot take
         self.lookups: set[asyncio.Task[tuple[Address, ...]]] = set()
 
     def receive(self) -> Coroutine[Any, Any, None] | None:
@@ -102,9 +105,13 @@ class NameServer:
     def _start_thread(self, name: str) -> asyncio.Future[list[Address]]:
         """Resolve a name in a thread, which gives its place back when it ends: nothing can end it before."""
         future: asyncio.Future[list[Address]] = self._loop.create_future()
+        is_first, self._has_first = not self._has_first, True
+        threads = _free_first_threads if is_first else _free_threads
 
         def settle(found: list[Address] | OSError) -> None:
             self._free_lookups.release()
+            if is_first:
+                self._has_first = False
             if future.done():
                 return
             if isinstance(found, OSError):
@@ -118,17 +125,17 @@ class NameServer:
             except OSError as problem:
                 found = problem
             finally:
-                _free_threads.release()
+                threads.release()
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 self._loop.call_soon_threadsafe(settle, found)
 
-        if not _free_threads.acquire(blocking=False):
+        if not threads.acquire(blocking=False):
             settle(OSError("too many names are being resolved"))
             return future
         try:
             threading.Thread(target=resolve, name="paddock-lookup", daemon=True).start()
         except RuntimeError as problem:  # no thread is free
-            _free_threads.release()
+            threads.release()
             settle(OSError(str(problem)))
         return future
 

@@ -126,7 +126,7 @@ class PackageSets:
         with suppress(OSError, ValueError, RecursionError):
             path = self._folder / "requests" / f"{request}.json"
             record = msgspec.json.decode(path.read_bytes(), type=_Request)
-            if time.time() - record.resolved_at < RESOLVED_SECONDS:
+            if 0 <= time.time() - record.resolved_at < RESOLVED_SECONDS:  # the clock may have been set back
                 return self._open(record.key)
         return None
 
@@ -135,6 +135,7 @@ class PackageSets:
         folder = self._folder / "sets" / key
         found = msgspec.json.decode((folder / "set.json").read_bytes(), type=PackageSet)
         os.utime(folder / "set.json")
+        _mark_used(folder)
         return found
 
     async def _install(
@@ -249,19 +250,33 @@ class PackageSets:
 
     def _drop_unused(self, kept: str) -> None:
         """Remove the sets that were not used for longest, until the others fit into `packages.cache_bytes`."""
-        found = []
+        found, now = [], time.time()
         for folder in (self._folder / "sets").iterdir():
             with suppress(OSError):
-                found.append(((folder / "set.json").stat().st_mtime, _size(folder), folder))
+                used_at = (folder / "set.json").stat().st_mtime
+                found.append((used_at if used_at <= now else 0.0, _size(folder), folder))
         left = sum(size for _, size, _ in found)
-        for used_at, size, folder in sorted(found):
-            if left <= self._settings.cache_bytes or time.time() - used_at < UNUSED_SECONDS:
+        for _, size, folder in sorted(found):
+            if left <= self._settings.cache_bytes:
                 return
-            if folder.name != kept:
+            if folder.name != kept and not _is_in_use(folder):
                 (folder / "set.json").unlink()  # first: a set without it is not used
                 _remove(folder)
                 roots.remove(self._folder.parent / "roots", os.path.realpath(folder.parent) + f"/{folder.name}/site")
                 left -= size
+
+
+def _mark_used(folder: Path) -> None:
+    # Time since the machine was started, which nobody can set. After a restart it means nothing, and does no harm.
+    now = time.clock_gettime(time.CLOCK_BOOTTIME)
+    os.utime(folder, (now, now))
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Whether a set was used so recently, by any process, that a script may still import from it."""
+    with suppress(OSError):
+        return 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - folder.stat().st_mtime < UNUSED_SECONDS
+    return False
 
 
 def _request_key(requirements: tuple[str, ...], built: Built) -> str:

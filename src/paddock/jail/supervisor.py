@@ -1,7 +1,7 @@
 """The thread that serves the doors of all guests (`doors`), apart from the event loop of the runs.
 
-Reading a guest's memory takes locks that the guest can hold, so it must not hold up anything else. The thread also
-counts the bytes of the connections that were put into guests.
+Reading a guest's memory takes locks that the guest can hold, so it must not hold up anything else: if it takes long,
+other threads do it for a while. The thread also counts the bytes of the connections that were put into guests.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import TypeVar
 
 from paddock import descriptors
 from paddock.jail.network_run import Attempt, NetworkRun
@@ -17,6 +21,10 @@ from paddock.jail.sock_diag import Connected, Counter
 
 COUNT_SECONDS = 0.25
 """How often the bytes of connections are counted."""
+SLOW_SECONDS, THREAD_SECONDS = 0.01, 60.0
+"""A call that waits for a guest longer than this makes all of them use threads, for the time after it."""
+THREADS = 64
+T = TypeVar("T")
 
 
 class Supervisor:
@@ -30,6 +38,8 @@ class Supervisor:
         self.users = 0
         self.max_pending = max(16, descriptors.limit() // 8)
         self.pending = 0
+        self._uses_threads_until = 0.0
+        self.loop.set_default_executor(ThreadPoolExecutor(THREADS, "paddock-doors"))
         self._counter: Counter | None = None
         self._counting = threading.Lock()
         self._counted: list[NetworkRun] = []  # runs in progress
@@ -43,6 +53,23 @@ class Supervisor:
         self.loop.close()
         if self._counter is not None:
             self._counter.close()
+
+    async def call(self, function: Callable[[], T]) -> T:
+        """Call a function that may wait for a guest. Its result is not closed if the caller is cancelled meanwhile."""
+        began = time.monotonic()
+        try:
+            if began >= self._uses_threads_until:
+                return function()
+            work = self.loop.run_in_executor(None, function)
+            try:
+                return await asyncio.shield(work)
+            finally:
+                if not work.done():
+                    await asyncio.wait([work])  # it uses descriptors that whoever cancels this will close
+        finally:
+            now = time.monotonic()
+            if now - began > SLOW_SECONDS:
+                self._uses_threads_until = now + THREAD_SECONDS
 
     def _count_regularly(self) -> None:
         self.count()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
+import struct
 from contextlib import suppress
 
 from paddock.jail.zygote import FIRST_UID
@@ -10,31 +13,28 @@ from paddock.jail.zygote import FIRST_UID
 BLOCK_SIZE = 4096
 HALF = BLOCK_SIZE // 2
 """Guests have the lower half of a block, their reapers the upper half."""
+LOCK_FILE = "/run/paddock-uids"
+_FLOCK = struct.Struct("hhqqi4x")  # type, whence, start, length, pid
 
 
 class UidBlock:
     """A block of uids that no other warden on this machine uses at the same time.
 
-    An abstract socket name is the lock. The kernel releases it with the last process that holds the socket.
+    A byte of a file that only root can open is the lock. Where that file cannot be created, it is the name of a socket,
+    which any user can take. The kernel releases both with the last process that has the descriptor.
     """
 
     def __init__(self, base: int, count: int) -> None:
         for at in range(count // BLOCK_SIZE):
             self.first = base + at * BLOCK_SIZE
-            self._lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             with suppress(OSError):
-                self._lock.bind(f"\0paddock-uids-{self.first}")
+                self.fd = _lock(self.first)
                 return
-            self._lock.close()
         raise OSError(f"all {count} uids from {base} on are in use: set jail.uid_base to the start of another range")
 
     def close(self) -> None:
         """Release the block in this process."""
-        self._lock.close()
-
-    @property
-    def fd(self) -> int:
-        return self._lock.fileno()
+        os.close(self.fd)
 
     def of_guest(self, uid: int) -> int:
         """The uid on the host of the guest whose uid in the pool is `uid`."""
@@ -43,3 +43,19 @@ class UidBlock:
     def of_reaper(self, uid: int) -> int:
         """The uid on the host of that guest's reaper."""
         return self.of_guest(uid) + HALF
+
+
+def _lock(first: int) -> int:
+    """Lock the block that starts with this uid. Raises OSError if another process has it."""
+    try:
+        fd = os.open(LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
+            name.bind(f"\0paddock-uids-{first}")
+            return name.detach()
+    try:
+        fcntl.fcntl(fd, fcntl.F_OFD_SETLK, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, first, 1, 0))
+    except OSError:
+        os.close(fd)
+        raise
+    return fd

@@ -269,7 +269,7 @@ def _check_code(request: Request, config: Config) -> None:
 
 
 def _check_known(kind: str, value: str, known: Collection[str], error: type[RequestError] = RequestError) -> str:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise error(f"unknown {kind} {value!r}; {did_you_mean(value, known)}")
     return value
 

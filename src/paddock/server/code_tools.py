@@ -22,7 +22,7 @@ from paddock.engines import registry
 from paddock.errors import BadDefinition, HostError, Overloaded, PaddockError, StoreError
 from paddock.model import envelope
 from paddock.model.request import LOCAL
-from paddock.server.runs import Run, create_run, is_failure, store_overflows, summarize
+from paddock.server.runs import NOTHING_RUN, Run, create_run, is_failure, store_overflows, summarize
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, json_result, scaled_images, to_result
 from paddock.store.runs import StoredRun
@@ -81,9 +81,8 @@ class _CodeTool:
                 return json_result(run.state())
             return await self._wait(caller, request, run)
         except Overloaded as refusal:
-            hints = ["Nothing was run. Wait for retry_after_seconds, then call again, and make fewer calls at once."]
-            seconds = refusal.retry_after_seconds
-            return self.refuse(envelope.rate_limited(self._definition.name, str(refusal), seconds, hints=hints))
+            name, seconds = self._definition.name, refusal.retry_after_seconds
+            return self.refuse(envelope.rate_limited(name, str(refusal), seconds, hints=[NOTHING_RUN]))
 
     async def _wait(self, caller: Caller, request: FaceRequest, run: Run) -> CallToolResult:
         """Return the result of the run as the face shows it."""

@@ -9,6 +9,7 @@ against 6; most are of cancelled tasks of anyio and of the SDK's runner).
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ def collect_when_idle(is_idle: Callable[[], bool]) -> Iterator[None]:
 
 
 async def _collect(is_idle: Callable[[], bool]) -> None:
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
     is_first = True
     while True:
         await asyncio.sleep(CHECK_SECONDS)
@@ -44,6 +46,8 @@ async def _collect(is_idle: Callable[[], bool]) -> None:
             for generation in range(3):  # the youngest is the largest after many calls ended at once
                 gc.collect(generation)
                 await asyncio.sleep(0)
+            if give_back is not None:  # otherwise the process stays as large as it was under load
+                await asyncio.to_thread(give_back, 0)
             if is_first:
                 gc.freeze()  # the modules that the first runs have imported
             is_first = False

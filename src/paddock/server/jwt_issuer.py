@@ -19,6 +19,7 @@ from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from starlette.requests import HTTPConnection
 
+from paddock.config_checks import is_protected
 from paddock.server.authentication import Identity, Unauthorized
 from paddock.tools.http_client import PIECES_PER_SECOND
 from paddock.tools.message_filter import Throttle
@@ -169,9 +170,13 @@ class JwtIssuer(TokenVerifier):
                 metadata = await self._get(self.settings.issuer.rstrip("/") + path)
                 if metadata["issuer"] != self.settings.issuer:
                     raise ValueError(f"its metadata names another issuer, {str(metadata['issuer'])[:200]!r}")
-                return str(metadata["jwks_uri"])
+                keys = str(metadata["jwks_uri"])
+                if not is_protected(keys):
+                    raise ValueError("its metadata names keys that are not fetched over https://: set auth.jwks_url")
             except _FAILURES as why:
                 problem = why
+            else:
+                return keys
         raise problem
 
     async def _get(self, url: str) -> Mapping[str, Any]:

@@ -18,7 +18,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paddock.definitions.faces import FaceRequest, Overflow, cut_middle, native
-from paddock.errors import PaddockError, RequestError, StoreError
+from paddock.errors import Overloaded, PaddockError, RequestError, StoreError
+from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, Output, Progress
 from paddock.model.network import NO_NETWORK, NONE, NetworkPolicy, grant, parse_policy
@@ -47,6 +48,7 @@ STILL_RUNNING_SECONDS = 10.0
 MAX_PENDING_REPORTS = 100
 """A script may report progress faster than its client reads. Beyond this number, the oldest reports are dropped."""
 CLIENT_CANCELLED = "the client cancelled the call or disconnected"
+NOTHING_RUN = "Nothing was run. Wait for retry_after_seconds, then call again, and make fewer calls at once."
 HOST_FAILED = RunError("HostError", "the host failed before the run ended; run it again")
 log = logging.getLogger(__name__)
 
@@ -335,8 +337,13 @@ class Run:
             result = await self._with_session(unfinished(Verdict.CANCELLED, RunError("Cancelled", CLIENT_CANCELLED)))
             raise
         except PaddockError as fault:
-            verdict = Verdict.REJECTED if isinstance(fault, RequestError) else Verdict.LOST
-            result = unfinished(verdict, RunError(type(fault).__name__, services.without_host_paths(str(fault))))
+            # What is refused has not begun.
+            verdict = Verdict.REJECTED if isinstance(fault, RequestError | Overloaded) else Verdict.LOST
+            message, refusal = services.without_host_paths(str(fault)), None
+            if isinstance(fault, Overloaded):
+                name = "run" if self._definition is None else self._definition.name
+                refusal = envelope.rate_limited(name, message, fault.retry_after_seconds, hints=[NOTHING_RUN])
+            result = unfinished(verdict, RunError(type(fault).__name__, message, envelope=refusal))
             raise
         finally:
             reporter.close()

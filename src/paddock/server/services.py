@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddock.config import Config
 from paddock.errors import Overloaded, PaddockError, StoreError
+from paddock.model import spelling
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
 from paddock.record import new_run_id
@@ -158,6 +159,7 @@ class Services:
             self._maintenance = asyncio.create_task(self._maintain())
 
     async def _maintain(self) -> None:
+        await asyncio.to_thread(spelling.load)  # not when the first script fails, while the others wait
         while True:
             try:
                 await self.store.runs.mark_lost()

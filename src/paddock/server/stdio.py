@@ -33,13 +33,19 @@ PIECE_BYTES = 1 << 20
 log = logging.getLogger(__name__)
 
 
-async def serve_stdio(server: Server[Any]) -> None:
-    """Serve the client at the other end of stdin and stdout until it closes one of them."""
+async def serve_stdio(server: Server[Any]) -> bool:
+    """Serve the client at the other end of stdin and stdout until it closes one of them.
+
+    Returns whether it has closed stdin. If not, a thread waits for the next line, and nothing can wake it.
+    """
+    has_ended = False
     try:
         with _claim_stdin() as stdin:
             await _serve(server, stdin)
+        has_ended = True
     except* BrokenPipeError:  # the client has died, or has closed its end
         log.info("the client closed its end before it was answered")
+    return has_ended
 
 
 async def _serve(server: Server[Any], stdin: IO[bytes]) -> None:
@@ -65,7 +71,7 @@ def _claim_stdin() -> Iterator[IO[bytes]]:
 
 async def _lines(stdin: IO[bytes]) -> AsyncIterator[str]:
     """Yield the client's lines, each within BODY_BYTES. The SDK's own reader would keep a line of any length."""
-    while line := await anyio.to_thread.run_sync(_read_line, stdin):
+    while line := await anyio.to_thread.run_sync(_read_line, stdin, abandon_on_cancel=True):
         yield line
 
 

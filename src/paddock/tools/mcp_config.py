@@ -49,11 +49,12 @@ IGNORED = frozenset(
     {"alwaysAllow", "autoApprove", "trust", "icon", "iconUrl", "description", "title", "name", "note", "comment"}
     | {"_comment", "//", "gallery", "version", "dev", "provider", "tags", "category", "homepage", "$schema"}
 )
-# The end of a string or comment is optional. Otherwise each unclosed one would be scanned to the end of the text.
+# The end of a string, comment or variable is optional. Otherwise each unclosed one would be scanned to the end of the
+# text.
 _STRING = r'"(?>(?:[^"\\]|\\.)*)"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\{([^}]*)(\}?)")
 _VARIABLE_NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 
 
@@ -230,7 +231,7 @@ class Variables:
 
     def expand(self, text: str, where: str) -> str:
         """`text` with its variables filled in. `where` begins the message about a missing variable."""
-        return _VARIABLE.sub(lambda found: self._value(found[1], where), text)
+        return _VARIABLE.sub(lambda found: self._value(found[1], where) if found[2] else found[0], text)
 
     def expand_all(self, texts: Mapping[str, str], where: str) -> dict[str, str]:
         """`expand` for each value of a table."""
@@ -338,7 +339,7 @@ def _settings(values: Mapping[str, Any], where: str) -> _Settings:
         if name in given:
             raise ConfigError(f"{where}: {key!r} sets {name!r} a second time; remove one of the two")
         # Clients differ on the unit of `timeout`.
-        is_milliseconds = key == "timeout" and isinstance(value, int | float) and value >= 1000
+        is_milliseconds = key == "timeout" and isinstance(value, int | float) and 1000 <= value < 10**12
         given[name] = value / 1000 if is_milliseconds else value
     return read_table(given, _Settings, where)
 

@@ -71,7 +71,7 @@ ALWAYS = _names("""
     getrlimit getrusage getpriority ioprio_get sysinfo uname getcpu getrandom
     sched_yield sched_getaffinity sched_getscheduler sched_getparam sched_getattr
     sched_get_priority_max sched_get_priority_min sched_rr_get_interval
-    recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt
+    recvfrom recvmsg recvmmsg shutdown getsockname getpeername
 """)
 
 # In a pid namespace, or with its own uid, these reach only the guest's own processes and files.
@@ -247,8 +247,10 @@ ARCH_PRCTL = (
 SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_IPV6 = 1, 0, 6, 17, 41
 NETLINK_ROUTE = 0
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
-# kernel. Not ZEROCOPY (60), TXTIME (61). The kernel checks options that need privileges.
-SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 80))
+# kernel. Not ZEROCOPY (60), TXTIME (61). Not PASSPIDFD (76): see PEERPIDFD. The kernel checks options that need
+# privileges.
+SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 76), *range(78, 80))
+PEERPIDFD = 77  # a descriptor of the process at the other end: for a guest's own channel, that is the host
 BUFFERS = (7, 8)  # SNDBUF, RCVBUF
 LINGER = 13  # makes whoever closes a connection last wait for its peer: that can be the host
 INTERFACES = (25, 62)  # BINDTODEVICE, BINDTOIFINDEX
@@ -381,6 +383,7 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     return {
         "socketpair": every(equals(0, AF_UNIX), any_unix if policy.sockets in ("unix", "host") else pair),
         "setsockopt": case(1, levels),
+        "getsockopt": when(equals(1, SOL_SOCKET), lambda allow, refuse: equals(2, PEERPIDFD)(refuse, allow)),
         "sendto": none_of_bits(3, refused),
         **({} if policy.confined and not policy.trace else messages),
         **created[policy.sockets],
