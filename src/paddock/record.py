@@ -7,6 +7,7 @@ and calls; a guest's own figures are never used.
 from __future__ import annotations
 
 import os
+import re
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Mapping
@@ -21,9 +22,10 @@ from paddock.model.limits import format_bytes, format_limit
 from paddock.model.network import NO_NETWORK, explain_denial
 from paddock.model.outputs import Display, RunOutput
 from paddock.model.request import RunContext
-from paddock.model.result import Call, Connection, RunError, RunResult, SessionState, Usage, Verdict
+from paddock.model.result import NOTHING, Call, Connection, RunError, RunResult, SessionState, Usage, Verdict
 from paddock.planning.plan import Plan
 
+_ENDING = re.compile(r"(await )?[A-Za-z_$][\w$]{0,60}(\((\.\.\.)?\))?", re.ASCII)
 LOG_LINES = 10_000
 """How many lines of a console are listed in `logs`: an entry takes 300 bytes, however short its line is."""
 
@@ -144,6 +146,7 @@ class RunRecord:
                 *finished.warnings,
                 *self.warnings,
                 *self._network_warnings(error),
+                *self._lost_value(finished),
                 *(() if error is None else self.effects),
             ),
             exit_code=finished.exit_code,
@@ -219,6 +222,18 @@ class RunRecord:
             self._finished = finished
             if self._started is not None:
                 self._wall_seconds = time.perf_counter() - self._started
+
+    def _lost_value(self, finished: Finished) -> tuple[str, ...]:
+        """A warning for a client of a server whose script ends without a value, and so has nothing to show."""
+        name = next(filter(_ENDING.fullmatch, finished.near), "")
+        has_output = finished.output_json not in (None, "null") or self._output_bytes or self._outputs or self.artifacts
+        is_cell = self._plan.session is not None  # which may be there for its variables
+        if not name or has_output or is_cell or finished.verdict is not Verdict.OK or self._context is None:
+            return ()
+        if name == "undefined":
+            why = "the script's value is undefined. Check the names in its last line, or return something else."
+            return () if self.calls or finished.warnings else (f"{NOTHING}{why}",)
+        return (f"{NOTHING}end the script with `{name}`, or print it.",)
 
     def _network_warnings(self, error: RunError | None) -> tuple[str, ...]:
         hint = self._network_hint()

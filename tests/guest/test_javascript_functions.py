@@ -244,8 +244,7 @@ return [await Promise.race([late, callTool('never', 'answered')]), await callToo
     ran = run_javascript(code, answer=answer, start={"limits": {"wall_seconds": 0.5}})
     assert ran.value == ["timer", {"tool": "a.b", "arguments": {}}]
     assert ran.header["warnings"] == [
-        "1 call was still under way when the script returned (never.answered, line 3); "
-        "the run waited for it: await it.",
+        "1 call was still under way when the script returned (never.answered, line 3): await it.",
         "1 call had no answer when the run's time was up (never.answered, line 3); the effect is unknown.",
     ]
 

@@ -11,19 +11,18 @@ WAITED_FOR = [
     (
         "const out = {};\n[1, 2].forEach(async n => { out[n] = (await callTool('double', {n})).result })\nreturn out",
         {"1": 2, "2": 4},
-        "2 calls were still under way when the script returned (the first: double, line 2); "
-        "the run waited for them: await them.",
+        "2 calls were still under way when the script returned (the first: double, line 2): await them.",
     ),
     (
         "let last;\n(async () => {\n  await callTool('double', {n: 1})\n  last = await callTool('double', {n: 2})\n"
         "})()\nreturn {get last() { return last }}",
         {"last": {"result": 4}},
-        "1 call was still under way when the script returned (double, line 3); the run waited for it: await it.",
+        "1 call was still under way when the script returned (double, line 3): await it.",
     ),
     (
         "callTool('refuse', {}).catch(() => {})\nreturn 1",
         1,
-        "1 call was still under way when the script returned (refuse, line 1); the run waited for it: await it.",
+        "1 call was still under way when the script returned (refuse, line 1): await it.",
     ),
 ]
 
@@ -67,8 +66,7 @@ async def test_an_artifact_is_waited_for_too(both: Both) -> None:
     for engine, result in (await both.run(code)).items():
         assert (engine, result.output, [one.filename for one in result.artifacts]) == (engine, 5, ["f.json"])
         assert result.warnings == (
-            "1 call was still under way when the script returned (codeExec.createArtifact, line 1); "
-            "the run waited for it: await it.",
+            "1 call was still under way when the script returned (codeExec.createArtifact, line 1): await it.",
         )
         assert await both.paddock.read_artifact(result.artifacts[0].id) == '{"a":[1,"ü"]}'.encode()
 

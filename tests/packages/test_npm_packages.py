@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -116,3 +118,27 @@ async def test_a_package_that_depends_on_an_address_git_or_a_folder_is_refused_b
     assert (result.verdict, registry.asked) == ("rejected", ["/hostile"])
     assert result.error is not None
     assert "an address, a folder or a git repository" in result.error.message
+
+
+@pytest.mark.parametrize(
+    ("language", "setting"), [("javascript", "NPM_CONFIG_REGISTRY"), ("python", "UV_DEFAULT_INDEX")]
+)
+async def test_an_index_that_fails_is_asked_twice_and_then_said_to_be_unreachable(
+    paddock: Paddock, language: str, setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await paddock.run("1", language=language, engine="cpython" if language == "python" else "node")  # builds it
+    connections: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def refuse() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connections.append(server.accept()[0])
+                    connections[-1].close()
+
+        Thread(target=refuse, daemon=True).start()
+        monkeypatch.setenv(setting, f"http://127.0.0.1:{server.getsockname()[1]}/simple")
+        result = await paddock.run("1", language=language, packages=["paddock-has-no-such-package"])
+    assert result.error is not None
+    assert result.error.message.startswith("the package index cannot be reached from this machine")
+    assert len(connections) == 2

@@ -101,7 +101,7 @@ async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: st
     [
         ("{'a': [1, 2]}", {"a": [1, 2]}),
         ("return 5", 5),
-        ("x = 1", None),
+        ("import math", None),
         ("class Point:\n    x = 1\nPoint().x", 1),
         ("def numbers():\n    yield 1\nlist(numbers())", [1]),
         ("match 3:\n    case 3:\n        x = 'three'\nx", "three"),
@@ -114,6 +114,31 @@ async def test_it_is_the_same_tool_over_http_and_over_stdio_in_both_eras(way: st
 async def test_the_value_of_the_last_expression_or_of_a_return_is_the_output(code: str, output: Any) -> None:
     async with connected() as client:
         assert await called(client, code=code) == worked(output)
+
+
+@pytest.mark.parametrize(
+    ("code", "end"),
+    [
+        ("x = 1", "x"),
+        ("total = 0\nfor n in [1]:\n    total += n", "total"),
+        ("rows = {}\nrows['a'] = 1", "rows"),
+        ("async def main():\n    return 1", "await main()"),
+        ("def mean(values):\n    return 1", "mean(...)"),
+    ],
+)
+async def test_a_script_that_ends_without_a_value_is_told_how_to_end_it(code: str, end: str) -> None:
+    async with connected() as client:
+        said = await called(client, code=code)
+    text = f"Warning: Nothing was returned or printed: end the script with `{end}`, or print it."
+    assert (said["output"], said["stdout"]) == (None, text)
+
+
+@pytest.mark.parametrize(
+    "code", ["x = 1\nprint(x)", "x = 1\nawait create_artifact('a.txt', 'x')\ny = 1", "None", "return"]
+)
+async def test_a_script_that_shows_something_or_returns_none_is_not(code: str) -> None:
+    async with connected() as client:
+        assert "Nothing was" not in (await called(client, code=code))["stdout"]
 
 
 async def test_each_key_of_the_inputs_is_a_variable_laid_over_the_defaults_key_by_key() -> None:

@@ -117,9 +117,22 @@ async def test_without_logs_and_artifacts_the_response_has_only_result_and_time(
     assert answer.structured_content.keys() == {"result", "executionTime"}
 
 
-@pytest.mark.parametrize("code", ["", "const x = 1", "return", "return undefined"])
+@pytest.mark.parametrize("code", ["", "return", "return undefined", "return null"])
 async def test_a_script_that_returns_nothing_has_null_as_its_result(code: str) -> None:
     assert await gives(code) == {"result": None}
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("const x = 1", "end the script with `x`, or print it."),
+        ("let sum = 0\nfor (const n of [1, 2]) {\n  sum += n\n}", "end the script with `sum`, or print it."),
+        ("let o = {}; o.a = 1", "end the script with `o`, or print it."),
+        ("[1].lenght", "the script's value is undefined. Check the names in its last line, or return something else."),
+    ],
+)
+async def test_a_script_that_ends_without_a_value_is_told_how_to_end_it(code: str, how: str) -> None:
+    assert await gives(code) == {"result": None, "logs": [f"[WARN] Nothing was returned or printed: {how}"]}
 
 
 async def test_logs_are_strings_in_order_with_the_level_of_warnings_and_errors() -> None:

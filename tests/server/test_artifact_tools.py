@@ -175,6 +175,7 @@ async def test_any_artifact_can_be_read_as_base64(place: Place) -> None:
     await own.create("a.png", "image/png", PNG)
     page = await read_artifact(own, "a.txt", encoding="base64", offset=1, limit=2)
     assert (base64.b64decode(page["base64"]), page["more"]) == (b"el", True)
+    assert base64.b64decode((await read_artifact(own, "a.txt", **page["next"]))["base64"]) == b"lo"
     assert base64.b64decode((await read_artifact(own, "a.png", encoding="base64"))["base64"]) == PNG
 
 

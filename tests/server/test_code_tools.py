@@ -98,10 +98,12 @@ async def test_invalid_arguments_are_an_envelope(services: Services, arguments: 
 async def test_the_name_of_an_artifact_as_a_file_is_told_from_a_wrong_field(services: Services, files: Any) -> None:
     async with in_memory("auto")(services) as client:
         result = await client.call_tool("run_code", {"code": "1", "files": files})
-    hints = json.loads(result.content[0].text)["hints"]
+    said = json.loads(result.content[0].text)
+    hints, form = said["hints"], {"file_name": "a.csv", "content": "…"}
     if files in ("a.csv", ["a.csv"]):
-        assert hints == ["Artifacts need no `files`: use `(await read_artifact(name))['content']`."]
+        assert hints == ["File: {file_name, content}. Artifact: (await read_artifact(name))['content']."]
     else:
+        assert said["examples"] == [{"code": "…", "files": [form]}]
         assert "Did you mean 'file_name' instead of 'name'?" in hints
 
 

@@ -184,7 +184,7 @@ async def test_nan_infinity_and_huge_integers_become_null() -> None:
 
 
 async def test_an_error_text_becomes_the_summary_of_an_envelope() -> None:
-    hint = "The message is the tool's own: correct what it names; `get_schema` shows the tool's fields."
+    hint = "The server 'shop' works, and answered this: correct what it names. `get_schema` shows the tool's fields."
     expected = envelope("internal_error", "shop.orders", "no stock", "INTERNAL_ERROR", hints=[hint])
     assert await failed(text("no stock", is_error=True)) == expected
 
@@ -228,7 +228,7 @@ async def test_a_structured_error_without_text_is_shown_as_json() -> None:
 )
 async def test_a_failure_without_a_reason_says_what_to_check(said: str, *, has_hint: bool) -> None:
     hints = (await failed(text(said, is_error=True)))["hints"]
-    assert any("gives no reason" in hint for hint in hints) is has_hint
+    assert any("gave no reason" in hint for hint in hints) is has_hint
 
 
 @pytest.mark.parametrize(

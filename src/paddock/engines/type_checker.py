@@ -29,6 +29,7 @@ from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed
 from paddock.model.events import Finished, Outline
 from paddock.model.result import Verdict
+from paddock.model.tools import AS_TEXT
 from paddock.planning.plan import Plan
 
 if TYPE_CHECKING:
@@ -292,7 +293,9 @@ def _is_certain(
     if text.startswith("Unknown key") and (inner := _between(text, 'Unknown key "', '" for TypedDict `')) is not None:
         record, _, rest = text.partition('" for TypedDict `')[2].partition("`")
         # Not certain if the object has several possible types, allows extra keys, or the script stored the key itself.
-        return not (record in typed_dicts.open_names or "subscripted object" in rest or inner in stored_keys)
+        return not (
+            record in typed_dicts.open_names or "subscripted object" in rest or inner in stored_keys or inner == AS_TEXT
+        )
     if text.startswith("Invalid argument to key "):
         declared = _between(text, " with declared type `", "` on ") or ""
         actual = text.rpartition(" type `")[2].removesuffix("`")

@@ -10,6 +10,9 @@ _SHELL = r"^\s*+[!%]?\s*+(sudo\s+)?(pip3?|python3? -m pip|npm|npx|yarn|apt|apt-g
 _NAME = r"(?<![\w.$])(?P<name>[\w.$]++)"
 _NO_FILE, _FILE = r"(?:No such file or directory|ENOENT|no such file)[^']*'", r"(?:[^']*/)?(?P<name>[^'/]+)/?'"
 NO_FILE = f"{_NO_FILE}{_FILE}"
+_NO_PATH = (
+    r"""(?:No such file|ENOENT|no such file)[^'"]*['"](?=\s*[\[{<]|[^\n]*(?:\\n|\n))|File name too long|ENAMETOOLONG"""
+)
 _HOST_FILE = rf"{_NO_FILE}(?=/(?!files/|tmp/[^/']*')){_FILE}"
 _BY_TOOLS = "The sandbox has no such file. Only tools reach the host's: call one that reads it (`search` finds tools)."
 _WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|chdir|\.dump\("""
@@ -57,6 +60,7 @@ LAST = (
     # Files.
     Hint(FILE_TYPES, NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
     Hint(FILE_TYPES, NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
+    Hint(f"{FILE_TYPES}|OSError", _NO_PATH, names.text_as_path),
     Hint(FILE_TYPES, _HOST_FILE, names.near_file),
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} An artifact has that name: `<artifact>`.", when="script"),
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} Attached files are in /files: <files>.", when="script"),
@@ -80,6 +84,7 @@ LAST = (
     Hint(_NAME_TYPES, _UNDEFINED, _INNER_NAME, r"\b<name>\)? *=>|\b(lambda|for) <name>\b"),
     Hint(_NAME_TYPES, _UNDEFINED, names.class_attribute),
     Hint(_NAME_TYPES, _UNDEFINED, names.near_name),
+    Hint(_NAME_TYPES, _UNDEFINED, names.caught),
     Hint(_NAME_TYPES, _UNDEFINED, names.not_reached),
     Hint(_NAME_TYPES, _UNDEFINED, _NAME_OF_EARLIER_PROGRAM, when="program"),
     Hint(_NAME_TYPES, _UNDEFINED, names.server_call, r"\bawait\s+<name>\s*\."),

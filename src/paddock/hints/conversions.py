@@ -63,9 +63,16 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
     packed = [name for name, text in mistake.values.items() if text == "a tuple of 1, first a list"]
     if packed and f"*{packed[0]}" in mistake.plan.code:
         return f"`{packed[0]}` is a tuple with one list in it: call the function with `*`, as in f(*items)."
-    if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
-        return "sum() adds numbers: take one from each item, as in sum(x['key'] for x in items); lists need sum(x, [])."
     own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
+    if own.endswith(("Error", "Exception")):
+        given = ", which return_exceptions=True gives" if "return_exceptions" in mistake.plan.code else ""
+        return f"One of the values is a {own}{given}: handle those first, isinstance(x, Exception)."
+    if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
+        answers = any(text.endswith(" dicts with the keys result") for text in mistake.values.values())
+        key = "result" if answers else "key"
+        return (
+            f"sum() adds numbers: take one from each item, as in sum(x['{key}'] for x in items); lists need sum(x, [])."
+        )
     if own:
         return f"Use the attributes of the {own}, or define the operator `{sign}` in its class."
     return _containers(kinds, sign)
@@ -110,6 +117,50 @@ def misfit(mistake: Mistake, found: re.Match[str]) -> str | None:
     if not mistake.called or "pandas" in mistake.plan.code:
         return None  # pandas fails inside itself for its values, too
     return f"The arguments do not fit {mistake.called}: check their types and order."
+
+
+def uncalled(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a method of a table that the script takes for its column of the same name."""
+    for name, text in mistake.values.items():
+        columns = re.sub(r", …$", "", text.partition(" with the columns ")[2]).split(", ")
+        used = re.search(rf"\b{re.escape(name)}\.(\w+)", mistake.source_line)
+        if used and used[1] in columns:
+            return f"`{used[0]}` is a method of tables: write {name}['{used[1]}'] for the column."
+    return None
+
+
+def json_text(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For JSON text that the script takes for the object in it."""
+    for name, text in mistake.values.items():
+        is_used = re.search(rf"{re.escape(name)}\s*[.\[]", mistake.source_line)
+        if is_used and re.match(r"['\"]\s*[\[{](?!['\"]$)", text):  # more than one character
+            return f"`{name}` is JSON text: write json.loads({name})."
+        looped = re.search(rf"\bfor {re.escape(name)} in ([\w.'\"\[\]]{{1,60}}?)\s?(?::|\]$|\)|$)", mistake.source_line)
+        if looped and re.fullmatch(r"['\"][\[{]['\"]", text):
+            return f"`{looped[1]}` is JSON text, and a loop gives its characters: write json.loads({looped[1]})."
+    return None
+
+
+def empty_text(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a variable without text, mostly an empty line."""
+    name = next((name for name, text in mistake.values.items() if text == "''"), "")
+    return f"`{name}` is empty: skip it, as in `if {name}.strip()`." if name else None
+
+
+def missing_method(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a method that only raises NotImplementedError."""
+    names = re.findall(r"line \d+, in (\w+)", mistake.finished.traceback[-4000:])
+    name = f"`{names[-1]}`" if names else "it"
+    return f"The class of the object has no {name} of its own: define it there."
+
+
+def shrinking_list(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a list from which a loop over its positions removes items."""
+    for name in (name for name, text in mistake.values.items() if "list" in text and name.isidentifier()):
+        removes = re.search(rf"\b{name}\.(?:remove|pop)\(|\bdel {name}\[", mistake.plan.code)
+        if removes and f"range(len({name}" in mistake.plan.code:
+            return f"The loop removes items, so `{name}` gets shorter: make a new list, [x for x in {name} if …]."
+    return None
 
 
 def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -195,7 +246,8 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
     ):
         return "Remove what is no digit: column.str.replace(r'[^0-9.-]', '', regex=True)."
     if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned):
-        return "Remove what is no digit: x.replace(',', '')" + ("." if cleaned == text else ", and strip('$€£% ').")
+        signs = "" if cleaned == text else ".strip('$€£% ')"
+        return f"Write float(x{signs}.replace(',', '')). Others may be no number at all ('', 'n/a'): skip those."
     if re.fullmatch(r"-?[\d.]*,\d{1,2}", cleaned):
         return "It has a decimal comma: x.replace('.', '').replace(',', '.')."
     if re.fullmatch(r"-?\d*\.?\d+", cleaned):
@@ -230,7 +282,9 @@ def text_column(mistake: Mistake, found: re.Match[str]) -> str | None:
     if re.fullmatch(r"-?[\d.]*,\d{1,2}", text):
         return f"{such} pd.to_numeric({name}.str.replace('.', '').str.replace(',', '.'), errors='coerce')."
     clean = ".str.replace(r'[^0-9.-]', '', regex=True)" if re.search(r"\d,\d{3}|[$€£%]", text) else ""
-    return f"{such} pd.to_numeric({name}{clean}, errors='coerce')."
+    return (
+        f"{such} pd.to_numeric({name}{clean}, errors='coerce'). What is no number becomes NaN: .isna().sum() counts it."
+    )
 
 
 def date_operand(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -259,6 +313,8 @@ def date_text(mistake: Mistake, found: re.Match[str]) -> str:
                     if any(each in mistake.message for each in texts):
                         return f"{text!r} is no date that exists: check its month and day, or skip it."
                     return f"The format of {text!r} is {' or '.join(texts)}. If others differ, convert each by its own."
+    if named := re.search(r"\d( ?(?:UTC|GMT))$", text):
+        return f"Write the zone as a number: text.replace({named[1]!r}, '+00:00')."
     if not re.search(r"\d", text):
         return f"{text[:40]!r} is no date: skip it, or use a default."
     return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."

@@ -19,6 +19,7 @@ _WRAPPED = "The value of this tool is under the answer's key `result`: write `<w
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 
 ROWS = (
+    Hint("JSONDecodeError|EmptyDataError", "", "There is no input: assign the data in the script.", r"\bstdin\b"),
     Hint("EOFError", "EOF when reading a line", "Scripts have no keyboard input: assign the value in the script."),
     Hint("Error", "unsupported locale", "Only the C locale is installed: format with f'{x:,.2f}' or strftime."),
     Hint("SystemExit|IndexError", "^2$|index out of range", _NO_ARGUMENTS, when="reads arguments"),
@@ -82,9 +83,11 @@ ROWS = (
     Hint("TypeError", r"(keyword|positional) arg", "Write `await create_artifact(name, content)`.", "create_artifact"),
     Hint("TypeError", "positional arg", "Pass one dict: `await tool({...})`.", r"await\s+\w+\("),
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
+    Hint("TypeError", "string indices must be", conversions.json_text),
     Hint("TypeError", "string indices must be", conversions.looped_key),
     Hint("TypeError", "string indices must be", f"{ANSWER_SHAPE} Text there needs json.loads(...).", when="has called"),
-    Hint("KeyError", "there is no artifact", "Create it first, or check its name."),
+    Hint("KeyError|AttributeError", "there is no artifact", "Create it first, or check its name."),
+    Hint("KeyError", "", names.inside),
     Hint("KeyError", "", _WRAPPED),
     Hint("TypeError|AttributeError", r"""['"]dict['"]""", _WRAPPED),
     Hint("KeyError", "^'(?P<key>\\w+)'$", "Pass `<key>=...` to format: the text has {<key>}.", r"\.format\("),
@@ -100,7 +103,6 @@ ROWS = (
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, set()).", r"\] ?\.add\(", "not near"),
     Hint("KeyError", "", f"{_NOT_YET} d.setdefault(key, {{}}).", r"\] ?\.update\(", "not near"),
     Hint("KeyError", r"^'?\(", "Choose several columns with a list: df[['a', 'b']]."),
-    Hint("KeyError", "", names.inside),
     Hint("KeyError", "^'?(?P<name>.*?)'?$", names.near_key),
     Hint("KeyError", "", "Check the key with `in`, or use `.get(key)`."),
 )

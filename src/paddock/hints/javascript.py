@@ -18,6 +18,10 @@ _NOT_WAITED = "forEach does not wait for its async callback: use `for (const x o
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
+_OF_ENVELOPE = "The fields of a failed call are in its error's envelope: write `<e>.envelope.<field>`."
+_ENVELOPE_FIELD = (
+    r"\b(?P<e>e|er|err|error|ex|reason)\.(?P<field>error_code|error_kind|summary|hints|retryable|details)\b"
+)
 _LOST_THIS = "`this` is undefined here: call the method on its object, or use an arrow function."
 
 ROWS = (
@@ -50,6 +54,7 @@ ROWS = (
         "SyntaxError", "left-hand side", "Assign to a name or a property only; a function is `=>`, a comparison `===`."
     ),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
+    Hint("SyntaxError", "JSON", "A program gets no input: assign the data in it.", r"readFileSync\((0|.{0,9}stdin)"),
     Hint("SyntaxError", "'?undefined", "The argument of JSON.parse is undefined.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
     Hint(
@@ -94,6 +99,7 @@ ROWS = (
     Hint("TypeError", "of undefined", "No such variable is set: assign the value in the script.", r"process\.env"),
     Hint("TypeError", r"(reading|writing|property) '(?P<name>#?\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", "of null", members.unmatched),
+    Hint("TypeError", "of undefined", _OF_ENVELOPE, _ENVELOPE_FIELD),
     Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", kinds.holder),
     Hint("TypeError", "of undefined", "A program gets no input: assign the data in it.", when="reads input"),
@@ -113,6 +119,13 @@ ROWS = (
     Hint("TypeError", "(?i)undefined|null", members.destructured),
     Hint("TypeError", "undefined or null to", members.nothing),
     Hint("TypeError", "(?i)set propert|destructure|undefined or null to|Symbol.iterator|undefined is not", _ABSENT),
+    Hint("TypeError", "of undefined", members.no_return),
+    Hint(
+        "TypeError",
+        "of undefined",
+        "`find` found nothing: handle undefined, as in `?.`.",
+        r"\.find(Last)?\(.*\)\s?[.\[]",
+    ),
     Hint("TypeError", "(?i)cannot read propert", _MISSING),
     Hint("TypeError", "Assignment to constant|'(?P<name>\\w+)' is read-only", members.constant),
     Hint("TypeError", "(?i)bigint", kinds.big_number),

@@ -272,8 +272,10 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{held}` is {text}: take an item with `[...{held}][{name}]`."
     if inner.replace(" ", "") != held or not name.isidentifier():
         return None
-    if mistake.finished.keys == ("result",) and mistake.calls:
-        return f"`{held}` has only the key `result`: write `{held}.result` instead of `{owner}`."
+    if told := _answered(mistake, held, owner, name):
+        return told
+    if re.search(rf"#{re.escape(name)}\b", mistake.plan.code):
+        return f"`#{name}` is private: read it in the class, as in `get {name}() {{ return this.#{name} }}`."
     if mistake.near:
         return f"`{held}` has no `{name}`. Did you mean `{mistake.near}`? Its keys are: {mistake.facts['keys']}."
     if _kind(text) == "array":
@@ -300,6 +302,18 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         return f"`{held}` has no `{name}`, only: {mistake.facts['keys']}."
     only = f", only: {mistake.facts['keys']}" if mistake.finished.keys else f": it is {text}"
     return f"`{held}` has no `{name}`{only}. If it may be absent, write `{default}`."
+
+
+def _answered(mistake: Mistake, held: str, owner: str, name: str) -> str:
+    """What is known about an answer of a tool, or of `readArtifact`, that lacks a property."""
+    keys = mistake.finished.keys
+    if keys == ("result",) and mistake.calls:
+        return f"`{held}` has only the key `result`: write `{held}.result` instead of `{owner}`."
+    if name == "result" and mistake.calls and keys and name not in keys:
+        return f"An answer that is an object, also as JSON text, has no `result`: `{held}` has {mistake.facts['keys']}."
+    if keys[:2] == ("success", "error"):
+        return f"`{held}` is the answer of a call that failed: log `{held}.error`, and pass an artifact's id or name."
+    return ""
 
 
 def default_for(owner: str, name: str) -> str:

@@ -23,10 +23,14 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     owner, name = mistake.owner, found["name"]
     if not owner or owner == "this":
         return None
-    value = "null" if "of null" in mistake.message else "undefined"
+    value, code = "null" if "of null" in mistake.message else "undefined", mistake.plan.code
     assigned = mistake.assigned(mistake.root)
     if ".get(" not in owner and any(re.match(_KEYED, text) for text in assigned):
         return f"`{owner}` is {value}: read it with `{mistake.root}.get(key)`."
+    if ".get(" in owner and re.search(
+        rf"\b{re.escape(mistake.root)}\[[^\]\n]{{1,60}}\]\s?(?:\+\+|--|[-+*/]?=[^=])", code
+    ):
+        return f"`{owner}` is {value}: a Map is filled with `{mistake.root}.set(key, value)`, not with `[key] = value`."
     constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
     if constructed and f"function {constructed[1]}(" in mistake.plan.code:
         return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
@@ -85,6 +89,12 @@ def _without_return(mistake: Mistake) -> str:
         if not re.search(r"\b(?:return|throw)\b", found[2]):
             return f"`{found[1]}` on line {mistake.plan.code.count(chr(10), 0, found.start()) + 1}"
     return ""
+
+
+def no_return(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a value that a callback without `return` may have given."""
+    callback = _without_return(mistake)
+    return f"The callback of {callback} has braces, but no `return`, so it gives undefined." if callback else None
 
 
 def _assign(owner: str) -> str:

@@ -67,7 +67,9 @@ class Mistake:
     @property
     def is_own(self) -> bool:
         """Whether the script raised this error itself: its message is the author's, whatever words it has."""
-        return bool(re.search(r"\b(raise|throw)\b", self.source_line)) and self.type in self.source_line
+        is_abstract = self.type == "NotImplementedError" and not self.message
+        raised = re.search(r"\b(raise|throw)\b", self.source_line)
+        return raised is not None and self.type in self.source_line and not is_abstract
 
     @cached_property
     def facts(self) -> dict[str, str]:

@@ -61,6 +61,8 @@ def inside(mistake: Mistake, found: re.Match[str]) -> str | None:
     place = f"{owner}.{key}" if not is_python and key.isidentifier() else f"{owner}[{key!r}]"
     parse = f"{'json.loads' if is_python else 'JSON.parse'}({place})"
     json = f" It is JSON: `{parse}` reads it." if kind == "JSON text" else ""
+    if is_lookup and kind == "text":
+        return f"`{owner}` has only the key `{key}`, and `{place}` is text without keys: use it as it is, or split it."
     what = "list" if kind == "a list" else "text"
     return f"The {what} of `{owner}` is in its key `{key}`: write `{place}`.{json}"
 
@@ -116,6 +118,13 @@ def server_call(mistake: Mistake, found: re.Match[str]) -> str:
     return f"Call a tool of a server with `{mistake.facts['call'].replace('server', server)}`."
 
 
+def caught(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For the variable of an `except` clause, which exists only in its block."""
+    name = found["name"]
+    is_caught = re.search(rf"\bexcept\b[^\n:]{{0,80}} as {re.escape(name)}\s?:", mistake.plan.code)
+    return f"`{name}` ends with its `except` block: use it there, or assign it to another name." if is_caught else None
+
+
 def class_attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     text = not_reached(mistake, found)
     return text if text and "belongs to the class" in text else None
@@ -145,11 +154,34 @@ def near_file(mistake: Mistake, found: re.Match[str]) -> str | None:
     return f"The file is `/files/{near[0]}`." if near else None
 
 
+def text_as_path(mistake: Mistake, found: re.Match[str]) -> str:
+    """For the content of a file that a function takes for its path."""
+    name = next((name for name, text in mistake.values.items() if text[:1] in "'\""), "")
+    what, name = f"`{name}`" if name else "That", name or "text"
+    reader = re.search(r"\b(pd\.read_\w{1,20}|ET\.parse|\w*\.?(?:DictReader|reader))\(", mistake.source_line)
+    if mistake.language == PYTHON and reader:
+        return f"{what} is the content, not a path: write {reader[1]}(io.StringIO({name})), with `import io`."
+    if mistake.language == PYTHON and "json.load(" in mistake.source_line:
+        return f"{what} is the content, not a path: write json.loads({name})."
+    return f"{what} is the content, not a path: use it as it is, without opening a file."
+
+
 def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, keys = found["name"], mistake.finished.keys
     if name in keys and name.isdigit() and "pandas" not in mistake.plan.code:
         kind, how = ("numbers", "int") if mistake.message[:1] == "'" else ("text", "str")
         return f"The keys are {kind}: write x[{how}(key)]."
+    if ".apply(" in mistake.source_line and "axis" not in mistake.source_line and all(key.isdigit() for key in keys):
+        return "apply gives the function whole columns: pass axis=1, which gives it rows."
+    grouped = re.search(rf"groupby\([^()\n]{{0,60}}['\"]{re.escape(name)}['\"]", mistake.plan.code)
+    if grouped and re.search(
+        rf"\[['\"]{re.escape(name)}['\"]\]", re.sub(r"groupby\([^()]*+\)", "", mistake.source_line)
+    ):
+        return f"groupby made {name!r} the index: write groupby(…, as_index=False), or .reset_index() after it."
+    if "iterrows()" in mistake.plan.code and re.search(rf"\[['\"]{re.escape(name)}['\"]\]\s*=", mistake.plan.code):
+        return (
+            f"A row of iterrows() is a copy: write df[{name!r}] = … for the whole column, or df.loc[i, {name!r}] = …."
+        )
     if name in keys:
         other = " Pass left_on= and right_on=." if "merge(" in mistake.source_line else ""
         return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}.{other}"
@@ -216,6 +248,8 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     if owner == "list" and hasattr(str, name) and not hasattr(list, name):
         return f"It is a list: [item.{name}(...) for item in x]." if name != "join" else "Write `','.join(x)`."
     column = next(iter(mistake.finished.near), "")
+    if owner == "DataFrame" and re.search(r"\.rename\(\s?\{", mistake.plan.code):
+        return f"rename({{…}}) renames rows: write rename(columns={{…}}). The columns are: {mistake.facts['keys']}."
     if owner == "DataFrame" and column in mistake.finished.keys and not column.isidentifier():
         return f"Write df[{column!r}]."
     if owner == "Series" and (name == "contains" or hasattr(str, name)):

@@ -148,6 +148,7 @@ METHODS = {
             "toUpperCase": "x.upper()",
             "toLowerCase": "x.lower()",
             "trim": "x.strip()",
+            "str.lines str.splitLines": "x.splitlines()",
             "toFixed": "f'{x:.2f}'",
             "iteritems": "x.items()",
             "str.append str.add": "x + text",

@@ -22,6 +22,7 @@ _NUMERIC = "It has text: write df['<name>'] = pd.to_numeric(df['<name>'], errors
 _PRECEDENCE = "`&` and `|` bind first: put each comparison in parentheses, (a == 1) & (b < 2)."
 _BACKTICKS = "Put a column whose name is no plain word into backticks: df.query('`VAT %` > 10')."
 _RECORDS = "Give the whole path, as in record_path=['meta', 'tags'], and leave out records that lack it."
+_ZONES = "Only one has a time zone: pd.Timestamp('2026-01-31', tz='UTC'), or column.dt.tz_localize(None) for none."
 _JOINS = r"(?P<called>np\.(concatenate|[vhd]?stack|append))\("
 _LABEL = r"(?:\['|not found: '?|provided to '\w+': '|^Index )(?P<name>[^'\]]+?)(?:'|$| invalid)"
 
@@ -34,6 +35,7 @@ ROWS = (
         "Pass only the part with equally long lists: pd.DataFrame(x['key']).",
     ),
     Hint("TypeError", r"fillna\(\) got .* 'method'", "Write x.ffill() or x.bfill()."),
+    Hint("TypeError", r"tz-naive|datetime64\[\w+, ", _ZONES),
     Hint(
         "TypeError",
         "comparison between dtype=datetime64",

@@ -31,6 +31,7 @@ _UNCALLED = "It is a function that was not called: write `()` after its name whe
 _ENVELOPE = "A failed call raises a RuntimeError whose text is JSON: json.loads(str(e))['error_code']."
 _TEXT_OF = "It is a dict: json.dumps(x).<name>(...) works on text."
 _TEXT_IN = "It is a dict and no text: take the text out of it by its key. The keys are: <keys>."
+_REPEATS = "`*`, `+` and `?` repeat what is before them: write `.*` for any text; fnmatch knows '*.csv'."
 _MATCH_CALL = "Match the call to the function's parameters."
 
 ROWS = (
@@ -39,8 +40,12 @@ ROWS = (
     Hint("AttributeError", "'NoneType' object", conversions.none_value),
     Hint("AttributeError", "no attribute '(?P<name>\\w+)'", names.missing_on_self),
     Hint("AttributeError", r"'(?P<owner>[\w.]+)'( object)? has no attribute '(?P<name>\w+)'", names.attribute),
+    Hint("AttributeError|TypeError", "'(function|method)'", conversions.uncalled, when="table"),
     Hint("AttributeError", "'(function|method|builtin_function_or_method)' object", _UNCALLED),
-    Hint("AttributeError", "'RuntimeError' object", _ENVELOPE, when="script"),
+    Hint("AttributeError|TypeError", "'RuntimeError' object", _ENVELOPE, when="script"),
+    Hint("AttributeError|TypeError", r"re\.Match", "A match is no text: write m.group(), or m[1] for its first group."),
+    Hint("AttributeError", "'str' object has no", conversions.json_text),
+    Hint("NotImplementedError", "^$", conversions.missing_method),
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
     Hint("AttributeError", f"'list' object has no attribute '{_OF_ARRAYS}'", "Make an array first: np.array(x)."),
     Hint("AttributeError", "'list' object has no", "It is a list: take an item, as in x[0], or loop over it."),
@@ -164,6 +169,7 @@ ROWS = (
     Hint("IndexError", "no such group", "The pattern has no such group: it needs `(...)` or `(?P<name>...)`."),
     Hint("IndexError|StatisticsError", "empty|at least one data point", "It is empty: check it first."),
     Hint("IndexError", "assignment index", "The list has no such place yet: use x.append(value)."),
+    Hint("IndexError", "list index out of range", conversions.shrinking_list),
     Hint("IndexError", "out of (range|bounds)|out-of-bounds", "Check len(...) first: the sequence is shorter."),
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
     Hint("UnicodeDecodeError", "^'ascii'", "Open it with encoding='utf-8'."),
@@ -179,6 +185,7 @@ ROWS = (
         "Extra data",
         "It has several values: [json.loads(line) for line in text.splitlines() if line.strip()].",
     ),
+    Hint("JSONDecodeError", r"char 0\)", conversions.empty_text),
     Hint("JSONDecodeError", "", "That is a path: json.load(open(path)) reads the file.", r"loads\(.*\.json"),
     Hint(
         "JSONDecodeError",
@@ -194,6 +201,7 @@ ROWS = (
     Hint("InvalidStateError", "not set|not ready", "The task has not ended: `await` it before you read its result."),
     Hint("RecursionError", "", "Add a case that ends the recursion, or use a loop."),
     Hint("error|PatternError", "group reference", "The pattern has fewer groups: each `(...)` is one."),
+    Hint("error|PatternError", "(nothing to|multiple) repeat", _REPEATS),
     Hint("error|PatternError", r"at position \d", "Correct the pattern; re.escape(text) is for plain text."),
     Hint("Error", "padding|data characters", "The base64 text is cut: its length must be a multiple of 4."),
     Hint("ValueError", r"int\(\).*'-?\d+\.\d*'", "Write int(float(x))."),

@@ -34,8 +34,8 @@ _CAUSES = (
         "the package index has a certificate that this machine does not trust: tell the operator of Paddock",
     ),
     (
-        r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|error sending request|dns error|Connection refused|"
-        r"Failed to fetch|Request failed|tunnel error|timed out",
+        r"ENOTFOUND|ECONNREFUSED|EAI_AGAIN|error sending request|dns error|Connection refused|"
+        r"Failed to fetch|Request failed|tunnel error|timed out|npm error network",
         "the package index cannot be reached from this machine: use what is installed, or try again later",
     ),
 )

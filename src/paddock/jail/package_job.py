@@ -16,6 +16,8 @@ from paddock.jail.exec_installer import INSTALLER_UID
 from paddock.jail.pip_settings import uv_options
 
 INSTALLER_LIMITS = {"data_bytes": 4 << 30, "open_files": 4096, "processes": 512}
+_PATIENCE = {"UV_HTTP_TIMEOUT": "10", "UV_HTTP_CONNECT_TIMEOUT": "5", "UV_HTTP_RETRIES": "1"}
+"""How long uv waits for an index that is gone or silent. By itself it waits for minutes."""
 _FILE_SETTINGS = (
     "UV_FIND_LINKS",
     "UV_INDEX",
@@ -48,7 +50,8 @@ def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Buil
         "python": built.python,
         "is_own_python": built.version.split(".")[:2] == platform.python_version().split(".")[:2],
         "uv": uv,
-        "env": {name: value for name, value in env.items() if not name.startswith(("XDG_", "UV_NO_PROGRESS"))}
+        "env": _PATIENCE
+        | {name: value for name, value in env.items() if not name.startswith(("XDG_", "UV_NO_PROGRESS"))}
         | configured
         | folders
         | {"UV_CACHE_DIR": str(work / "cache")},
@@ -67,6 +70,8 @@ def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> 
     certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
     options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
     switches = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
+    # npm's own settings say nothing for 70 s if the registry is gone, and for 15 minutes if it is silent.
+    switches += [f"--fetch-{name}" for name in ("retries=1", "retry-mintimeout=1000", "timeout=10000")]
     # A package may name an address or a repository of git as a dependency. The settings in a repository can run code.
     switches += [f"--allow-{kind}=none" for kind in ("git", "remote", "file", "directory")]
     return {

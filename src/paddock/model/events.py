@@ -121,7 +121,9 @@ class Finished:
     limit: str = ""  # which limit was reached, if the verdict alone does not say
     warnings: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
-    """Names that the script may have meant instead of the one that the error is about."""
+    """Names that the script may have meant instead of the one that the error is about.
+
+    Of a script that succeeded without a value: what it may have meant to end with."""
     keys: tuple[str, ...] = ()
     """The keys of the object in which the script looked for a missing one; of a function, its parameters."""
     values: tuple[str, ...] = ()

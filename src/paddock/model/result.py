@@ -12,6 +12,9 @@ from typing import Any
 from paddock.model.artifacts import Artifact
 from paddock.model.outputs import RunOutput
 
+NOTHING = "Nothing was returned or printed: "
+"""How the warning begins about a run that succeeded and has nothing to show."""
+
 
 class Verdict(StrEnum):
     """How a run ended. There are no other verdicts."""

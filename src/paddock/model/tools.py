@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 _READING = frozenset({"get", "list", "search", "find", "read", "fetch", "query", "count", "describe", "show", "lookup"})
 _FIRST_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*")
+AS_TEXT = "_text"
+"""An argument for Paddock, not for the tool: with true, text that is JSON is not parsed."""
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 _KEEP = {
     "python": "`await create_artifact(name, text or bytes)`",

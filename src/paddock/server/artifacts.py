@@ -84,7 +84,9 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
         if encoding is None and artifact.artifact.mime_type in IMAGE_TYPES and artifact.artifact.size <= IMAGE_BYTES:
             return {"success": True, **artifact_fields(artifact.artifact), IMAGE: True}
         if encoding is not None or not await scope.is_text(artifact):
-            return await _binary(scope, artifact, offset, limit)
+            page = await _binary(scope, artifact, offset, limit)
+            # Without `encoding`, the next page is bytes again because the artifact is no text.
+            return page | {"next": {"encoding": encoding, **page["next"]}} if encoding and "next" in page else page
         offset = await _from_start(scope, artifact, unit, offset)
         limit = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MAX_LINES)
         return await _page(scope, artifact, unit, offset, limit)
@@ -207,7 +209,7 @@ async def _binary(scope: ArtifactScope, stored: StoredArtifact, offset: int, lim
     if (start, end) == (0, size):
         return answer
     answer |= {"offset": start, "more": end < size}
-    return {**answer, "next": {"encoding": "base64", "offset": end}} if end < size else answer
+    return {**answer, "next": {"offset": end}} if end < size else answer
 
 
 async def _not_found(scope: ArtifactScope, ref: str) -> Answer:

@@ -53,6 +53,8 @@ def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> C
     if text is None and values is not None:
         text = json.dumps(values, ensure_ascii=False)
     content: list[ContentBlock] = [] if text is None else [TextContent(text=text)]
+    if response.printed:
+        content.append(TextContent(text=f"Printed:\n{response.printed}"))
     if response.warnings:
         content.append(TextContent(text=warning_lines(response.warnings)))
     content += [

@@ -26,7 +26,7 @@ from paddock.model.artifacts import TYPES, name_problem
 from paddock.model.events import Answer
 from paddock.model.json_depth import is_deeper
 from paddock.tools.size import run_by_size
-from paddock.tools.upstream_errors import OWN_MESSAGE, CallFailed, broken, json_rpc_failed, shorten
+from paddock.tools.upstream_errors import NO_REASON, OWN_MESSAGE, CallFailed, broken, json_rpc_failed, shorten
 
 if TYPE_CHECKING:
     from paddock.model.tools import Tool
@@ -204,12 +204,16 @@ def _error_answer(result: Result, tool: Tool) -> Answer:
     why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
     match = _REJECTED.match(message)  # the SDKs report some protocol errors as results
     if match is None and _MASKED.fullmatch(message.strip()):
-        raise broken(why, "The tool gives no reason: check the values against its schema and its description.")
+        raise broken(why, NO_REASON.format(tool.server))
     # A service's status that the tool passes on as text.
     status = _STATUS.search(message[:SEARCHED_CHARACTERS])
     if match is None and status is not None and _PASSING.search(message[:SEARCHED_CHARACTERS]):
         raise CallFailed(envelope.upstream_status("", int(status[1]), why))
-    raise broken(why, OWN_MESSAGE) if match is None else json_rpc_failed(tool.server, int(match[1] or -32602), message)
+    raise (
+        broken(why, OWN_MESSAGE.format(tool.server))
+        if match is None
+        else json_rpc_failed(tool.server, int(match[1] or -32602), message)
+    )
 
 
 def _dumps(value: Any) -> str:

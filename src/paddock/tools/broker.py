@@ -20,7 +20,7 @@ from paddock.model.events import Answer, Progress, ToolCall
 from paddock.model.journal import Intent, Outcome
 from paddock.model.json_depth import is_deeper
 from paddock.model.result import Call
-from paddock.model.tools import CallWatch, RunTool, Tool
+from paddock.model.tools import AS_TEXT, CallWatch, RunTool, Tool
 from paddock.tools.functions import to_answer
 from paddock.tools.policy import Rules, refusal
 from paddock.tools.size import run_by_size
@@ -40,8 +40,6 @@ TOO_MANY = "You have made as many tool calls as this server allows in a minute."
 WARNINGS = 20
 """How many different warnings about unknown fields the result of a run contains."""
 LISTED_TOOLS = 3
-AS_TEXT = "_text"
-"""An argument for Paddock, not for the tool: with true, text that is JSON is not parsed."""
 _KIND = '{"error_kind": "'
 _DENIED = '"error_kind": "policy_denied"'
 

@@ -7,7 +7,7 @@ linear time. What cannot be used is not checked, and `warnings` says so. A check
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -232,11 +232,11 @@ class Validator:
             errors = []
         return explain(errors, arguments, tool_name, self)
 
-    def examples(self) -> list[Any]:
-        """At most one example: a minimal valid object of arguments."""
+    def examples(self, fields: Collection[str] = ()) -> list[Any]:
+        """At most one example: a minimal valid object of arguments, with these fields."""
         from paddock.tools.schema_errors import example
 
-        made = example(self.schema)
+        made = example(self.schema, fields)
         return [made] if made and self.accepts(made) else []
 
 

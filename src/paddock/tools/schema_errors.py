@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,7 @@ def explain(
         problems += _problems(error, arguments, validator, is_shown=len(problems) < DETAILS)
     shown = problems[:DETAILS]
     hints = dict.fromkeys(hint for problem in shown for hint in problem.hints)
+    fields = {str(problem.location[0]) for problem in shown if len(problem.location) > 1}
     return invalid_arguments(
         tool,
         _summary(tool, problems),
@@ -72,7 +73,7 @@ def explain(
             {"path": path(one.location), "issue": one.issue, "received_type": one.received, **one.more} for one in shown
         ],
         hints=sorted(hints, key=_rank),
-        examples=[] if all("for example" in hint for hint in hints) and hints else validator.examples(),
+        examples=[] if all("for example" in hint for hint in hints) and hints else validator.examples(fields),
         warnings=validator.warnings,
     )
 
@@ -348,13 +349,18 @@ def _cut(text: str) -> str:
     return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"
 
 
-def example(schema: SafeSchema) -> dict[str, Any] | None:
-    """Minimal example arguments: the required fields, each with its example, default or smallest value.
+def example(schema: SafeSchema, fields: Collection[str] = ()) -> dict[str, Any] | None:
+    """Minimal example arguments: the required fields and `fields`, each with its example, default or smallest value.
 
     None if it is too long or cannot be built. The caller must check that it is valid.
     """
     value = _sample(schema.root, schema)
-    return value if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    for name, node in schema.root.get("properties", {}).items() if fields else ():
+        if name in fields and isinstance(node, dict):
+            value[name] = [_sample(node["items"], schema)] if "items" in node else _sample(node, schema)
+    return value
 
 
 def _sample(node: Any, schema: SafeSchema) -> Any:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from paddock.tools.http_client import Exchange
 
 SUMMARY_CHARACTERS = 4000
-OWN_MESSAGE = "The message is the tool's own: correct what it names; `get_schema` shows the tool's fields."
+OWN_MESSAGE = "The server '{}' works, and answered this: correct what it names. `get_schema` shows the tool's fields."
+NO_REASON = "The server '{}' gave no reason: check each value and its format."
 HEADER_EXAMPLE = 'headers = { Authorization = "Bearer ${TOKEN}" }'
 
 
@@ -115,4 +116,4 @@ def json_rpc_failed(server: str, code: int, message: str) -> CallFailed:
     if code == -32042:  # MCP: URL elicitation is required
         hint = "A person must first open a URL that the server gives; Paddock cannot forward such a request."
         return CallFailed(envelope.auth_error("", message, is_authenticated=False, hints=[hint]))
-    return broken(f"The server '{server}' refused the call: {message}", OWN_MESSAGE)
+    return broken(f"The server '{server}' refused the call: {message}", OWN_MESSAGE.format(server))

@@ -144,7 +144,8 @@ class FaceResponse:
     structured: dict[str, Any] | None = None
     is_error: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()  # shown to the model in a separate text, after the result
+    printed: str = ""  # shown to the model in a separate text, after the result
+    warnings: tuple[str, ...] = ()  # and these after it
 
 
 Overflows = Mapping[str, Overflow]
@@ -221,8 +222,10 @@ def brief_message(message: str, traceback: str) -> str:
 
 
 def brief_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """The envelope of a failed call, without empty lists and without what the error has: its message and hints."""
-    left_out = ("summary", "hints", "_envelope_version", *(("details",) if len(envelope["details"]) == 1 else ()))
+    """The envelope of a failed call, without empty lists and without what the error or its code says."""
+    left_out = ["summary", "hints", "_envelope_version"]
+    left_out += ["details"] if len(envelope["details"]) == 1 else []
+    left_out += ["error_kind"] if envelope["error_code"] == "INTERNAL_ERROR" else []
     return {name: value for name, value in envelope.items() if name not in left_out and value != []}
 
 

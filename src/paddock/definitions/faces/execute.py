@@ -17,6 +17,7 @@ from paddock.definitions.faces import (
     Overflows,
     ToolSpec,
     brief_message,
+    cut_middle,
     envelope_response,
     failed_call_note,
     object_schema,
@@ -25,12 +26,15 @@ from paddock.definitions.faces import (
 from paddock.model import envelope
 from paddock.model.json_depth import is_deeper
 from paddock.model.limits import MB
-from paddock.model.result import RunError, RunResult, Verdict
+from paddock.model.result import NOTHING, RunError, RunResult, Verdict
 
 OVERFLOW_BYTES = 1 * MB
 """A larger value becomes an artifact. Also the limit for each output stream in the response."""
 SUMMARY_CHARACTERS = 4000
 PRINTED_ONLY = "[The script printed this and returned nothing. `return` gives a value.]"
+PRINTED_BYTES = 4000
+"""How much of what was printed is shown beside a value or a failure."""
+KEEP = "return it, or keep it with create_artifact"
 STRUCTURED_DEPTH = 100
 """A value nested more deeply is sent only as text, because not every JSON encoder in between supports more."""
 
@@ -50,7 +54,10 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
     """The value, or the envelope of what went wrong."""
     response = _value(result, overflows) if result.verdict is Verdict.OK else _failure(definition.name, result)
-    return replace(response, meta=_meta(result), warnings=(*response.warnings, *result.warnings))
+    is_shown = result.verdict is Verdict.OK and result.output_json in (None, "null")
+    printed = "" if is_shown else cut_middle(result.stdout.strip("\n"), PRINTED_BYTES, KEEP)
+    warnings = (text for text in result.warnings if not text.startswith(NOTHING))  # then the content is empty
+    return replace(response, meta=_meta(result), printed=printed, warnings=(*response.warnings, *warnings))
 
 
 def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:

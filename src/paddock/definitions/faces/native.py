@@ -41,7 +41,8 @@ ROWS_BYTES = 50_000
 """How much of the rows of displayed tables is returned."""
 MESSAGE_BYTES = 4000
 """How much is shown of an error's message."""
-STORED_FILE = "Artifacts need no `files`: use `(await read_artifact(name))['content']`."
+_FILE = {"file_name": "a.csv", "content": "…"}
+STORED_FILE = "Artifact: (await read_artifact(name))['content']."
 _TOOLS = (
     '\n- Tools: find them with `search`, then `await call_tool("server.tool", {{...}})`, several at once with '
     "`asyncio.gather`. JSON text is parsed; a list or plain value is in {{result: …}}. A failed call raises "
@@ -124,7 +125,9 @@ def render(definition: Definition, request: FaceRequest, result: RunResult, over
 def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
     """Invalid arguments. Models pass names of artifacts as `files`."""
     is_name = any(_FILES.fullmatch(each["path"]) and each["received_type"] == "string" for each in envelope["details"])
-    return envelope_response({**envelope, "hints": [STORED_FILE]} if is_name else envelope)
+    return envelope_response(
+        {**envelope, "hints": [f"File: {{file_name, content}}. {STORED_FILE}"]} if is_name else envelope
+    )
 
 
 def preview(output_json: str) -> str:
@@ -223,7 +226,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         "inputs": {"type": "object"},
         "files": {
             "type": "array",
-            "items": object_schema(file, ["file_name"]),
+            "items": {**object_schema(file, ["file_name"]), "examples": [_FILE]},
             "description": "{file_name, content or base64}.",
         },
         "session": {**_TEXT, "description": "Keeps variables and files."},

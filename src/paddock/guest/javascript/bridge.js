@@ -86,7 +86,7 @@
     host.warn(isLate
       ? subject + 'had no answer when the run\'s time was up' + names + '; the effect is unknown.'
       : subject + (isOne ? 'was' : 'were') + ' still under way when the script returned' + names +
-        (isOne ? '; the run waited for it: await it.' : '; the run waited for them: await them.'));
+        (isOne ? ': await it.' : ': await them.'));
   }
 
   function defineHidden(object, key, value) {

@@ -19,6 +19,10 @@
   const AWAITS = /\bawait\b(?!.*\bsetTimeout\b)/;
   const STUCK = 'the script awaits a promise that never settles: no timer or call is pending';
   const RESULT = /^(the result |result[.[])/; // how the message about a value that cannot be returned begins
+  const HEAD_CHARACTERS = 200; // of a line, because these patterns take quadratic time
+  const ASSIGNS = /^(?:(?:const|let|var)\s+)?([A-Za-z_$][\w$]*)[\w$.[\]]*\s*(?:[-+*/%]|\?\?|\|\|)?=(?![=>])/;
+  const DEFINES = /^\w+(?:\s+\w+)?\s*=\s*(?:async\b|function\b|class\b|\([^()]*\)\s*=>|[\w$]+\s*=>)/;
+  const BLOCK = /^(?:[)\]}]|\s|$|\/\/|for\b|while\b|if\b|else\b|try\b|switch\b|do\b)/; // what may follow an assignment
   let warnings = []; // sentences for the result
   let file = 'main.js';
   let lines = ['']; // the script's lines
@@ -114,6 +118,20 @@
       : 'The script returned and printed nothing: if it only defines functions, call one and return its value.');
   }
 
+  // What a script that returned undefined ends with: the variable that it assigns last, `undefined` for an expression,
+  // or '' for anything else.
+  function lastAssigned() {
+    if (lastExpression > 0 || firstLine(/^return\s+(?!undefined\b|null\b)\S/)) return 'undefined';
+    if (firstLine(/^return\b/)) return '';
+    for (let index = lines.length - 1; index >= 0; index--) {
+      const line = StringPrototypeSlice(lines[index], 0, HEAD_CHARACTERS);
+      const found = RegExpPrototypeExec(ASSIGNS, line);
+      if (found !== null) return RegExpPrototypeExec(DEFINES, line) === null ? found[1] : '';
+      if (RegExpPrototypeExec(BLOCK, line) === null) return '';
+    }
+    return '';
+  }
+
   // Reads a string property of an error. The script may have replaced it with a getter or a value of another type.
   function read(get, otherwise) {
     try {
@@ -177,7 +195,7 @@
     'import and export are not possible here: a script has no modules, only the functions that it is given';
 
   return {
-    __proto__: null, NO_MODULES, begin, firstLine, frameOf, guessLine, messageOf, packResult, read, setFile, stuck,
-    takeWarnings, typeOf, uncaught, warn, warnOfNothing, warnOfUnfinished,
+    __proto__: null, NO_MODULES, begin, firstLine, frameOf, guessLine, lastAssigned, member, messageOf, packResult,
+    read, setFile, stuck, takeWarnings, typeOf, uncaught, warn, warnOfNothing, warnOfUnfinished,
   };
 })

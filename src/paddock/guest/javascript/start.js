@@ -13,6 +13,7 @@
   const JSON_TEXT = 1;
   const BASE64 = 2;
   const RESULT = 20;
+  const NAME_CHARACTERS = 100;
   const RETURNED = 0; // not a frame: tells Python that the script's function has returned
   const TOO_LARGE = '{"status":"too_large"}'; // Python then announces a length and sends no text
   const OUT_OF_MEMORY = 'out of memory';
@@ -142,7 +143,8 @@
     if (value === undefined && !hasActed) failures.warnOfNothing(false);
     if (showsTables && text !== undefined) showTable(value, text, host.emit);
     if (text === undefined) text = values.keptText(value, kept !== '');
-    const header = '{"status":"ok"' + failures.takeWarnings() + '}';
+    const near = value === undefined ? failures.member('near', [failures.lastAssigned()], NAME_CHARACTERS) : '';
+    const header = '{"status":"ok"' + failures.takeWarnings() + near + '}';
     host.emit(RESULT, 0, text === undefined ? TOO_LARGE : header, text ?? '');
   }
 

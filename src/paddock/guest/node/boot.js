@@ -239,7 +239,8 @@
     keepFiles();
     if (session === null) warnOfFiles();
     if (session === null && value === undefined && !hasActed) failures.warnOfNothing(false);
-    end('ok', {}, null, text ?? '', text === undefined ? UNSENT_BYTES : undefined);
+    const near = value === undefined ? [failures.lastAssigned()] : [];
+    end('ok', { near }, null, text ?? '', text === undefined ? UNSENT_BYTES : undefined);
   }
 
   function failed(error) {

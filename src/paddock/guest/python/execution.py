@@ -81,7 +81,8 @@ def run(
         return _describe_raised(error, refused, is_script=is_script)
     finally:
         limits.allow_recursion(max(depth, limits.DEFAULT_RECURSION))
-    return Outcome("ok", text, exit_code=0 if is_script else None)
+    ended = {"near": [script.result.assigned]} if script.result.assigned else {}
+    return Outcome("ok", text, exit_code=0 if is_script else None, facts=ended)
 
 
 async def _run_async(

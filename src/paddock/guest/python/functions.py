@@ -127,6 +127,9 @@ class _NothingRead(dict[str, Any]):
     def __missing__(self, key: object) -> Any:
         raise KeyError(f"{key!r}: {self.get('error')}")
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{name!r}: {self.get('error')}")
+
 
 def _failure(error: str) -> dict[str, Any]:
     return {"success": False, "error": error}

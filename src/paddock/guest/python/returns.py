@@ -22,10 +22,11 @@ NAME = "<result>"
 class ResultSlot:
     """Holds the script's value."""
 
-    __slots__ = ("_saved", "done", "value")
+    __slots__ = ("_saved", "assigned", "done", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
+        self.assigned = ""  # what a script without a value may have meant to end with
         self.done = False  # whether a `return` left the loop that has just ended
         self._saved: dict[int, tuple[Any, bool]] = {}
 
@@ -43,6 +44,29 @@ class _Loop:
     """A loop of the script; `returns` is whether a `return` may leave it."""
 
     returns: bool
+
+
+def last_assigned(body: list[ast.stmt]) -> str:
+    """The variable that a script assigns last, or a call of the function that it defines last; empty if neither."""
+    if not body or _has_return(body):
+        return ""
+    last = body[-1]
+    if isinstance(last, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        target: ast.expr = last.targets[0] if isinstance(last, ast.Assign) else last.target
+        while isinstance(target, ast.Attribute | ast.Subscript):
+            target = target.value
+        return target.id if isinstance(target, ast.Name) else ""
+    blocks = [
+        block
+        for name in ("finalbody", "orelse", "body")
+        if isinstance(block := getattr(last, name, None), list) and block
+    ]
+    if isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef):
+        takes = "..." if last.args.args or last.args.posonlyargs else ""
+        return f"{'await ' if isinstance(last, ast.AsyncFunctionDef) else ''}{last.name}({takes})"
+    if not blocks or isinstance(last, ast.ClassDef):
+        return ""
+    return next((name for block in blocks if (name := last_assigned(block))), "")
 
 
 def store_result(tree: ast.Module, *, may_return: bool) -> None:

@@ -76,7 +76,7 @@ def _collection(value: Any, name: str) -> str:
     text, first = f"a {name} of {len(value)}", next(iter(value))
     if type(first) in PLAIN:
         return f"{text}, first {sample(first)}"
-    if type(first) is dict:
+    if type(first) in DICTS:
         return f"{text} dicts with the keys {_listed(key_texts(first))}"
     return f"{text}, first a {errors.name_of(type(first))}"
 

@@ -80,6 +80,7 @@ def _compile_source(source: str, *, is_expression: bool, with_outline: bool) -> 
         if is_expression:
             tree = _compile(source, Source.name, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
             outline_json = outline.describe(tree) if with_outline else None
+            result.assigned = returns.last_assigned(tree.body)
             code = _compile_expression(source, tree)
         else:
             code = _compile(source, Source.name, "exec", 0, dont_inherit=True)
