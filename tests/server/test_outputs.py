@@ -119,7 +119,7 @@ async def test_an_image_that_cannot_be_scaled_stays_a_link(services: Services, e
         result = await client.call_tool("run_code", {"code": code, "language": "javascript"})
         read = await client.call_tool("read_artifact", {"ref": "bad.png"})
     assert [type(each) for each in result.content] == [TextContent, ResourceLink]
-    assert read.structured_content["next"] == {"encoding": "base64", "offset": 65536}
+    assert read.structured_content["next"] == {"offset": 65536}
 
 
 async def test_at_most_four_images_of_an_answer_are_scaled(services: Services) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import base64
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import zip_longest
 
 from mcp_types import CallToolResult, ContentBlock, ImageContent, ResourceLink
 
@@ -71,7 +72,7 @@ async def with_images(services: Services, caller: Caller, result: CallToolResult
     """Return `result` with small images instead of links, and copies of large ones beside them, as far as they fit."""
     links = [
         each
-        for each, following in zip(result.content, [*result.content[1:], None], strict=True)
+        for each, following in zip_longest(result.content, result.content[1:])
         if isinstance(each, ResourceLink) and each.mime_type in IMAGE_TYPES and not isinstance(following, ImageContent)
     ]
     if not links:
