@@ -308,3 +308,15 @@ async def test_a_purge_reaches_the_session_and_the_definitions_that_a_server_hol
         assert (await rest.http.get("/context", headers=again)).json() == {"values": {}, "connections": {}}
         await rest.http.put("/definitions/mine", json={"description": "d", "code": "'new'"}, headers=again)
         assert [each.code for each, _ in await offered.current("ann")] == ["'new'"]
+
+
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "idna", "utf-16", "unicode_escape"])
+@pytest.mark.parametrize(("path", "name"), [("/runs", "request"), ("/artifacts", "file")])
+async def test_a_form_is_not_decoded_with_the_codec_that_a_caller_names(
+    rest: Rest, path: str, name: str, charset: str
+) -> None:
+    body = f'--B\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{"a-b" * 100_000}\r\n--B--\r\n'
+    kind = f"multipart/form-data; boundary=B; charset={charset}"
+    async with asyncio.timeout(2):  # punycode would take longer
+        refused = await rest.http.post(path, content=body, headers={"Content-Type": kind})
+    assert (refused.status_code, "UTF-8" in refused.text) == (400, True), refused.text
