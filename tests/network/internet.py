@@ -28,8 +28,8 @@ from cryptography.x509.oid import NameOID
 
 GOOD, EVIL, SHARED, SIX = "93.184.216.34", "93.184.216.66", "93.184.216.77", "2606:2800:220:1::34"
 METADATA, PRIVATE, SILENT = "169.254.169.254", "10.1.2.3", "93.184.216.99"
-RESOLVER, OWN = "9.9.9.9", "198.41.0.4"
-"""OWN is a public address of the machine itself."""
+RESOLVER, OWN, ALSO_OWN = "9.9.9.9", "198.41.0.4", "198.41.0.5"
+"""OWN and ALSO_OWN are public addresses of the machine itself, of one subnet."""
 ADDRESSES = (GOOD, EVIL, SHARED, METADATA, PRIVATE, RESOLVER, "100.64.1.1", "192.168.7.7")
 ZONE: dict[str, list[str]] = {
     "good.com": [GOOD],
@@ -266,7 +266,8 @@ def main(folder: Path) -> None:
     run("ip", "link", "add", "near", "type", "veth", "peer", "name", "far", "netns", str(child))
     run("ip", "link", "set", "near", "up")
     run("ip", "addr", "add", "10.255.0.1/30", "dev", "near")
-    run("ip", "addr", "add", f"{OWN}/32", "dev", "near")
+    for own in (OWN, ALSO_OWN):
+        run("ip", "addr", "add", f"{own}/29", "dev", "near")
     run("ip", "addr", "add", "fd99::1/64", "dev", "near", "nodad")
     run("ip", "route", "add", "default", "via", "10.255.0.2")
     run("ip", "-6", "route", "add", "default", "via", "fd99::2")

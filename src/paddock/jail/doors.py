@@ -18,12 +18,13 @@ import logging
 import os
 import select
 import socket
+import struct
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from functools import cache, partial
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -67,6 +68,8 @@ Nothing else limits what a guest leaves unread: the kernel counts the buffers fo
 TIMEOUTS = ((socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
 _NETNS_COOKIE = 71  # SO_NETNS_COOKIE, Linux 5.14
 _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
+_NEW_ROUTE, _GET_ROUTE, _REQUEST, _DESTINATION = 24, 26, 1, 1  # of rtnetlink
+_OWN_ROUTES = (2, 4)  # RTN_LOCAL, RTN_ANYCAST
 _ACKNOWLEDGED = 120  # tcpi_bytes_acked in tcp_info; the SYN is one
 
 T = TypeVar("T")
@@ -418,14 +421,15 @@ def parse_sockaddr(asked: bytes, family: int) -> tuple[Address, int]:
 
 
 def _is_own(address: Address) -> bool:
-    """Whether an address is one of this machine: what is sent to it would come from it."""
+    """Whether what is sent to an address stays on this machine, as the kernel's routes say. Raises OSError."""
     family = socket.AF_INET if isinstance(address, IPv4Address) else socket.AF_INET6
-    with socket.socket(family, socket.SOCK_DGRAM) as trial:
-        try:
-            trial.connect((str(address), 9))
-        except OSError:
-            return False  # no route: the connect will fail
-        return bool(ip_address(trial.getsockname()[0]) == address)
+    to = address.packed
+    asked = struct.pack("=BB10xHH", family, len(to) * 8, 4 + len(to), _DESTINATION) + to
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW) as kernel:
+        kernel.send(struct.pack("=IHHII", 16 + len(asked), _GET_ROUTE, _REQUEST, 0, 0) + asked)
+        answer = kernel.recv(4096)
+    is_route = answer[4:6] == struct.pack("=H", _NEW_ROUTE)
+    return is_route and answer[23] in _OWN_ROUTES  # without a route, the connect will fail
 
 
 def _copy_options(theirs: socket.socket, ours: socket.socket) -> None:
