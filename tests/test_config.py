@@ -355,3 +355,21 @@ def test_any_other_variable_with_our_prefix_is_refused(name: str) -> None:
 
 def test_an_empty_file_name_means_no_file() -> None:
     assert Config.load(environ={"PADDOCK_CONFIG": ""}) == Config()
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"PADDOCK_UPSTREAMS": '{"crm": {"headers": {"Authorization": "Bearer s3cret"}}'},
+        {"PADDOCK_UPSTREAMS": '["s3cret"]'},
+    ],
+)
+def test_an_error_does_not_show_a_value_that_may_be_secret(environ: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="must be a table") as problem:
+        Config.load(environ=environ)
+    assert "s3cret" not in str(problem.value)
+    file = tmp_path / "paddock.toml"
+    file.write_text('[server]\ntoken = ["s3cret"]')
+    with pytest.raises(ConfigError, match=r"'server\.token' must be text$") as problem:
+        Config.load(file)
+    assert "s3cret" not in str(problem.value)

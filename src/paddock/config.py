@@ -339,6 +339,8 @@ def _overlay(settings: _Settings, values: Mapping[str, Any], origins: Origins, a
         elif value in known[name].metadata.get("words", ()):
             changes[name] = (value,)
             origins.record(where)
+        elif not known[name].repr and not isinstance(value, str):  # a secret
+            raise ConfigError(f"{origins.current_origin}: {where!r} must be text")
         else:
             changes[name] = _convert(value, type(current), origins.current_origin, where)
             origins.record(where)
@@ -371,8 +373,8 @@ def _raw(value: Any, current: Any, origin: str, where: str) -> Any:
     kind, expected = (Mapping, "a table") if isinstance(current, Mapping) else (list, "a list")
     parsed = _decode(value)
     if not isinstance(parsed, kind):
-        expected += ", as JSON" if isinstance(value, str) else ""
-        raise ConfigError(f"{origin}: {where!r} must be {expected}, not {value!r}")
+        expected += ", as JSON" if isinstance(value, str) else f", not {type(value).__name__}"  # it may have secrets
+        raise ConfigError(f"{origin}: {where!r} must be {expected}")
     if not isinstance(parsed, Mapping):
         return tuple(parsed)
     tables = {
