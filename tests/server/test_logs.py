@@ -1,4 +1,4 @@
-"""The server's log as JSON."""
+"""The server's log, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import httpx2 as httpx
 from mcp import Client
 
-from paddock.server.logs import JsonFormatter
+from paddock.server.logs import JsonFormatter, TextFormatter
 from tests.bare import bare
 from tests.server.test_processes import forked
 
@@ -51,3 +51,31 @@ def test_a_message_cannot_forge_another_entry() -> None:
     formatted = JsonFormatter().format(record)
     assert len(formatted.splitlines()) == 1
     assert json.loads(formatted)["message"] == 'a\n{"level": "error"}'
+
+
+def test_what_a_client_sends_neither_reaches_a_terminal_nor_forges_an_entry(bare: str) -> None:
+    hostile = "\x1b[2J\x1b]0;owned\x07\nan entry of its own"
+    started = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    carriers = [{"baggage": value} for value in (hostile, 5, [1], True)]
+    carriers += [{"traceparent": f"00-{'1' * 32}-{'2' * 16}-01", "tracestate": value} for value in (hostile, 5)]
+    requests = [{"method": "initialize", "params": started}] + [
+        {"method": "ping", "params": {"_meta": each}} for each in carriers
+    ]
+    with forked("mcp", "--config", bare) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.writelines(
+            json.dumps({"jsonrpc": "2.0", "id": at, **each}) + "\n" for at, each in enumerate(requests)
+        )
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in requests]
+        said = process.communicate(timeout=60)[1]
+    assert ["result" in each for each in answers] == [True] * len(requests), answers
+    assert "\x1b" not in said
+    assert all(line.startswith(" ") for line in said.splitlines() if "entry of its own" in line), said
+
+
+def test_a_long_message_is_cut() -> None:
+    record = logging.LogRecord("x", logging.WARNING, __file__, 1, "%s", ("a" * 1_000_000 + "\nend",), None)
+    for formatter in (TextFormatter(), JsonFormatter()):
+        assert 1000 < len(formatter.format(record)) < 20_000

@@ -6,6 +6,9 @@ import os
 import sys
 from importlib.metadata import entry_points
 
+from opentelemetry.propagate import set_global_textmap
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
 from paddock.errors import ConfigError
 
 VARIABLE = "OTEL_TRACES_EXPORTER"
@@ -14,10 +17,12 @@ FLUSH_MILLISECONDS = 3000
 
 
 def configure() -> None:
-    """Send spans to the exporter that `OTEL_TRACES_EXPORTER` names. Does nothing without that variable.
+    """Send spans to the exporter that `OTEL_TRACES_EXPORTER` names. Without that variable, none are made.
 
     Raises ConfigError if the exporter is not installed.
     """
+    # Not baggage: it would be sent on to upstreams, and a request whose baggage is no text would fail.
+    set_global_textmap(TraceContextTextMapPropagator())
     name = os.environ.get(VARIABLE, "none")
     if name in ("", "none"):
         return
