@@ -187,6 +187,19 @@ def error_envelope(data: bytes) -> object:
         "rest": "x = ",
         "javascript": True,
     },
+    {
+        "type": "TypeError",
+        "message": "unsupported operand type(s) for +: 'NoneType' and 'NoneType'",
+        "code": "a = b = None\na + b\n#",
+        "rest": "a.",
+        "values": ["a = None", "b = None"],
+    },
+    {
+        "type": "ValueError",
+        "message": "could not convert string to float: '1.204,5'",
+        "code": "\nfloat(x)",
+        "values": ["x = '1.204,5'"],
+    },
     tokens=[
         "ReferenceError",
         "ModuleNotFoundError",
@@ -207,7 +220,8 @@ def hint(data: bytes) -> object:
     if not isinstance(said, dict) or not all(isinstance(said.get(name), str) for name in ("type", "message", "code")):
         return None
     names = [
-        tuple(filter(is_text, said.get(name) or ())) for name in ("near", "keys") if isinstance(said.get(name), list)
+        tuple(filter(is_text, said.get(name) or ())) if isinstance(said.get(name), list) else ()
+        for name in ("near", "keys", "values")
     ]
     verdict = Verdict.REJECTED if said.get("verdict") == "rejected" else Verdict.RAISED
     language = "javascript" if said.get("javascript") else "python"
@@ -218,8 +232,9 @@ def hint(data: bytes) -> object:
         said["message"],
         2,
         1,
-        near=names[0] if names else (),
-        keys=names[-1] if names else (),
+        near=names[0],
+        keys=names[1],
+        values=names[2],
     )
     rest = said.get("rest")
     repeated = rest * (Config().code_bytes // len(rest)) if rest and is_text(rest) else ""

@@ -61,11 +61,11 @@ def operands(mistake: Mistake, found: re.Match[str]) -> str | None:
         part = "['name']" if left == "dict" else ".name"
         return f"Compare one value of each: key=lambda x: x{part}. In a heap, add a counter."
     packed = [name for name, text in mistake.values.items() if text == "a tuple of 1, first a list"]
-    if packed and f"*{packed[0]}" in mistake.plan.code:
+    if packed and f"*{packed[0]}" in mistake.code:
         return f"`{packed[0]}` is a tuple with one list in it: call the function with `*`, as in f(*items)."
     own = next((kind for kind in (left, right) if kind not in _BUILT_IN), "")
     if own.endswith(("Error", "Exception")):
-        given = ", which return_exceptions=True gives" if "return_exceptions" in mistake.plan.code else ""
+        given = ", which return_exceptions=True gives" if "return_exceptions" in mistake.code else ""
         return f"One of the values is a {own}{given}: handle those first, isinstance(x, Exception)."
     if re.search(r"\bsum\(", mistake.source_line) and left == "int" and sign == "+":
         answers = any(text.endswith(" dicts with the keys result") for text in mistake.values.values())
@@ -114,7 +114,7 @@ def _text_and_number(mistake: Mistake, sign: str, found: re.Match[str]) -> str:
 
 def misfit(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For an argument of another type than a function of the standard library takes."""
-    if not mistake.called or "pandas" in mistake.plan.code:
+    if not mistake.called or "pandas" in mistake.code:
         return None  # pandas fails inside itself for its values, too
     return f"The arguments do not fit {mistake.called}: check their types and order."
 
@@ -157,8 +157,8 @@ def missing_method(mistake: Mistake, found: re.Match[str]) -> str:
 def shrinking_list(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a list from which a loop over its positions removes items."""
     for name in (name for name, text in mistake.values.items() if "list" in text and name.isidentifier()):
-        removes = re.search(rf"\b{name}\.(?:remove|pop)\(|\bdel {name}\[", mistake.plan.code)
-        if removes and f"range(len({name}" in mistake.plan.code:
+        removes = re.search(rf"\b{name}\.(?:remove|pop)\(|\bdel {name}\[", mistake.code)
+        if removes and f"range(len({name}" in mistake.code:
             return f"The loop removes items, so `{name}` gets shorter: make a new list, [x for x in {name} if …]."
     return None
 
@@ -166,7 +166,7 @@ def shrinking_list(mistake: Mistake, found: re.Match[str]) -> str | None:
 def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a list that is indexed with its own item."""
     for used in islice(re.finditer(r"\b(\w+)\[(\w+)\]", mistake.source_line), 3):
-        if re.search(rf"\bfor {used[2]} in {used[1]}\b", mistake.plan.code):
+        if re.search(rf"\bfor {used[2]} in {used[1]}\b", mistake.code):
             return f"`{used[2]}` is the item already: write `{used[2]}` instead of `{used[0]}`."
     return None
 
@@ -174,7 +174,7 @@ def list_index(mistake: Mistake, found: re.Match[str]) -> str | None:
 def looped_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For the text that a loop over a tool's answer gives."""
     for name, text in mistake.values.items() if mistake.calls else ():
-        looped = re.search(rf"\bfor {re.escape(name)} in (\w{{1,60}})\s?[:\])]", mistake.plan.code)
+        looped = re.search(rf"\bfor {re.escape(name)} in (\w{{1,60}})\s?[:\])]", mistake.code)
         if looped and text[1:-1].isidentifier():
             return f"If `{looped[1]}` is a dict, a loop gives its keys: use `{looped[1]}[{text}]`."
     return None
@@ -184,7 +184,7 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     names = [name for name, text in mistake.values.items() if text == "None"]
     name = f"`{names[0]}`" if len(names) == 1 else "The value"
     assigned = re.escape(names[0]) if len(names) == 1 else r"[^\s=]++"
-    changed = re.search(rf"(?m)^[ \t]*+{assigned}[ \t]*+={_IN_PLACE}", mistake.plan.code)
+    changed = re.search(rf"(?m)^[ \t]*+{assigned}[ \t]*+={_IN_PLACE}", mistake.code)
     line = mistake.source_line
     if changed is None and not names:
         changed = re.search(_CHANGES, line)
@@ -203,12 +203,12 @@ def none_value(mistake: Mistake, found: re.Match[str]) -> str:
     matched = r"\w\.(match|search|fullmatch)\("
     if names and re.search(matched, names[0]):
         return "The pattern does not match, so it gave None. Correct the pattern, and handle None."
-    if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.plan.code) if names else re.search(matched, line):
-        is_anchored = re.search(rf"\b{assigned} *= *[\w.]*?\bmatch\(" if names else r"\.match\(", mistake.plan.code)
+    if re.search(rf"\b{assigned} *= *[\w.]*?{matched}", mistake.code) if names else re.search(matched, line):
+        is_anchored = re.search(rf"\b{assigned} *= *[\w.]*?\bmatch\(" if names else r"\.match\(", mistake.code)
         more = " (`match` looks only at the start, `search` anywhere)" if is_anchored else ""
         return f"{name} is None: the pattern does not match. Correct the pattern{more}, and handle None."
     called = re.search(r"(\w+)\([^()]*\)$", names[0]) if len(names) == 1 else None
-    if called and f"def {called[1]}(" in mistake.plan.code:
+    if called and f"def {called[1]}(" in mistake.code:
         return f"{name} is None: `{called[1]}` returned nothing, so end it with `return`."
     if re.search(r"sort|\b(min|max)\(", line):
         return "Some of the values are None: leave them out, or give them a default in the key."
@@ -224,14 +224,14 @@ def missing_number(mistake: Mistake, found: re.Match[str]) -> str:
 def whole_column(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a function of one value that got a whole column."""
     names = [name for name, text in mistake.values.items() if text.startswith("a column of") and name.isidentifier()]
-    is_given = names and re.search(rf"\bdef \w+\([^)\n]{{0,100}}\b{names[0]}\b", mistake.plan.code)
+    is_given = names and re.search(rf"\bdef \w+\([^)\n]{{0,100}}\b{names[0]}\b", mistake.code)
     return f"`{names[0]}` is a whole column: call the function for each value, column.apply(f)." if is_given else None
 
 
 def coroutine(mistake: Mistake, found: re.Match[str]) -> str:
     """For a call that was not awaited: where to write it."""
     name = next((name for name, text in mistake.values.items() if text == "a coroutine"), "")
-    looped = re.search(rf"\bfor {re.escape(name)} in ([\w.]{{1,60}})\s?[:\])]", mistake.plan.code) if name else None
+    looped = re.search(rf"\bfor {re.escape(name)} in ([\w.]{{1,60}})\s?[:\])]", mistake.code) if name else None
     if looped:
         return f"The items of `{looped[1]}` were not awaited: write `for {name} in await asyncio.gather(*{looped[1]})`."
     return "Write `await` before what gives it." if name else "Write `await` before the call."
@@ -262,7 +262,7 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
         return f"Take the number out of {text[:40]!r} first, and write its decimal comma as a point."
     if re.search(r"\d", text):
         return f"Take the number out of {text[:40]!r} first, as in re.search(r'-?\\d+(\\.\\d+)?', x)[0]."
-    whole = "pd.to_numeric(column, errors='coerce')" if "pandas" in mistake.plan.code else "a default"
+    whole = "pd.to_numeric(column, errors='coerce')" if "pandas" in mistake.code else "a default"
     return f"{text[:40]!r} is no number: skip it, or use {whole}."
 
 

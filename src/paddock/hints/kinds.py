@@ -110,7 +110,7 @@ def _kind(text: str) -> str:
 def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a method that a value of a known kind does not have."""
     name, keys = found["name"], mistake.finished.keys
-    if ".map(async" in mistake.plan.code and not mistake.values:
+    if ".map(async" in mistake.code and not mistake.values:
         return None  # see `members.not_a_function`
     if name in ("toFixed", "toPrecision") and ".reduce(" in mistake.owner and not mistake.values:
         return f"The sum is text: {_JOINED}"
@@ -122,7 +122,7 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
     kind = _kind(text)
     if owner == name:  # the value itself is called
         return _called(owner, text, kind)
-    if kind == "text" and re.search(rf"\b(?:const|let|var) {re.escape(owner)} in ", mistake.plan.code):
+    if kind == "text" and re.search(rf"\b(?:const|let|var) {re.escape(owner)} in ", mistake.code):
         return f"`for (… in …)` gives keys, which are text: write `for (const {owner} of …)`."
     if keys == ("result",) and mistake.calls:
         return f"A tool's list or plain value is in the key `result`: write `{owner}.result.{name}(...)`."
@@ -138,7 +138,7 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 
 def _awaited(mistake: Mistake, owner: str) -> str:
-    is_item = ".map(" in mistake.plan.code and "Promise.all" not in mistake.plan.code
+    is_item = ".map(" in mistake.code and "Promise.all" not in mistake.code
     several = ", or `await Promise.all(list)` for a list of promises" if is_item else ""
     return f"`{owner}` is a promise: write `await` before what gives it{several}."
 
@@ -238,7 +238,7 @@ def iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
     if kind == "array":
         pair = " for position and item" if " objects " not in text else ", or `const { a, b } of` for its objects"
         return f"`{owner}` is {text}, whose items are no pairs: write `{owner}.entries()`{pair}."
-    if kind == "null" and re.search(r"\.(match|exec)\(", mistake.plan.code):
+    if kind == "null" and re.search(r"\.(match|exec)\(", mistake.code):
         return None  # see `members.destructured`
     if kind in ("undefined", "null"):
         return f"`{owner}` is {kind}: check its spelling and what sets it, or write `{owner} ?? []`."
@@ -274,7 +274,7 @@ def holder(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     if told := _answered(mistake, held, owner, name):
         return told
-    if re.search(rf"#{re.escape(name)}\b", mistake.plan.code):
+    if re.search(rf"#{re.escape(name)}\b", mistake.code):
         return f"`#{name}` is private: read it in the class, as in `get {name}() {{ return this.#{name} }}`."
     if mistake.near:
         return f"`{held}` has no `{name}`. Did you mean `{mistake.near}`? Its keys are: {mistake.facts['keys']}."

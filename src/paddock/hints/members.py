@@ -23,7 +23,7 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     owner, name = mistake.owner, found["name"]
     if not owner or owner == "this":
         return None
-    value, code = "null" if "of null" in mistake.message else "undefined", mistake.plan.code
+    value, code = "null" if "of null" in mistake.message else "undefined", mistake.code
     assigned = mistake.assigned(mistake.root)
     if ".get(" not in owner and any(re.match(_KEYED, text) for text in assigned):
         return f"`{owner}` is {value}: read it with `{mistake.root}.get(key)`."
@@ -31,14 +31,14 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
         rf"\b{re.escape(mistake.root)}\[[^\]\n]{{1,60}}\]\s?(?:\+\+|--|[-+*/]?=[^=])", code
     ):
         return f"`{owner}` is {value}: a Map is filled with `{mistake.root}.set(key, value)`, not with `[key] = value`."
-    constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.plan.code)
-    if constructed and f"function {constructed[1]}(" in mistake.plan.code:
+    constructed = re.search(rf"\b{re.escape(mistake.root)} = ([A-Z]\w*)\(", mistake.code)
+    if constructed and f"function {constructed[1]}(" in mistake.code:
         return f"`{owner}` is {value}: write `new {constructed[1]}(...)`."
-    if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.plan.code):
+    if re.search(r"=> ?\{ ?\w+: [^;{}\n]{1,200}\}\s*\)", mistake.code):
         return f"`{owner}` is {value}: an arrow function that gives an object needs parentheses: x => ({{ a: x }})."
     if callback := _without_return(mistake):
         return f"`{owner}` is {value}: the callback of {callback} has braces, but no `return`."
-    if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.plan.code):
+    if owner.isidentifier() and re.search(rf"\breduce\(\(?{re.escape(owner)}\b", mistake.code):
         return f"`{owner}` is {value}: return it from the callback of reduce, and pass a first value."
     if method := re.search(r"\.(forEach|push)\(.*\)$", owner):
         return f"`{method[1]}` gives no array: use `map` to get a new one, or call it in a statement of its own."
@@ -54,7 +54,7 @@ def missing_member(mistake: Mistake, found: re.Match[str]) -> str | None:
     if re.match(_ASSIGNED, rest) and not owner.endswith(")"):
         is_counted = re.search(r"^[^=]*([-+*/]=|\+\+|--)", rest) and name.isidentifier()
         empty = "[]" if name.isdigit() else f"{{ {name}: 0 }}" if is_counted else "{}"
-        got = re.search(rf"\b{re.escape(owner)} = ([\w$]{{1,60}})\.get\(([^()\n]{{1,60}})\)", mistake.plan.code)
+        got = re.search(rf"\b{re.escape(owner)} = ([\w$]{{1,60}})\.get\(([^()\n]{{1,60}})\)", mistake.code)
         if got:
             return f"`{owner}` is {value}: the Map has no such key. First write `{got[1]}.set({got[2]}, {empty})`."
         return f"`{owner}` is {value}: give it a value first, as in `{owner} {_assign(owner)} {empty}`."
@@ -79,15 +79,15 @@ def _check(mistake: Mistake) -> str:
     if not mistake.owner.endswith(")"):
         return "check its spelling and what sets it"
     called = re.match(r"([\w$]{1,60})\(", mistake.owner)
-    is_own = called and re.search(rf"\b(?:function |(?={called[1]} = )){called[1]}\b", mistake.plan.code)
+    is_own = called and re.search(rf"\b(?:function |(?={called[1]} = )){called[1]}\b", mistake.code)
     return f"check each `return` of `{called[1]}`" if called and is_own else "handle that"
 
 
 def _without_return(mistake: Mistake) -> str:
     """A method whose callback gives nothing, and its line."""
-    for found in re.finditer(_CALLBACK, mistake.plan.code[:SEARCHED_CHARACTERS]):
+    for found in re.finditer(_CALLBACK, mistake.code[:SEARCHED_CHARACTERS]):
         if not re.search(r"\b(?:return|throw)\b", found[2]):
-            return f"`{found[1]}` on line {mistake.plan.code.count(chr(10), 0, found.start()) + 1}"
+            return f"`{found[1]}` on line {mistake.code.count(chr(10), 0, found.start()) + 1}"
     return ""
 
 
@@ -104,7 +104,7 @@ def _assign(owner: str) -> str:
 
 def _unawaited_call(mistake: Mistake) -> str:
     """A call of the script's own async function that gave the value, without `await`."""
-    code = mistake.plan.code
+    code = mistake.code
     names = {word[1] or word[2] for word in re.finditer(r"\basync function ([\w$]++)|\b([\w$]++) = async\b", code)}
     assigned = mistake.assigned(mistake.root, r"\b[^=\n]{0,40}+")
     for name in list(names)[:10]:
@@ -122,20 +122,18 @@ def not_a_function(mistake: Mistake, found: re.Match[str]) -> str | None:
     if call := _unawaited_call(mistake) if owner else "":
         gives = "" if owner.startswith(call[:-1]) else f" `{call}` gives one, so"
         return f"{value} is a promise:{gives} write `await` before it."
-    if ".map(async" in mistake.plan.code and "Promise.all" not in mistake.plan.code:
+    if ".map(async" in mistake.code and "Promise.all" not in mistake.code:
         return f"{value} has no `{name}`. `.map(async …)` gives promises: write `await Promise.all(list.map(async …))`."
     if given := re.search(r"\.(push|unshift|forEach)\([^()]*\)$", owner):
         return f"`{given[1]}` does not give the array: call `{name}` on the array itself, in a statement of its own."
     for owners, methods, how in replacements.JAVASCRIPT_METHODS:
         if name in methods:
-            may_wait = re.search(r"Promise|async |\.then\(|callTool\(", mistake.plan.code) and "await" not in how
+            may_wait = re.search(r"Promise|async |\.then\(|callTool\(", mistake.code) and "await" not in how
             more = " If it is a promise, `await` it." if may_wait else ""
             return f"Only {owners} have `{name}`, and {value} is something else: {how}{more}"
-    if owner and re.search(
-        rf"\b{re.escape(owner)} = function ?\*|function ?\* ?{re.escape(owner)}\b", mistake.plan.code
-    ):
+    if owner and re.search(rf"\b{re.escape(owner)} = function ?\*|function ?\* ?{re.escape(owner)}\b", mistake.code):
         return f"`{owner}` is a generator function: call it first, as in `const items = {owner}()`."
-    if re.search(rf"\bget {re.escape(name)}\(", mistake.plan.code):
+    if re.search(rf"\bget {re.escape(name)}\(", mistake.code):
         return f"`{name}` is a getter: leave the `()` out."
     if owner:
         return f"`{owner}` has no method `{name}`: check its name, or define it. Log the value to see what it is."
@@ -159,7 +157,7 @@ def not_iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def absent_text(mistake: Mistake, found: re.Match[str]) -> str:
     """For undefined or null where Node wants text."""
-    if mistake.calls and re.search(r"\bresult\b", mistake.plan.code):
+    if mistake.calls and re.search(r"\bresult\b", mistake.code):
         return f"It is {found['value']}. An answer that is an object, also as JSON text, has no `result`."
     return f"It is {found['value']}: check its spelling and what sets it."
 
@@ -167,7 +165,7 @@ def absent_text(mistake: Mistake, found: re.Match[str]) -> str:
 def constant(mistake: Mistake, found: re.Match[str]) -> str:
     """For a constant, or a property of a frozen object: QuickJS has the same message for both."""
     name = found.groupdict().get("name") or ""
-    if name and re.search(rf"\bconst\b[^=\n]{{0,60}}\b{re.escape(name)}\b", mistake.plan.code) is None:
+    if name and re.search(rf"\bconst\b[^=\n]{{0,60}}\b{re.escape(name)}\b", mistake.code) is None:
         return "The object is frozen: change a copy of it, {...x} or [...x]."
     return "Declare the variable with `let`."
 

@@ -17,6 +17,9 @@ from paddock.planning.plan import BRIDGE_NAMES, JAVASCRIPT_BRIDGE_NAMES, Plan
 
 SEARCHED_CHARACTERS = 500
 """How much of a message or a line is searched. A script can make both as long as it likes."""
+CODE_CHARACTERS, SEARCHED_LINES = 8000, 2000
+"""How much of a script is searched, and among how many of its lines."""
+LINES_BEFORE, LINES_AFTER = 40, 10
 LISTED_NAMES = 10
 ASSIGNMENTS = 20
 VALUES_CHARACTERS = 160
@@ -55,6 +58,27 @@ class Mistake:
         lines, number = self.plan.code.splitlines(), self.finished.line or 0  # a guest can report any number
         return lines[number - 1][:SEARCHED_CHARACTERS] if 0 < number <= len(lines) else ""
 
+    @cached_property
+    def code(self) -> str:
+        """What is searched of the script: a pattern may take quadratic time. Lines that are left out are empty.
+
+        Of a long script, these are the lines around the one that failed, and then the first ones.
+        """
+        lines = [line[:SEARCHED_CHARACTERS] for line in self.plan.code.splitlines()[:SEARCHED_LINES]]
+        around = min(max((self.finished.line or 0) - 1, 0), len(lines))
+        room, kept = CODE_CHARACTERS, [""] * len(lines)
+        for at in (
+            *range(around, len(lines))[:LINES_AFTER],
+            *range(around - 1, -1, -1)[:LINES_BEFORE],
+            *range(len(lines)),
+        ):
+            if not kept[at]:
+                room -= len(lines[at])
+                if room < 0:
+                    break
+                kept[at] = lines[at]
+        return "\n".join(kept)
+
     @property
     def language(self) -> str:
         return PYTHON if self.plan.language == PYTHON else JAVASCRIPT
@@ -74,7 +98,7 @@ class Mistake:
     @cached_property
     def facts(self) -> dict[str, str]:
         """What a row can require, or name in its text. A fact that is not known or not true is empty."""
-        finished, plan, code = self.finished, self.plan, self.plan.code
+        finished, plan, code = self.finished, self.plan, self.code
         is_plain = plan.language != "typescript" and (self.is_program or plan.globals == "closed")
         conditions = {
             "program": self.is_program,
@@ -229,7 +253,7 @@ class Mistake:
         A script can have 100,000 places to search, so no pattern looks further from each of them.
         """
         pattern = rf"\b{re.escape(name)}{between}=(?![=>]) ?([^\n]{{0,500}})"
-        places = re.finditer(pattern, self.plan.code) if name else ()
+        places = re.finditer(pattern, self.code) if name else ()
         return [found[1] for found in islice(places, ASSIGNMENTS)]
 
     def is_named(self, name: str) -> bool:
@@ -258,8 +282,8 @@ class Mistake:
         if self.language == JAVASCRIPT:  # Python's own suggestions come with the error
             yield from ("Object", "Array", "String", "Number", "Promise", "JSON", "Math", "parseInt", "setTimeout")
             yield from ("Buffer", "process", "require", "parseFloat", "setInterval", "clearTimeout", "structuredClone")
-            yield from (word[0] for word in re.finditer(r"\b\w++(?= {0,2}=)|(?<=function )\w+", self.plan.code))
-            yield from (word[1] for word in re.finditer(r"\b(?:const|let|var|class) (\w+)", self.plan.code))
+            yield from (word[0] for word in re.finditer(r"\b\w++(?= {0,2}=)|(?<=function )\w+", self.code))
+            yield from (word[1] for word in re.finditer(r"\b(?:const|let|var|class) (\w+)", self.code))
 
     def file_names(self) -> list[str]:
         return [placed.path.rpartition("/")[2] for placed in self.plan.files]

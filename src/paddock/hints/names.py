@@ -53,7 +53,7 @@ def inside(mistake: Mistake, found: re.Match[str]) -> str | None:
     owner, key, kind = mistake.inside()
     is_lookup = mistake.type == "KeyError" or " of undefined" in mistake.message
     awaited = rf"\b{re.escape(owner)}\b[^=\n]{{0,60}}= ?\(?await\b"
-    is_answer = mistake.plan.session is not None or (mistake.calls and re.search(awaited, mistake.plan.code))
+    is_answer = mistake.plan.session is not None or (mistake.calls and re.search(awaited, mistake.code))
     is_decoded = kind == "a list" and "JSON object" in mistake.message
     if not owner or mistake.near or is_decoded or "NoneType" in mistake.message or (is_lookup and not is_answer):
         return None  # an object of the script's own may get more keys
@@ -109,7 +109,7 @@ def missing_import(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def own_attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     attribute = f"self.{found['name']}"
-    return f"Write `{attribute}`." if mistake.language == PYTHON and attribute in mistake.plan.code else None
+    return f"Write `{attribute}`." if mistake.language == PYTHON and attribute in mistake.code else None
 
 
 def server_call(mistake: Mistake, found: re.Match[str]) -> str:
@@ -121,7 +121,7 @@ def server_call(mistake: Mistake, found: re.Match[str]) -> str:
 def caught(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For the variable of an `except` clause, which exists only in its block."""
     name = found["name"]
-    is_caught = re.search(rf"\bexcept\b[^\n:]{{0,80}} as {re.escape(name)}\s?:", mistake.plan.code)
+    is_caught = re.search(rf"\bexcept\b[^\n:]{{0,80}} as {re.escape(name)}\s?:", mistake.code)
     return f"`{name}` ends with its `except` block: use it there, or assign it to another name." if is_caught else None
 
 
@@ -168,17 +168,17 @@ def text_as_path(mistake: Mistake, found: re.Match[str]) -> str:
 
 def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     name, keys = found["name"], mistake.finished.keys
-    if name in keys and name.isdigit() and "pandas" not in mistake.plan.code:
+    if name in keys and name.isdigit() and "pandas" not in mistake.code:
         kind, how = ("numbers", "int") if mistake.message[:1] == "'" else ("text", "str")
         return f"The keys are {kind}: write x[{how}(key)]."
     if ".apply(" in mistake.source_line and "axis" not in mistake.source_line and all(key.isdigit() for key in keys):
         return "apply gives the function whole columns: pass axis=1, which gives it rows."
-    grouped = re.search(rf"groupby\([^()\n]{{0,60}}['\"]{re.escape(name)}['\"]", mistake.plan.code)
+    grouped = re.search(rf"groupby\([^()\n]{{0,60}}['\"]{re.escape(name)}['\"]", mistake.code)
     if grouped and re.search(
         rf"\[['\"]{re.escape(name)}['\"]\]", re.sub(r"groupby\([^()]*+\)", "", mistake.source_line)
     ):
         return f"groupby made {name!r} the index: write groupby(…, as_index=False), or .reset_index() after it."
-    if "iterrows()" in mistake.plan.code and re.search(rf"\[['\"]{re.escape(name)}['\"]\]\s*=", mistake.plan.code):
+    if "iterrows()" in mistake.code and re.search(rf"\[['\"]{re.escape(name)}['\"]\]\s*=", mistake.code):
         return (
             f"A row of iterrows() is a copy: write df[{name!r}] = … for the whole column, or df.loc[i, {name!r}] = …."
         )
@@ -186,15 +186,15 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
         other = " Pass left_on= and right_on=." if "merge(" in mistake.source_line else ""
         return f"One of the objects has the keys {mistake.facts['keys']}, and the other lacks {name!r}.{other}"
     if keys and len(keys) <= 2 and name in keys[0] and (separator := re.search(r"[,;\t|]", keys[0])):
-        reader = "delimiter" if "pandas" not in mistake.plan.code else "sep"
+        reader = "delimiter" if "pandas" not in mistake.code else "sep"
         return f"The only column is {keys[0]!r}: read the file with {reader}={separator[0]!r}."
-    if name.lstrip("-").isdigit() and "pandas" in mistake.plan.code and not any(key.isdigit() for key in keys):
+    if name.lstrip("-").isdigit() and "pandas" in mistake.code and not any(key.isdigit() for key in keys):
         return f"In pandas, x[{name}] is a column: use x.iloc[{name}] for a position."
     if keys == ("result",) and mistake.calls:
         return "A tool's list or plain value is in the key `result`: write x['result']."
     if name == "result" and keys and mistake.calls:
         return f"An answer that is an object, also as JSON text, has no `result`: its keys are {mistake.facts['keys']}."
-    if len(keys) == 1 and keys[0] in _CONTAINERS and "DataFrame(" in mistake.plan.code:
+    if len(keys) == 1 and keys[0] in _CONTAINERS and "DataFrame(" in mistake.code:
         return f"The only column is {keys[0]!r}: make the table of what is in it, pd.DataFrame(x[{keys[0]!r}])."
     if any(key.strip("\ufeff ") == name for key in keys):
         return f"The keys have spaces or a BOM: {listed(map(repr, keys))}. Strip them, or read with utf-8-sig."
@@ -205,7 +205,7 @@ def near_key(mistake: Mistake, found: re.Match[str]) -> str | None:
     is_record = (
         not better
         and (len(keys) > 1 or not mistake.calls)
-        and "pandas" not in mistake.plan.code
+        and "pandas" not in mistake.code
         and mistake.message == repr(name)
     )
     absent = f" If it may be absent, use .get({name!r})." if is_record else ""
@@ -248,7 +248,7 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     if owner == "list" and hasattr(str, name) and not hasattr(list, name):
         return f"It is a list: [item.{name}(...) for item in x]." if name != "join" else "Write `','.join(x)`."
     column = next(iter(mistake.finished.near), "")
-    if owner == "DataFrame" and re.search(r"\.rename\(\s?\{", mistake.plan.code):
+    if owner == "DataFrame" and re.search(r"\.rename\(\s?\{", mistake.code):
         return f"rename({{…}}) renames rows: write rename(columns={{…}}). The columns are: {mistake.facts['keys']}."
     if owner == "DataFrame" and column in mistake.finished.keys and not column.isidentifier():
         return f"Write df[{column!r}]."
@@ -269,8 +269,7 @@ def attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
 def _own_method(mistake: Mistake, name: str) -> str:
     """A method or function of the script with a name like this one."""
     words = {
-        word[1]
-        for word in re.finditer(r"(?<![\w$.])([\w$]++)\s?+(?>(?:=\s?+)?)(?>(?:async\s?+)?)\(", mistake.plan.code)
+        word[1] for word in re.finditer(r"(?<![\w$.])([\w$]++)\s?+(?>(?:=\s?+)?)(?>(?:async\s?+)?)\(", mistake.code)
     }
     return next((word for word in within_edits(name, words - {name}) if is_misspelt(name, word)), "")
 
@@ -281,7 +280,7 @@ def missing_on_self(mistake: Mistake, found: re.Match[str]) -> str | None:
     if attribute not in mistake.source_line or mistake.near:
         return None
     has = f" It has: {mistake.facts['keys']}." if mistake.facts["keys"] else ""
-    parent = "" if "super()" in mistake.plan.code else ", or call super().__init__(...) if a parent class sets it"
+    parent = "" if "super()" in mistake.code else ", or call super().__init__(...) if a parent class sets it"
     return f"Nothing has set `{attribute}` yet: set it in __init__{parent}.{has}"
 
 
@@ -296,7 +295,7 @@ def unbound(mistake: Mistake, found: re.Match[str]) -> str:
 def missing_self(mistake: Mistake, found: re.Match[str]) -> str | None:
     parameters = mistake.finished.keys
     owner = mistake.message.partition(".")[0]
-    if not re.search(rf"\bclass {re.escape(owner)}\b", mistake.plan.code):
+    if not re.search(rf"\bclass {re.escape(owner)}\b", mistake.code):
         return None  # a library's
     if int(found["given"]) != int(found["taken"]) + 1 or (parameters and parameters[0] in ("self", "cls")):
         return None
@@ -305,7 +304,7 @@ def missing_self(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def not_reached(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a name that the script itself defines, but elsewhere or later."""
-    name, code = re.escape(found["name"]), mistake.plan.code
+    name, code = re.escape(found["name"]), mistake.code
     if mistake.language == JAVASCRIPT:
         defined = rf"\b(?:const|let|var|function|class) {name}\b"
     else:

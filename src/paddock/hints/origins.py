@@ -43,7 +43,7 @@ def _subject(mistake: Mistake, hint: str) -> str:
 def _place(mistake: Mistake, name: str, is_nothing: bool) -> str:
     if not name or name in ("this", "self"):
         return ""
-    lines = mistake.plan.code.splitlines()[: (mistake.finished.line or 1) - 1]
+    lines = mistake.code.splitlines()[: (mistake.finished.line or 1) - 1]
     word = rf"(?<![\w$.]){re.escape(name)}"
     patterns = [re.compile(text.format(name=word)) for text in (_PARAMETER, _LOOP, rf"{word}{_SET}")]
     for number in range(len(lines), max(0, len(lines) - SEARCHED_LINES), -1):
@@ -63,7 +63,7 @@ def _place(mistake: Mistake, name: str, is_nothing: bool) -> str:
 def _why(mistake: Mistake, given: str) -> str:
     why = next((text for pattern, text in _WHY.items() if re.search(pattern, given)), "")
     called = re.match(r"(?:await )?([\w$]+)\(", given)
-    if called and re.search(rf"\b(?:def|function\*?) {re.escape(called[1])}\b", mistake.plan.code):
+    if called and re.search(rf"\b(?:def|function\*?) {re.escape(called[1])}\b", mistake.code):
         why = f"`{called[1]}` returned nothing" if mistake.language == PYTHON else f"`{called[1]}` gave undefined"
     return f": {why}" if why else ""
 
