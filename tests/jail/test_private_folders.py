@@ -106,7 +106,7 @@ def test_a_process_whose_first_thread_has_ended_is_there_and_so_are_its_files(tm
 
 @pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root has ids of its own")
 def test_no_other_user_can_keep_root_from_its_ids() -> None:
-    base = 3_000_000_000 - os.getpid()
+    base = (700_000 - os.getpid() % 100_000) * BLOCK_SIZE
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
         name.bind(f"\0paddock-uids-{base}")
         block = UidBlock(base, BLOCK_SIZE)
@@ -116,7 +116,7 @@ def test_no_other_user_can_keep_root_from_its_ids() -> None:
 
 
 def test_ids_are_released_with_the_last_process_that_has_them() -> None:
-    base = 3_000_000_000 - os.getpid()
+    base = (700_000 - os.getpid() % 100_000) * BLOCK_SIZE
     block = UidBlock(base, BLOCK_SIZE)
     command = [sys.executable, "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[block.fd]) as child:
@@ -130,7 +130,7 @@ def test_ids_are_released_with_the_last_process_that_has_them() -> None:
 @pytest.mark.parametrize("lock_file", [LOCK_FILE, "/nowhere/paddock-uids"])
 def test_ids_belong_to_one_paddock_at_a_time(monkeypatch: pytest.MonkeyPatch, lock_file: str) -> None:
     monkeypatch.setattr("paddock.jail.uid_block.LOCK_FILE", lock_file)
-    base = 3_000_000_000 - os.getpid()
+    base = (700_000 - os.getpid() % 100_000) * BLOCK_SIZE
     first = UidBlock(base, 2 * BLOCK_SIZE)
     second = UidBlock(base, 2 * BLOCK_SIZE)
     assert second.of_guest(FIRST_UID) == first.of_guest(FIRST_UID) + BLOCK_SIZE
@@ -142,6 +142,14 @@ def test_ids_belong_to_one_paddock_at_a_time(monkeypatch: pytest.MonkeyPatch, lo
     assert third.of_guest(FIRST_UID) == base
     third.close()
     second.close()
+
+
+def test_ids_of_paddocks_with_different_bases_do_not_overlap() -> None:
+    base = (700_000 - os.getpid() % 100_000) * BLOCK_SIZE
+    blocks = [UidBlock(base + more, 4 * BLOCK_SIZE) for more in (0, 1, 100)]
+    assert [block.first for block in blocks] == [base, base + BLOCK_SIZE, base + 2 * BLOCK_SIZE]
+    for block in blocks:
+        block.close()
 
 
 @pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root makes roots")

@@ -25,8 +25,8 @@ class UidBlock:
     """
 
     def __init__(self, base: int, count: int) -> None:
-        for at in range(count // BLOCK_SIZE):
-            self.first = base + at * BLOCK_SIZE
+        # Multiples of the size: blocks of Paddocks with different bases are the same or do not overlap.
+        for self.first in range(-(-base // BLOCK_SIZE) * BLOCK_SIZE, base + count - BLOCK_SIZE + 1, BLOCK_SIZE):
             with suppress(OSError):
                 self.fd = _lock(self.first)
                 return
