@@ -95,8 +95,12 @@ CASES: list[Case] = [
     *((UNIX, name, arguments, EPERM) for name, arguments in (("sendmsg", (3, 0, 1)), ("sendmmsg", (3, 0, 1, 1)))),
     (UNIX, "setsockopt", (3, 1, 2), ALLOW),
     *((policy, "setsockopt", (3, 1, 76), EPERM) for policy in (NORMAL, UNIX, DOORS, CONFINED)),  # SO_PASSPIDFD
-    *((policy, "getsockopt", (3, 1, 77), EPERM) for policy in (NORMAL, UNIX, DOORS, CONFINED)),  # SO_PEERPIDFD
-    *((NORMAL, "getsockopt", (3, level, number), ALLOW) for level, number in ((1, 4), (1, 17), (6, 77))),
+    *(
+        (policy, "getsockopt", (3, 1, option), EPERM)  # SO_PEERCRED, PEERSEC, PEERGROUPS, PEERPIDFD
+        for policy in (NORMAL, UNIX, DOORS, CONFINED)
+        for option in (17, 31, 59, 77)
+    ),
+    *((NORMAL, "getsockopt", (3, level, number), ALLOW) for level, number in ((1, 4), (1, 3), (6, 77))),
     (UNIX, "setsockopt", (3, 1, 26), EPERM),
     (UNIX, "setsockopt", (3, 6, 1), ALLOW),
     (UNIX, "setsockopt", (3, 6, 31), EPERM),

@@ -33,8 +33,10 @@ class UidBlock:
         raise OSError(f"all {count} uids from {base} on are in use: set jail.uid_base to the start of another range")
 
     def close(self) -> None:
-        """Release the block in this process."""
-        os.close(self.fd)
+        """Release the block in this process. Does nothing the second time."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
 
     def of_guest(self, uid: int) -> int:
         """The uid on the host of the guest whose uid in the pool is `uid`."""

@@ -252,10 +252,10 @@ ARCH_PRCTL = (
 SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_IPV6 = 1, 0, 6, 17, 41
 NETLINK_ROUTE = 0
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
-# kernel. Not ZEROCOPY (60), TXTIME (61). Not PASSPIDFD (76): see PEERPIDFD. The kernel checks options that need
+# kernel. Not ZEROCOPY (60), TXTIME (61). Not PASSPIDFD (76): see PEER. The kernel checks options that need
 # privileges.
 SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 76), *range(78, 80))
-PEERPIDFD = 77  # a descriptor of the process at the other end: for a guest's own channel, that is the host
+PEER = (17, 31, 59, 77)  # PEERCRED, PEERSEC, PEERGROUPS, PEERPIDFD: of a guest's own channel, that is the host
 BUFFERS = (7, 8, 72, 73)  # SNDBUF, RCVBUF, BUF_LOCK, RESERVE_MEM
 LINGER = 13  # makes whoever closes a connection last wait for its peer: that can be the host
 INTERFACES = (25, 62)  # BINDTODEVICE, BINDTOIFINDEX
@@ -394,7 +394,7 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "setsockopt": case(1, levels),
         "sendto": none_of_bits(3, refused),
         "getsockopt": every(
-            unless(every(equals(1, SOL_SOCKET), equals(2, PEERPIDFD))),
+            when(equals(1, SOL_SOCKET), every(*(unless(equals(2, number)) for number in PEER))),
             unless(every(equals(1, IPPROTO_TCP), equals(2, ZEROCOPY_RECEIVE))),
         ),
         **({} if policy.confined and not policy.trace else messages),

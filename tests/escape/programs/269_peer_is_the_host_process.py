@@ -1,16 +1,16 @@
 # expect: namespaces=ok; chroot=ok; confined=ok
 # output: ["EPERM"]
-# SO_PEERPIDFD of the channel to the host would be a descriptor of the host's process.
+# SO_PEERCRED, PEERSEC, PEERGROUPS and PEERPIDFD of the channel to the host would tell about the host's process.
 import errno
 import os
 import socket
 import stat
 
 
-def refusal(fd):
+def refusal(fd, option):
     with socket.socket(fileno=os.dup(fd)) as end:
         try:
-            return end.getsockopt(socket.SOL_SOCKET, 77)
+            return end.getsockopt(socket.SOL_SOCKET, option, 256)
         except OSError as problem:
             return errno.errorcode[problem.errno]
 
@@ -23,4 +23,4 @@ def is_socket(fd):
 
 
 own, other = socket.socketpair()
-sorted({refusal(fd) for fd in filter(is_socket, range(1024))})
+sorted({refusal(fd, option) for fd in filter(is_socket, range(1024)) for option in (17, 31, 59, 77)})
