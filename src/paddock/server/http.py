@@ -437,7 +437,7 @@ async def _take_arguments(message: Message) -> dict[str, Any] | None:
     except large_calls.Unreadable as problem:
         raise _Refused(400, f"The request cannot be read: {problem}") from None
     if len(message["body"]) > large_calls.REMAINING_BYTES:
-        limit = f"{large_calls.REMAINING_BYTES >> 20} MB"
+        limit = f"{large_calls.REMAINING_BYTES >> 10} KB"
         raise _Refused(413, f"The request without the arguments of a tool call is larger than {limit}: send less")
     return arguments
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-REMAINING_BYTES = 1024 * 1024
-"""The largest message without the arguments of its tool call. The SDK parses it, and some of its parts again."""
+REMAINING_BYTES = 128 * 1024
+"""The largest message without the arguments of its tool call. The SDK parses it, and keeps what starts a session."""
 
 
 class Unreadable(Exception):

@@ -33,7 +33,7 @@ def is_larger(value: object, limit: int) -> bool:
     size, stack = 0, [value]
     while stack:
         one = stack.pop()
-        size += len(one) + 2 if isinstance(one, str | bytes) else 2
+        size += 2 + (len(one) if isinstance(one, str | bytes) else one.bit_length() // 3 if isinstance(one, int) else 0)
         if size > limit:
             return True
         if isinstance(one, Mapping):
