@@ -117,7 +117,7 @@ async def test_a_timeout_is_reported_after_the_output(services: Services, code: 
     result = await called(services, "python", {"code": code, "timeout": 1})
     shown, _, hint = result.content[0].text.partition("\nHint: ")
     where = f"It was at about line {len(code.splitlines())}."  # each is stopped on its last line
-    assert (shown, hint) == (text, f"{where} {TOO_LONG} If 1 s are not enough, pass a longer `timeout`.")
+    assert (shown, hint) == (text, f"{where} If 1 s are not enough, pass a longer `timeout`. {TOO_LONG}")
 
 
 async def test_out_of_memory_is_reported_after_a_bare_memory_error(services: Services) -> None:
