@@ -214,7 +214,7 @@ async def test_memory_and_output_can_be_raised_up_to_the_caps(services: Services
     for values, words in zip(few, raising, strict=True):
         assert values["error"]["hints"][-1] == f"Pass a higher {words}."
     assert slow["error"]["message"].startswith("the limit timeout = 1 s was reached")
-    assert slow["error"]["hints"][0] == "Pass a higher `timeout` (up to 600 s)."
+    assert slow["error"]["hints"][0] == "Pass a higher `timeout` (up to 900 s)."
     assert [values["verdict"] for values in more] == ["ok", "ok"]
     for said, words in zip(refused, ("4096", "16384"), strict=True):
         assert problems(said) == []

@@ -239,7 +239,7 @@ async def store_part(
 
 
 def _readable(output_json: str) -> str:
-    """A value as `read_artifact` can search it and read its lines: text as it is, and a line for each item of a list."""
+    """A value as `read_artifact` can search it and read its lines: text as it is, a line for each item of a list."""
     value = json.loads(output_json)
     encode = json.JSONEncoder(ensure_ascii=False).encode
     if isinstance(value, list) and value:
