@@ -237,7 +237,8 @@ async def test_private_addresses_cannot_be_reached(services: Services) -> None:
 
 async def test_nothing_is_kept_between_calls(services: Services) -> None:
     assert await told(services, "open('kept', 'w').write('x')") == (
-        "Warning: kept was written and not kept: files are deleted after the run; print what you need of them."
+        "Warning: kept was written and not kept: files are deleted after the run; print what you need, or use a tool "
+        "that keeps files, such as run_code."
     )
     assert await told(services, "import os\nprint(os.path.exists('kept'))") == "False\n"
 

@@ -291,7 +291,7 @@ async def test_a_cancelled_run_ends_and_its_output_is_kept(
         assert (shown["stdout"], shown["error"]["message"]) == ("begun\n", "cancel_run ended the run")
         assert [(call["tool"], call["status"]) for call in shown["calls"]] == [("meet", "cancelled")]
         again = (await client.call_tool("cancel_run", {"run_id": run_id})).structured_content
-    assert again == shown
+    assert again == {**shown, "hint": "The run had ended already."}
 
 
 @pytest.mark.parametrize("tool", ["get_run", "cancel_run"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 import sys
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -149,6 +150,25 @@ async def test_a_large_value_is_stored_so_that_it_can_be_searched_and_read_by_li
     assert text["artifact"]["mime_type"] == "text/plain"
     assert len(whole_list) == 2000
     assert "München" in listed["preview"]
+
+
+async def test_read_artifact_says_if_several_artifacts_have_the_name(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        made = [await values_of(client, "write_artifact", filename="twice.txt", content=text) for text in "ab"]
+        named = await values_of(client, "read_artifact", ref="twice.txt")
+        by_id = await values_of(client, "read_artifact", ref=made[0]["id"])
+    assert named["content"] == "b"
+    assert named["hint"].startswith(f"2 artifacts have this name; this is {made[1]['id']}, made 20")
+    assert "hint" not in by_id
+
+
+async def test_an_unknown_argument_is_told_only_of_those_that_are_listed(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        for name, required in (("read_artifact", {"ref": "a"}), ("run_code", {"code": "1"})):
+            said = json.loads((await client.call_tool(name, {**required, "zzzzzzzz": 1})).content[0].text)
+            known = re.findall(r"'(\w+)'", next(hint for hint in said["hints"] if hint.startswith("Known fields")))
+            assert set(known) <= set(listed[name].input_schema["properties"])
 
 
 async def test_write_artifact_says_how_a_script_reads_the_file(services: Services) -> None:

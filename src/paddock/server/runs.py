@@ -133,7 +133,9 @@ async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[st
             await run.has_ended.wait()
         else:
             await _cancel_elsewhere(services, caller.principal, run_id)
-    return await get_run(services, caller, run_id)
+    summary = await get_run(services, caller, run_id)
+    is_late = summary is not None and stored is not None and stored.verdict is not None
+    return {**summary, "hint": "The run had ended already."} if summary is not None and is_late else summary
 
 
 async def _cancel_elsewhere(services: Services, principal: str, run_id: str) -> None:
