@@ -230,6 +230,9 @@ class RunRecord:
         is_cell = self._plan.session is not None  # which may be there for its variables
         if not name or has_output or is_cell or finished.verdict is not Verdict.OK or self._context is None:
             return ()
+        if name in ("return", "return()"):  # a call may be there for its effect
+            why = "the last value is in a block, where it is lost. `return` it, or print it."
+            return () if name == "return()" and self.calls else (f"{NOTHING}{why}",)
         if name == "undefined":
             why = "the script's value is undefined. Check the names in its last line, or return something else."
             return () if self.calls or finished.warnings else (f"{NOTHING}{why}",)

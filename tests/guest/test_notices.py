@@ -9,7 +9,7 @@ import pytest
 from tests.guest.conftest import Run
 
 KEEP = "keep one with `await create_artifact(name, open(name, 'rb').read())`."
-PRINT = "files are deleted after the run; print what you need of them."
+PRINT = "files are deleted after the run; print what you need, or use a tool that keeps files, such as run_code."
 
 
 @pytest.mark.parametrize("end", ["5", "exit()"])

@@ -134,6 +134,25 @@ async def test_a_script_that_ends_without_a_value_is_told_how_to_end_it(code: st
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "if 1:\n    {'a': 1}",
+        "for n in [1]:\n    n * 2",
+        "r = [1]\ntry:\n    len(r)\nexcept ValueError as error:\n    str(error)",
+        "import contextlib\nwith contextlib.suppress(KeyError):\n    [n for n in (1, 2)]",
+        "try:\n    5 + 1\nfinally:\n    len('a')",
+        "match 1:\n    case 1:\n        'one' * 2",
+    ],
+)
+async def test_a_value_at_the_end_of_a_block_is_lost_and_the_script_is_told(code: str) -> None:
+    async with connected() as client:
+        said = await called(client, code=code)
+    why = "the last value is in a block, where it is lost. `return` it, or print it."
+    text = f"Warning: Nothing was returned or printed: {why}"
+    assert (said["output"], said["stdout"]) == (None, text)
+
+
+@pytest.mark.parametrize(
     "code", ["x = 1\nprint(x)", "x = 1\nawait create_artifact('a.txt', 'x')\ny = 1", "None", "return"]
 )
 async def test_a_script_that_shows_something_or_returns_none_is_not(code: str) -> None:

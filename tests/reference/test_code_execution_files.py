@@ -99,7 +99,7 @@ async def test_a_file_name_is_never_a_path(services: Services) -> None:
     ("tool", "arguments", "said"),
     [
         ("attach_file", {}, "file_name is missing"),
-        ("attach_file", {"file_name": "a"}, "either content, which is text, or base64"),
+        ("attach_file", {"file_name": "a"}, "content is missing"),
         ("attach_file", {"file_name": "a", "content": "a", "base64": "YQ=="}, "either content"),
         ("attach_file", {"file_name": "a", "base64": "%"}, "not base64"),
         ("attach_file", {"file_name": "", "content": "a"}, "cannot have that name"),

@@ -117,7 +117,7 @@ async def test_a_timeout_is_reported_after_the_output(services: Services, code: 
     result = await called(services, "python", {"code": code, "timeout": 1})
     shown, _, hint = result.content[0].text.partition("\nHint: ")
     where = f"It was at about line {len(code.splitlines())}."  # each is stopped on its last line
-    assert (shown, hint) == (text, f"{where} {TOO_LONG} If 1 s are not enough, pass a longer `timeout`.")
+    assert (shown, hint) == (text, f"{where} If 1 s are not enough, pass a longer `timeout`. {TOO_LONG}")
 
 
 async def test_out_of_memory_is_reported_after_a_bare_memory_error(services: Services) -> None:
@@ -237,7 +237,8 @@ async def test_private_addresses_cannot_be_reached(services: Services) -> None:
 
 async def test_nothing_is_kept_between_calls(services: Services) -> None:
     assert await told(services, "open('kept', 'w').write('x')") == (
-        "Warning: kept was written and not kept: files are deleted after the run; print what you need of them."
+        "Warning: kept was written and not kept: files are deleted after the run; print what you need, or use a tool "
+        "that keeps files, such as run_code."
     )
     assert await told(services, "import os\nprint(os.path.exists('kept'))") == "False\n"
 

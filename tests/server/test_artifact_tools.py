@@ -247,7 +247,7 @@ async def test_an_unknown_artifact_gets_a_suggestion(place: Place) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "pass either content, which is text, or base64"),
+        ({}, "content is missing: pass the text, or base64; the server does not read your disk"),
         ({"content": "x", "base64": "eA=="}, "pass either content, which is text, or base64"),
         ({"base64": "?"}, "the content is not base64: "),
         ({"base64": "é"}, "the content is not base64: "),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+import struct
 from typing import Any
 
 import pytest
@@ -57,6 +59,31 @@ async def test_a_large_image_is_scaled_and_an_artifact(services: Services) -> No
     assert (link.size or 0) > 512 * 1024
     assert isinstance(image, ImageContent)
     assert len(base64.b64decode(image.data)) <= 512 * 1024
+
+    said = re.fullmatch(
+        r"Image of 900 x 600 pixels \(shown reduced to (\d+) x (\d+); the artifact is full size\)",
+        result.structured_content["outputs"][0]["text"],
+    )
+    assert said is not None
+    assert struct.unpack(">II", base64.b64decode(image.data)[16:24]) == (int(said[1]), int(said[2]))
+
+
+@pytest.mark.parametrize("size", [(20, 20), (900, 600)])
+async def test_an_image_that_was_displayed_and_saved_is_shown_once(services: Services, size: tuple[int, int]) -> None:
+    width, height = size
+    made = (
+        f"import os\nfrom PIL import Image\nimage = Image.frombytes('RGB', {size}, os.urandom({width * height * 3}))\n"
+    )
+    result = await called(services, f"{made}image.save('a.png')\ndisplay(image)")
+    assert [type(each) for each in result.content].count(ImageContent) == 1
+    assert [each["filename"] for each in result.structured_content["artifacts"]] == ["image-1.png", "a.png"]
+
+
+async def test_a_warning_about_a_saved_figure_has_the_line_of_the_script(services: Services) -> None:
+    code = "import matplotlib.pyplot as plt\nplt.title('\\u4e2d')\nplt.savefig('a.png')"
+    stderr = (await called(services, code)).structured_content["stderr"]
+    assert "main.py:3: UserWarning: Glyph" in stderr
+    assert "paddock" not in stderr
 
 
 PNG_OF_NOISE = """
@@ -123,7 +150,10 @@ async def test_an_image_that_cannot_be_scaled_stays_a_link(services: Services, e
 
 
 async def test_at_most_four_images_of_an_answer_are_scaled(services: Services) -> None:
-    code = f"{PNG_OF_NOISE}for (const name of 'abcdef') await codeExec.createArtifact(name + '.png', image);"
+    code = f"""{PNG_OF_NOISE}for (const name of 'abcdef') {{
+  noise.fill(name.charCodeAt(0), 1, 1801);
+  await codeExec.createArtifact(name + '.png', png(600, 500, [chunk('IDAT', deflateSync(noise))]));
+}}"""
     async with Client(make_server(services)) as client:
         result = await client.call_tool("run_code", {"code": code, "language": "javascript"})
     assert [type(each) for each in result.content] == [

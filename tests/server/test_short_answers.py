@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 import sys
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -71,8 +72,8 @@ async def test_long_output_is_cut_in_the_middle_and_an_artifact_has_all_of_it(
     assert stdout == "a" * 10_000 + "é" * 10_000 + "z" * 10_000 + "\n"
     assert len(values["stderr"]) < 17_000
     assert stderr == "e" * 20_000 + "\n"
-    assert json.loads(output) == "v" * 20_000
-    assert "[… 18,002 characters are left out …]" in values["output"]["preview"]
+    assert output == "v" * 20_000
+    assert "[… 18,000 characters are left out …]" in values["output"]["preview"]
 
 
 async def test_output_of_16_kb_is_returned_whole(services: Services) -> None:
@@ -136,6 +137,40 @@ async def test_read_artifact_finds_the_output_of_a_run_by_its_id(services: Servi
     assert "there is no artifact" in unknown["error"]
 
 
+async def test_a_large_value_is_stored_so_that_it_can_be_searched_and_read_by_lines(services: Services) -> None:
+    rows = "[{'id': n, 'city': 'München'} for n in range(2000)]"
+    async with in_memory("auto")(services) as client:
+        listed = (await values_of(client, "run_code", code=rows))["output"]
+        text = (await values_of(client, "run_code", code="'\\n'.join(f'line {n}, Øre' for n in range(5000))"))["output"]
+        found = await values_of(client, "read_artifact", ref=listed["artifact"]["id"], search="München", limit=2)
+        lines = await values_of(client, "read_artifact", ref=text["artifact"]["id"], unit="lines", offset=-2)
+        whole_list = json.loads(await whole(client, listed["artifact"]["url"]))
+    assert [match["text"] for match in found["matches"]] == [f'{{"id": {n}, "city": "München"}},' for n in range(2)]
+    assert lines["content"] == "line 4998, Øre\nline 4999, Øre"
+    assert text["artifact"]["mime_type"] == "text/plain"
+    assert len(whole_list) == 2000
+    assert "München" in listed["preview"]
+
+
+async def test_read_artifact_says_if_several_artifacts_have_the_name(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        made = [await values_of(client, "write_artifact", filename="twice.txt", content=text) for text in "ab"]
+        named = await values_of(client, "read_artifact", ref="twice.txt")
+        by_id = await values_of(client, "read_artifact", ref=made[0]["id"])
+    assert named["content"] == "b"
+    assert named["hint"].startswith(f"2 artifacts have this name; this is {made[1]['id']}, made 20")
+    assert "hint" not in by_id
+
+
+async def test_an_unknown_argument_is_told_only_of_those_that_are_listed(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        for name, required in (("read_artifact", {"ref": "a"}), ("run_code", {"code": "1"})):
+            said = json.loads((await client.call_tool(name, {**required, "zzzzzzzz": 1})).content[0].text)
+            known = re.findall(r"'(\w+)'", next(hint for hint in said["hints"] if hint.startswith("Known fields")))
+            assert set(known) <= set(listed[name].input_schema["properties"])
+
+
 async def test_write_artifact_says_how_a_script_reads_the_file(services: Services) -> None:
     async with in_memory("auto")(services) as client:
         made = await values_of(client, "write_artifact", filename="a.csv", content="n\n1\n")
@@ -195,23 +230,28 @@ async def test_memory_and_output_can_be_raised_up_to_the_caps(services: Services
             json.loads((await client.call_tool("run_code", {"code": "1", name: cap + 1})).content[0].text)
             for name, cap in (("memory_mb", CAPS.memory_bytes // MB), ("output_kb", CAPS.output_bytes // 1024))
         ]
-    for values, name in zip((*few, slow), ("memory_mb", "output_kb", "timeout"), strict=True):
-        assert values["error"]["hints"][-1].endswith(f"If it needs more, pass a higher `{name}`.")
+    raising = ("`memory_mb` (up to 4096 MB)", "`output_kb` (up to 16 MB)")
+    for values, words in zip(few, raising, strict=True):
+        assert values["error"]["hints"][-1] == f"Pass a higher {words}."
+    assert slow["error"]["message"].startswith("the limit timeout = 1 s was reached")
+    assert slow["error"]["hints"][0] == "Pass a higher `timeout` (up to 900 s)."
     assert [values["verdict"] for values in more] == ["ok", "ok"]
     for said, words in zip(refused, ("4096", "16384"), strict=True):
         assert problems(said) == []
         assert words in said["summary"]
 
 
-async def test_a_run_that_waits_for_a_tool_at_its_limit_is_first_told_to_raise_it() -> None:
+async def test_a_run_at_its_limit_is_first_told_to_raise_it_if_the_caller_can() -> None:
     async def wait() -> None:
         await asyncio.Event().wait()
 
     async with Paddock(tools=[wait]) as paddock:
         result = await paddock.run("await call_tool('wait', {})", engine="monty", limits={"wall_seconds": 0.5})
-    hints = summarize(result.to_dict(), {})["error"]["hints"]
-    assert hints[0] == "If it needs more, pass a higher `timeout`."
-    assert hints[1].startswith("Process less data")
+    below, at_cap = (
+        summarize(result.to_dict(), {}, replace(CAPS, wall_seconds=seconds))["error"]["hints"] for seconds in (2, 0.5)
+    )
+    assert below == ["Pass a higher `timeout` (up to 2 s).", *at_cap]
+    assert at_cap[0].startswith("Process less data")
 
 
 async def test_a_small_image_is_sent_as_an_image(services: Services, connect: Connect) -> None:

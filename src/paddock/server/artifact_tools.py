@@ -28,6 +28,7 @@ from paddock.server.artifacts import (
     detach_file,
     list_artifacts,
     read_artifact,
+    same_names,
     write_artifact,
 )
 from paddock.server.images import scaled_image, with_copies
@@ -127,6 +128,8 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
                 answer = await read_run_output(services, caller, arguments)
             else:
                 answer = await function(scope, **arguments)
+            if function is read_artifact and answer["success"] and arguments["ref"] == answer["filename"]:
+                answer |= await same_names(scope, answer)
             if function is write_artifact and answer["success"] and how_to_read:
                 answer["hint"] = how_to_read.format(ref=answer["id"])
             if function is read_artifact and arguments.keys() == {"ref"}:

@@ -219,8 +219,21 @@ async def _not_found(scope: ArtifactScope, ref: str) -> Answer:
     return failure(f"there is no artifact {ref[:100]!r}; pass an artifact's id, URL or file name", hint)
 
 
+async def same_names(scope: ArtifactScope, answer: Answer) -> Answer:
+    """A hint that other artifacts have the name by which this one was found; empty if none has."""
+    listed = (await scope.list(filename=answer["filename"], limit=MAX_LISTED)).artifacts
+    found = [each for each in listed if each.artifact.filename == answer["filename"]]  # the filter ignores case
+    made = next((_time(each.created_at) for each in found if each.artifact.id == answer["id"]), None)
+    if len(found) < 2 or made is None:
+        return {}
+    hint = f"{len(found)} artifacts have this name; this is {answer['id']}, made {made}. list_artifacts shows all."
+    return {"hint": " ".join(filter(None, (answer.get("hint"), hint)))}
+
+
 def _bytes(content: str | None, encoded: str | None) -> bytes:
     if (content is None) == (encoded is None):
+        if content is None:
+            raise BadArtifact("content is missing: pass the text, or base64; the server does not read your disk")
         raise BadArtifact("pass either content, which is text, or base64")
     try:
         return base64.b64decode(encoded or "", validate=True) if content is None else content.encode()
@@ -302,7 +315,7 @@ async def attach_file(services: Services, caller: Caller, arguments: Mapping[str
         ref = written["id"]
     stored = await scope.find(ref)
     if stored is None:
-        return failure(f"there is no artifact {ref[:100]!r}", "list_artifacts shows what exists.")
+        return await _not_found(scope, ref)
     artifact = stored.artifact
     answer = {"success": True, **_file_entry(artifact), "size": artifact.size}
     if session is None:

@@ -98,7 +98,9 @@ class _CodeTool:
             return to_result(self._without_host_paths(response))
         parts = {"output": result.output_json or "", "stdout": result.stdout, "stderr": result.stderr}
         max_bytes = self.face.overflow_bytes(self._services.config, result)
-        overflows = await store_overflows(self._services, caller, run.id, parts, max_bytes, self.face.preview)
+        overflows = await store_overflows(
+            self._services, caller, run.id, parts, max_bytes, self.face.preview, as_json=self.face.stores_json
+        )
         response = self.face.render(self._definition, request, result, overflows)
         stored = [each.artifact for each in overflows.values() if each.artifact is not None]
         answer = to_result(response, (*result.artifacts, *stored))

@@ -52,7 +52,8 @@ def scaled_images(caller: Caller, result: RunResult) -> dict[str, ImageContent]:
     for output in result.outputs:
         if output.type == "image" and output.artifact is not None and output.artifact.size > IMAGE_BYTES:
             image = _image(output.content)
-            if image is not None and len(image.data) <= room:
+            is_new = image not in images.values()
+            if image is not None and is_new and len(image.data) <= room:
                 images[output.artifact.url] = image
                 room -= len(image.data)
     return images
@@ -69,7 +70,10 @@ def with_copies(result: CallToolResult, copies: Mapping[str, ImageContent]) -> C
 
 
 async def with_images(services: Services, caller: Caller, result: CallToolResult) -> CallToolResult:
-    """Return `result` with small images instead of links, and copies of large ones beside them, as far as they fit."""
+    """Return `result` with small images instead of links, and copies of large ones beside them, as far as they fit.
+
+    An image that an answer has twice, such as one that was displayed and saved, is shown once.
+    """
     links = [
         each
         for each, following in zip_longest(result.content, result.content[1:])
@@ -83,6 +87,7 @@ async def with_images(services: Services, caller: Caller, result: CallToolResult
     small: dict[str, ImageContent] = {}
     copies: dict[str, ImageContent] = {}
     scalings = SCALINGS
+    shown = {each.data for each in result.content if isinstance(each, ImageContent)}
     for link in links:
         size = link.size or 0
         is_large = size > IMAGE_BYTES
@@ -92,7 +97,8 @@ async def with_images(services: Services, caller: Caller, result: CallToolResult
         image = await (
             scaled_image(services, caller, link.uri, size) if is_large else _read(services, caller, link.uri)
         )
-        if image is not None:
+        if image is not None and image.data not in shown:
+            shown.add(image.data)
             (copies if is_large else small)[link.uri] = image
             room -= len(image.data) + 100  # the rest of the block
     content = [small.get(each.uri, each) if isinstance(each, ResourceLink) else each for each in result.content]

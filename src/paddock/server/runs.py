@@ -133,7 +133,9 @@ async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[st
             await run.has_ended.wait()
         else:
             await _cancel_elsewhere(services, caller.principal, run_id)
-    return await get_run(services, caller, run_id)
+    summary = await get_run(services, caller, run_id)
+    is_late = summary is not None and stored is not None and stored.verdict is not None
+    return {**summary, "hint": "The run had ended already."} if summary is not None and is_late else summary
 
 
 async def _cancel_elsewhere(services: Services, principal: str, run_id: str) -> None:
@@ -168,7 +170,7 @@ async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[
     parts = {"output": output_json, "stdout": result["stdout"], "stderr": result["stderr"]}
     max_bytes = dict.fromkeys(parts, services.config.server.answer_bytes)
     overflows = await store_overflows(services, caller, run.id, parts, max_bytes, native.preview, is_repeat=True)
-    return native.summarize(result, overflows)
+    return native.summarize(result, overflows, services.config.caps)
 
 
 def is_failure(summary: Mapping[str, Any]) -> bool:
@@ -191,17 +193,19 @@ async def store_overflows(
     preview: Callable[[str], str],
     *,
     is_repeat: bool = False,
+    as_json: bool = False,
 ) -> dict[str, Overflow]:
     """Store each part of a run's result that has more than its `max_bytes` as an artifact.
 
-    `preview` shortens the JSON of a value. With `is_repeat`, reuse the artifacts that an earlier answer has stored.
+    `preview` shortens a value, which is stored to be searched unless `as_json`. With `is_repeat`, reuse the artifacts
+    that an earlier answer has stored.
     """
     overflows = {}
     for part, limit in max_bytes.items():
         text = parts[part]
         if len(text) * 4 <= limit or len(text.encode(errors="replace")) <= limit:
             continue
-        artifact = await store_part(services, caller, run_id, part, text, is_repeat=is_repeat)
+        artifact, text = await store_part(services, caller, run_id, part, text, is_repeat=is_repeat, as_json=as_json)
         if part != "output":
             where = "they could not be stored"
             if artifact is not None:
@@ -213,18 +217,36 @@ async def store_overflows(
 
 
 async def store_part(
-    services: Services, caller: Caller, run_id: str, part: str, text: str, *, is_repeat: bool = False
-) -> Artifact | None:
-    """Store a part of a run's result as an artifact. Its name contains the run's id."""
+    services: Services,
+    caller: Caller,
+    run_id: str,
+    part: str,
+    text: str,
+    *,
+    is_repeat: bool = False,
+    as_json: bool = False,
+) -> tuple[Artifact | None, str]:
+    """Store a part of a run's result as an artifact, whose name contains the run's id. Return the stored text too."""
     name, mime_type = f"{part}-{run_id}.txt", "text/plain"
     if part == "output":
-        name, mime_type = f"result-{run_id}.json", "application/json"
+        suffix, mime_type = ("json", "application/json") if as_json or text[:1] != '"' else ("txt", mime_type)
+        name = f"result-{run_id}.{suffix}"
+        text = text if as_json else await asyncio.to_thread(_readable, text)
     if is_repeat:
         with suppress(PaddockError):
             stored = await services.artifacts.of(caller.owner, run_id).find(name)
             if stored is not None and stored.run_id == run_id:
-                return stored.artifact
-    return await services.store_artifact(caller, name, mime_type, text.encode(errors="replace"), run_id)
+                return stored.artifact, text
+    return await services.store_artifact(caller, name, mime_type, text.encode(errors="replace"), run_id), text
+
+
+def _readable(output_json: str) -> str:
+    """A value as `read_artifact` can search it and read its lines: text as it is, a line for each item of a list."""
+    value = json.loads(output_json)
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    if isinstance(value, list) and value:
+        return "[\n{}\n]".format(",\n".join(map(encode, value)))
+    return value if isinstance(value, str) else encode(value)
 
 
 async def read_run_output(services: Services, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -239,7 +261,7 @@ async def read_run_output(services: Services, caller: Caller, arguments: Mapping
     output = "" if result["output"] is None else await asyncio.to_thread(json.dumps, result["output"])
     parts = {"stdout": result["stdout"], "output": output, "stderr": result["stderr"]}
     stored = [await store_part(services, caller, run_id, *part, is_repeat=True) for part in parts.items() if part[1]]
-    artifacts = [each for each in stored if each is not None]
+    artifacts = [artifact for artifact, _ in stored if artifact is not None]
     if not artifacts:
         return failure(f"the run {run_id} printed and returned nothing", "get_run shows how it ended.")
     answer = await read_artifact(scope, **{**arguments, "ref": artifacts[0].id})

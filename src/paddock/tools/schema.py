@@ -145,7 +145,7 @@ def _copy(schema: dict[str, Any], copy: SafeSchema) -> dict[str, Any]:
             result[name] = [_schema(inner, copy) for inner in value]
         elif name in _SINGLE:
             result[name] = _schema(value, copy)
-        elif name in _VALUES or (name == "pattern" and _compiles(value, copy)) or _is_description(name, value):
+        elif name in _VALUES or (name == "pattern" and _compiles(value, copy)) or _is_note(name, value):
             result[name] = value
         elif name in ("$dynamicRef", "$recursiveRef"):
             copy.notes.append(f"{name} is not followed: {quote(value)}")
@@ -156,9 +156,9 @@ def _copy(schema: dict[str, Any], copy: SafeSchema) -> dict[str, Any]:
     return result
 
 
-def _is_description(name: str, value: object) -> bool:
-    """Descriptions are kept because an example may be a value that they quote."""
-    return name == "description" and isinstance(value, str)
+def _is_note(name: str, value: object) -> bool:
+    """Descriptions are kept because an example may be a value that they quote; no error names a deprecated field."""
+    return (name == "description" and isinstance(value, str)) or (name == "deprecated" and value is True)
 
 
 def _schema(value: object, copy: SafeSchema) -> Any:

@@ -279,9 +279,12 @@ def _alternatives(
 
 
 def _fields(error: ValidationError, validator: Validator) -> Mapping[str, Any]:
-    """The properties of the object schema that `error` comes from."""
+    """The properties of the object schema that `error` comes from, without those that are not offered any more."""
     properties = _part(error, validator).get("properties")
-    return properties if isinstance(properties, dict) else {}
+    given = properties if isinstance(properties, dict) else {}
+    return {
+        name: each for name, each in given.items() if not (isinstance(each, dict) and each.get("deprecated") is True)
+    }
 
 
 def _part(error: ValidationError, validator: Validator) -> Mapping[str, Any]:

@@ -22,7 +22,7 @@ from paddock.config import Config
 from paddock.definitions.definition import Definition
 from paddock.errors import PaddockError
 from paddock.model.artifacts import Artifact
-from paddock.model.limits import MB, Limits
+from paddock.model.limits import CAPS, MB, Limits
 from paddock.model.network import parse_policy
 from paddock.model.request import RunOptions
 from paddock.model.result import RunError, RunResult, Verdict
@@ -121,6 +121,7 @@ class FaceRequest:
     session_files: bool = False  # add the files that are attached to the session
     artifacts: tuple[str, ...] = ()  # artifacts to add as files, by id, URL or file name
     connections: Mapping[str, str] = field(default_factory=dict)  # connection ids for this run, by upstream
+    caps: Limits = CAPS  # how far the caller may raise the limits
 
     @property
     def limits(self) -> Limits:
@@ -180,7 +181,9 @@ class Face:
     normalize: Callable[[dict[str, Any]], dict[str, Any]] = lambda arguments: arguments
     """Replaces aliases and removes arguments that have no effect, before the rest is checked against the schema."""
     preview: Callable[[str], str] = lambda text: text[:PREVIEW_CHARACTERS]
-    """What is shown of the JSON of a value that became an artifact."""
+    """What is shown of a value that became an artifact."""
+    stores_json: bool = False
+    """Whether that artifact is the value's JSON as the guest sent it, rather than lines that are easy to search."""
     render_fault: Callable[[FaceRequest, PaddockError], FaceResponse] = _raise_fault
     """Shows why nothing ran. By default it raises the fault again, and the caller gets an envelope."""
     render_refusal: Callable[[Mapping[str, Any]], FaceResponse] = envelope_response

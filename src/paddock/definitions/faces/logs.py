@@ -30,8 +30,8 @@ MIN_SECONDS = 1.0
 CODE_BYTES = 100 * 1024
 OVERFLOW_BYTES = 200
 _LIMIT_MESSAGES = {
-    Verdict.TIMEOUT: "the script did not end within its timeout of {milliseconds:.0f} ms: do less in one run, or pass "
-    "a longer timeout",
+    Verdict.TIMEOUT: "the script did not end within its timeout of {milliseconds:.0f} ms: pass a longer `timeout`, "
+    "or do less in one run",
     Verdict.OUT_OF_MEMORY: "the script used more than {memory_mb:g} MB of memory: keep less in memory",
     Verdict.OUTPUT_LIMIT: "the script logged and returned more than {output_mb:g} MB: log less, and keep large data "
     "with codeExec.createArtifact",
@@ -176,4 +176,4 @@ def overflow_bytes(config: Config, result: RunResult) -> dict[str, int]:
     return {"output": OVERFLOW_BYTES, **dict.fromkeys(("stdout", "stderr"), config.server.answer_bytes)}
 
 
-FACE = Face(describe, parse, render, overflow_bytes)
+FACE = Face(describe, parse, render, overflow_bytes, stores_json=True)

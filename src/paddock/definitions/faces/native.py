@@ -28,7 +28,7 @@ from paddock.definitions.faces import (
 from paddock.errors import BadFile
 from paddock.model.environments import BUILT_IN
 from paddock.model.files import File
-from paddock.model.limits import MB
+from paddock.model.limits import CAPS, MB, Limits, format_limit
 from paddock.model.network import NONE, PUBLIC
 from paddock.model.packages import OFF
 from paddock.model.request import ALIASES, LANGUAGES, RunOptions
@@ -54,7 +54,12 @@ _JAVASCRIPT = (
     "`codeExec.createArtifact`, `codeExec.readArtifact`, `reportProgress`{call_tool}."
 )
 _LIMIT_VERDICTS = (Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.OUTPUT_LIMIT)
-_ARGUMENTS = {"wall_seconds": "timeout", "memory_bytes": "memory_mb", "output_bytes": "output_kb"}
+_ARGUMENTS = {
+    "wall_seconds": "timeout",
+    "cpu_seconds": "timeout",
+    "memory_bytes": "memory_mb",
+    "output_bytes": "output_kb",
+}
 """The argument with which a caller raises each limit."""
 _FIELDS = (
     *("stdout", "stderr", "truncated", "error", "warnings", "exit_code", "signal"),
@@ -101,6 +106,7 @@ def parse(definition: Definition, arguments: Mapping[str, Any], host: HostInfo) 
         detach=arguments.get("detach", False),
         idempotency_key=arguments.get("idempotency_key"),
         session_files=True,
+        caps=host.config.caps,
     )
 
 
@@ -114,7 +120,7 @@ def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
-    values = summarize(result.to_dict(), overflows)
+    values = summarize(result.to_dict(), overflows, request.caps)
     text = None
     if any("rows" in each for each in values.get("outputs", ())):  # a model reads the text, a program the rows
         shown = [{name: value for name, value in each.items() if name != "rows"} for each in values["outputs"]]
@@ -130,12 +136,12 @@ def render_refusal(envelope: Mapping[str, Any]) -> FaceResponse:
     )
 
 
-def preview(output_json: str) -> str:
+def preview(text: str) -> str:
     """What is shown of a value that became an artifact."""
-    return cut_middle(output_json, PREVIEW_BYTES)
+    return cut_middle(text, PREVIEW_BYTES)
 
 
-def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]:
+def summarize(result: Mapping[str, Any], overflows: Overflows, caps: Limits = CAPS) -> dict[str, Any]:
     """The result as `run_code` and `get_run` return it, without empty fields."""
     output = replacement(overflows["output"]) if "output" in overflows else result["output"]
     # The calls are the only record of what an unfinished run did.
@@ -148,12 +154,8 @@ def summarize(result: Mapping[str, Any], overflows: Overflows) -> dict[str, Any]
     fields |= {name: each.preview for name, each in overflows.items() if name != "output"}
     if fields["error"] is not None:
         fields["error"] = _without_repetition(fields["error"])
-        if hint := _limit_hint(result):
-            others = fields["error"].get("hints", ())
-            # A run that was waiting for a tool at its end is not helped by less data.
-            is_waiting = any(each["status"] == "cancelled" for each in result.get("calls") or ())
-            is_first = is_waiting and result["verdict"] == Verdict.TIMEOUT
-            fields["error"]["hints"] = [hint, *others] if is_first else [*others, hint]
+        if result["verdict"] in _LIMIT_VERDICTS or fields["error"]["type"] == "MemoryError":
+            fields["error"] |= _with_arguments(fields["error"], caps)
     summary = {"run_id": result["run_id"], "verdict": str(result["verdict"]), "output": output}
     session = result.get("session")
     if session and (not session["kept"] or result["verdict"] in (*_LIMIT_VERDICTS, Verdict.CANCELLED)):
@@ -188,12 +190,19 @@ def _newest_calls(calls: Sequence[Any]) -> list[Any]:
     return list(calls[len(calls) - count :])
 
 
-def _limit_hint(result: Mapping[str, Any]) -> str:
-    """Which argument raises the limit that was reached."""
-    if result["verdict"] not in _LIMIT_VERDICTS and result["error"]["type"] != "MemoryError":
-        return ""
-    names = [argument for name, argument in _ARGUMENTS.items() if f"{name} = " in result["error"]["message"]]
-    return f"If it needs more, pass a higher `{names[0]}`." if names else ""
+def _with_arguments(error: Mapping[str, Any], caps: Limits) -> dict[str, Any]:
+    """The message and the hints with the argument that raises the limit. After a timeout, that is the first hint."""
+    message, hints = error["message"], list(error.get("hints", ()))
+    name = next((each for each in _ARGUMENTS if f"{each} = " in message), None)
+    if name is None:
+        return {}
+    argument, cap = _ARGUMENTS[name], format_limit(name, getattr(caps, name))
+    if cap not in message:
+        hint = f"Pass a higher `{argument}` (up to {cap.removeprefix(f'{name} = ')})."
+        hints = [hint, *hints] if argument == "timeout" else [*hints, hint]
+    if name == "wall_seconds":
+        message = message.removesuffix(": do less work in one run")
+    return {"message": message.replace(name, argument) if name != "cpu_seconds" else message, "hints": hints}
 
 
 def _without_repetition(error: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,7 +249,7 @@ def _input_schema(host: HostInfo) -> dict[str, Any]:
         },
         "memory_mb": _size(host.config.limits.memory_bytes, host.config.caps.memory_bytes, MB),
         "output_kb": _size(host.config.limits.output_bytes, host.config.caps.output_bytes, 1024),
-        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run."},
+        "detach": {"type": "boolean", "description": "Return a run_id at once, for get_run. `timeout` applies."},
         "idempotency_key": {
             **_TEXT,
             "maxLength": 255,

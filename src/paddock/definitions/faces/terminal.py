@@ -93,7 +93,7 @@ def _ending(result: RunResult, limits: Limits) -> Iterator[str]:
         reached = f"the limit of {limits.memory_bytes / MB:g} MB was reached"
         yield f"MemoryError: {reached if result.verdict is Verdict.OUT_OF_MEMORY else error.message}"
     if error is not None and error.hint:
-        yield f"Hint: {reached_line(result)}{error.hint}{_longer(result, limits)}"
+        yield f"Hint: {reached_line(result)}{_longer(result, limits)}{error.hint}"
     if result.warnings:
         yield warning_lines(result.warnings)
     code = result.exit_code or (-result.signal if result.signal else 0)
@@ -105,7 +105,7 @@ def _longer(result: RunResult, limits: Limits) -> str:
     """How to get more time, if the timeout was reached."""
     if result.verdict is not Verdict.TIMEOUT or result.error is None or "wall_seconds" not in result.error.message:
         return ""
-    return f" If {limits.wall_seconds:g} s are not enough, pass a longer `timeout`."
+    return f"If {limits.wall_seconds:g} s are not enough, pass a longer `timeout`. "
 
 
 def normalize(arguments: dict[str, Any]) -> dict[str, Any]:

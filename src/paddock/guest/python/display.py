@@ -204,11 +204,15 @@ def _fitted(form: Form) -> Form:
     if len(form.data) <= DISPLAY_BYTES:
         return form
     smaller = _safely(_scaled, form.data) if form.type == "image" else None
-    return form._replace(data=smaller or b"", file=form.data)
+    if smaller is None:
+        return form._replace(data=b"", file=form.data)
+    data, (width, height) = smaller
+    text = f"{form.text} (shown reduced to {width} x {height}; the artifact is full size)"
+    return form._replace(text=text, data=data, file=form.data)
 
 
-def _scaled(data: bytes) -> bytes | None:
-    """A smaller copy of an image, as PNG."""
+def _scaled(data: bytes) -> tuple[bytes, tuple[int, int]] | None:
+    """A smaller copy of an image, as PNG, and its size."""
     with importlib.import_module("PIL.Image").open(io.BytesIO(data)) as image:
         image.load()
         factor = (DISPLAY_BYTES / len(data)) ** 0.5
@@ -216,7 +220,7 @@ def _scaled(data: bytes) -> bytes | None:
             size = (max(1, int(image.width * factor)), max(1, int(image.height * factor)))
             made = _png(image.resize(size))
             if len(made) <= DISPLAY_BYTES:
-                return made
+                return made, size
             factor *= 0.7
     return None
 
@@ -337,6 +341,16 @@ def _message(error: Exception) -> str:
         return "without a message"
 
 
+def _warn_again(caught: Iterable[warnings.WarningMessage], frame: Any) -> None:
+    """Print the warnings of a call from `frame`, with the script's line instead of one of this file."""
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("matplotlib"):
+        frame = frame.f_back
+    for each in caught:
+        is_here = each.filename == __file__
+        place = (frame.f_code.co_filename, frame.f_lineno) if is_here else (each.filename, each.lineno)
+        warnings.warn_explicit(each.message, each.category, *place)
+
+
 def replace_show(pyplot: Any) -> None:
     """Called when `matplotlib.pyplot` has been imported."""
     pyplot.show = show_figures
@@ -344,7 +358,9 @@ def replace_show(pyplot: Any) -> None:
     save = kind.savefig
 
     def savefig(self: Any, fname: Any, **options: Any) -> Any:
-        result = save(self, fname, **options)
+        with warnings.catch_warnings(record=True) as caught:
+            result = save(self, fname, **options)
+        _warn_again(caught, sys._getframe(1))  # noqa: SLF001
         note_saved(self, fname)
         return result
 

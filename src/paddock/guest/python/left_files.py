@@ -102,7 +102,7 @@ def warn(folder: str, *, may_keep: bool) -> None:
     keep = (
         "keep one with `await create_artifact(name, open(name, 'rb').read())`"
         if may_keep
-        else "files are deleted after the run; print what you need of them"
+        else "files are deleted after the run; print what you need, or use a tool that keeps files, such as run_code"
     )
     notices.warn(f"{_shown(names)} {'was' if len(names) == 1 else 'were'} written and not kept: {keep}.")
 

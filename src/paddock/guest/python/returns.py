@@ -17,6 +17,8 @@ from paddock.guest.python.outline import statement_lists
 Node = TypeVar("Node", bound=ast.AST)
 NAME = "<result>"
 """The builtin under which the rewritten script finds its `ResultSlot`. No script can write this name."""
+VALUE, CALL = "return", "return()"
+"""What `last_assigned` returns for a value that a block ends with. No variable has this name."""
 
 
 class ResultSlot:
@@ -46,11 +48,16 @@ class _Loop:
     returns: bool
 
 
-def last_assigned(body: list[ast.stmt]) -> str:
-    """The variable that a script assigns last, or a call of the function that it defines last; empty if neither."""
+def last_assigned(body: list[ast.stmt], *, is_block: bool = False) -> str:
+    """The variable that a script assigns last, or a call of the function that it defines last; empty if neither.
+
+    For a value at the end of a block, where it is lost: VALUE, or CALL, which may be there for its effect.
+    """
     if not body or _has_return(body):
         return ""
     last = body[-1]
+    if is_block and isinstance(last, ast.Expr):
+        return CALL if isinstance(last.value, ast.Call | ast.Await | ast.Constant) else VALUE
     if isinstance(last, ast.Assign | ast.AnnAssign | ast.AugAssign):
         target: ast.expr = last.targets[0] if isinstance(last, ast.Assign) else last.target
         while isinstance(target, ast.Attribute | ast.Subscript):
@@ -64,9 +71,11 @@ def last_assigned(body: list[ast.stmt]) -> str:
     if isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef):
         takes = "..." if last.args.args or last.args.posonlyargs else ""
         return f"{'await ' if isinstance(last, ast.AsyncFunctionDef) else ''}{last.name}({takes})"
-    if not blocks or isinstance(last, ast.ClassDef):
+    if isinstance(last, ast.ClassDef):
         return ""
-    return next((name for block in blocks if (name := last_assigned(block))), "")
+    blocks += [each.body for each in (*getattr(last, "cases", ()), *getattr(last, "handlers", ()))]
+    found = [name for block in blocks if (name := last_assigned(block, is_block=True))]
+    return next((name for name in found if name != CALL), found[0] if found else "")
 
 
 def store_result(tree: ast.Module, *, may_return: bool) -> None:
