@@ -123,7 +123,11 @@ async def test_a_context_with_too_many_entries_is_refused(rest: Rest) -> None:
 
 @pytest.mark.parametrize(
     ("inputs", "reason"),
-    [({"x": "a" * 300_000}, "larger than"), ({"x": json.loads("[" * 500 + "]" * 500)}, "nested more than")],
+    [
+        ({"x": "a" * 300_000}, "larger than"),
+        ({"x": [10**4000] * 80}, "larger than"),
+        ({"x": json.loads("[" * 500 + "]" * 500)}, "nested more than"),
+    ],
 )
 async def test_a_definition_that_would_break_every_list_is_refused(rest: Rest, inputs: Any, reason: str) -> None:
     response = await rest.http.put("/definitions/big", json={"description": "d", "code": "1", "inputs": inputs})
@@ -134,6 +138,14 @@ async def test_a_definition_that_would_break_every_list_is_refused(rest: Rest, i
 async def test_a_principal_has_a_limited_number_of_definitions(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddock.server.rest.definitions.MAX_DEFINITIONS", 1)
     spec = {"description": "d", "code": "1"}
+    statuses = [(await rest.http.put(f"/definitions/{name}", json=spec)).status_code for name in ("d1", "d2", "d1")]
+    assert statuses == [200, 422, 200]
+    await rest.http.delete("/definitions/d1")
+
+
+async def test_the_definitions_of_a_principal_are_limited_together(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.server.rest.definitions.TOTAL_BYTES", 50_000)
+    spec = {"description": "d", "code": "1", "inputs": {"x": [10**4000] * 8}}
     statuses = [(await rest.http.put(f"/definitions/{name}", json=spec)).status_code for name in ("d1", "d2", "d1")]
     assert statuses == [200, 422, 200]
     await rest.http.delete("/definitions/d1")

@@ -267,3 +267,11 @@ async def test_a_bad_chunk_after_the_answer_is_no_error_of_the_server(caplog: py
         writer.write(b"zz\r\n")
         await reader.read()
     assert caplog.messages == []
+
+
+async def test_what_starts_a_session_is_small_because_the_session_keeps_it() -> None:
+    async with open_services(Config()) as services, at_a_port(make_app(make_server(services), services)) as address:
+        hello: dict[str, Any] = {**HELLO, "more": "x" * 200_000}
+        async with httpx.AsyncClient() as http:
+            refused = await http.post(address, json=hello, headers=ACCEPT)
+    assert (refused.status_code, "128 KB" in refused.text) == (413, True), refused.text

@@ -25,23 +25,24 @@ from paddock.server.rest.models import (
     VersionModel,
 )
 from paddock.server.rest.routes import BodyRoute
+from paddock.tools.size import is_larger
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
     from paddock.server.sessions import Caller
     from paddock.store.definitions import StoredDefinition
 
-MAX_DEFINITIONS = 200
-"""How many definitions a principal may have. Lists are not paged."""
+MAX_DEFINITIONS, TOTAL_BYTES = 200, 4 * 1024 * 1024
+"""How many definitions a principal may have, and how large together. Lists are not paged."""
 
 
 def make_router(services: Services) -> APIRouter:
     router = APIRouter(tags=["definitions"], route_class=BodyRoute)
 
     async def check(caller: Caller, values: dict[str, Any]) -> tuple[str, ...]:
-        others = await services.store.definitions.versions(caller.principal)
-        if len(others) >= MAX_DEFINITIONS and values["name"] not in others:
-            raise BadDefinition(f"you have {len(others)} definitions, and cannot have more: delete one first")
+        saved = await services.store.definitions.list(caller.principal)
+        _check_room(values, saved)
+        others = [each.name for each in saved]
         async with services.work(caller):
             checked = await validate(values, services.paddock, services.config, others)
         return checked.warnings
@@ -112,6 +113,14 @@ def make_router(services: Services) -> APIRouter:
         return Response(text, media_type="application/json")
 
     return router
+
+
+def _check_room(values: dict[str, Any], saved: list[StoredDefinition]) -> None:
+    others = [each for each in saved if each.name != values["name"]]
+    if len(others) >= MAX_DEFINITIONS:
+        raise BadDefinition(f"you have {len(others)} definitions, and cannot have more: delete one first")
+    if is_larger(values, TOTAL_BYTES - sum(len(each.spec_json) for each in others)):
+        raise BadDefinition(f"your definitions would be larger than {TOTAL_BYTES >> 20} MB together: delete one first")
 
 
 def _saved(stored: StoredDefinition) -> dict[str, Any]:
