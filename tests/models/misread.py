@@ -139,6 +139,7 @@ MISREAD: dict[str, Case] = {
     "Python for TypeScript": ts("import json\nprint(json.dumps({}))", 2, "Expected", 'pass language: \\"python\\"'),
     "Python's import in R5": r5("import json; print(json.dumps({}))", 1, "import", "this is Python"),
     "JavaScript for Python": run("const a = 1;\na", 1, "invalid", 'pass language: \\"javascript\\"'),
+    "a tool in a program, not awaited": r4("call_tool('a', {})", 1, "call_tool", "without `call_tool`"),
     "a tool in a program": r4("r = await call_tool('a', {})", 1, "await", "without `call_tool`"),
     "a file of the host in a program": r4("open('/tmp/x/a.json')", 1, "a.json", "reaches no files of the host"),
     # Files of the host, and figures.

@@ -33,7 +33,6 @@ ROWS = (
     Hint("SyntaxError", "Illegal return .*session", "Write `x` as the last line instead of `return x`."),
     Hint("SyntaxError", "Illegal return", "A program has no value to return: print it with console.log(...)."),
     Hint("", "in ES module scope|intended module", "Use only `import`, or only `require` (no top-level await)."),
-    Hint("SyntaxError", "Unexpected identifier 'as'", "<is_python>"),
     Hint(SYNTAX_ERRORS, "", "<is_python>", _PYTHON_LINE),
     Hint(SYNTAX_ERRORS, "", "Write `items.map(x => ...)`, or filter.", r"\[[^\]]{1,100} for \(?\w+ (in|of) "),
     Hint(SYNTAX_ERRORS, "", "<is_python>", r"\b(elif|lambda|None|except)\b| for \w+ in "),

@@ -236,7 +236,7 @@ class Mistake:
     def owner(self) -> str:
         """In JavaScript: the expression before the property that the error is about; empty if it is not certain."""
         if parsed := re.search(
-            r"JSON\.parse\(([\w$.?\[\]]++)\)", self.source_line if self.type == "SyntaxError" else ""
+            r"JSON\.parse\((?!undefined)([\w$.?\[\]]++)\)", self.source_line if self.type == "SyntaxError" else ""
         ):
             return str(parsed[1])
         found = re.search(r"(?:reading|setting|property) '([^']+)'", self.message)
