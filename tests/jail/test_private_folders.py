@@ -178,7 +178,7 @@ def test_a_root_has_copies_of_what_everyone_may_read_and_nothing_else(tmp_path: 
 
 
 def test_a_block_that_is_closed_twice_closes_no_descriptor_of_others() -> None:
-    block = UidBlock(LARGE_BASE, 4096)
+    block = UidBlock((700_000 - os.getpid() % 100_000) * BLOCK_SIZE, BLOCK_SIZE)
     block.close()
     with os.fdopen(os.open("/dev/null", os.O_RDONLY)) as other:  # it has the number that was the block's
         block.close()

@@ -12,6 +12,7 @@ from paddock.jail import environments, profiles
 from paddock.jail.environments import builds
 from paddock.jail.walls import roots
 from paddock.jail.zygote import Spec
+from tests.jail.forked import forked
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 and "CI" not in os.environ, reason="only root has a use for root directories, and can make them"
@@ -92,3 +93,21 @@ def test_a_root_whose_runtime_has_changed_goes_when_the_next_is_made(tmp_path: P
     os.close(held)
     assert left(tmp_path) == {new.name, f"{new.name}.used"}
     assert not old.exists()
+
+
+def test_a_guest_does_not_see_when_an_earlier_one_has_touched_a_device(tmp_path: Path) -> None:
+    root, held = root_of("touched", tmp_path)
+    os.close(held)
+
+    def times() -> list[int]:
+        os.chroot(root)
+        roots.make_slot("7", 7)
+        devices = [path for path in Path("/slots/7/dev").iterdir() if path.is_char_device()]
+        for path in devices:
+            os.utime(path, (1, 1))
+        roots.make_slot("7", 7)
+        return [int(time) for path in devices for time in (path.stat().st_atime, path.stat().st_mtime)]
+
+    found = forked(times)
+    assert found
+    assert 1 not in found

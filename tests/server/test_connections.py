@@ -74,6 +74,15 @@ def test_a_connection_stays_open_for_longer_than_the_clients_of_the_sdk_keep_it(
     assert kept < connections.SILENT_SECONDS
 
 
+async def test_a_body_with_two_lengths_is_refused() -> None:
+    lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n"
+    async with connected() as (reader, writer):
+        writer.write(b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\n" + lengths + b"\r\n0\r\n\r\n" + HEALTH)
+        answer = await reader.read()  # up to the end of the connection: the second request is not answered
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1") == 1
+
+
 async def test_a_body_without_a_token_is_not_read() -> None:
     async with connected() as (reader, writer):
         writer.write(b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n[" % LARGE)

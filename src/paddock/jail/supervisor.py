@@ -21,7 +21,7 @@ from paddock.jail.sock_diag import Connected, Counter
 
 COUNT_SECONDS = 0.25
 """How often the bytes of connections are counted."""
-SLOW_SECONDS, THREAD_SECONDS = 0.01, 60.0
+SLOW_SECONDS, THREAD_SECONDS = 0.01, 3600.0
 """A call that waits for a guest longer than this makes all of them use threads, for the time after it."""
 THREADS = 64
 T = TypeVar("T")

@@ -338,12 +338,16 @@ class _Guard:
             self._requests -= Counter([caller])  # forgets a caller without requests
 
     def _check(self, headers: Headers) -> None:
-        """Raise _Refused unless the host is this server, and the origin (if any) is allowed."""
+        """Raise _Refused unless the host is this server, any origin is allowed, and the body has one length."""
         if not all(self._is_own(host) for host in headers.getlist("host") or [""]):
             raise _Refused(421, "Invalid Host header: it must name this server: localhost, its address, or server.url")
         for origin in headers.getlist("origin"):
             if not self._origins.fullmatch(origin):
                 raise _Refused(403, "Invalid Origin header: only web pages in server.origins may use this server")
+        if (
+            "transfer-encoding" in headers and "content-length" in headers
+        ):  # a proxy may see another request in the body
+            raise _Refused(400, "A request has either Transfer-Encoding or Content-Length", connection="close")
 
     def _is_own(self, host: str) -> bool:
         """Whether `host` names this server. An address is safe: DNS rebinding needs a host name."""

@@ -127,9 +127,10 @@ def make_slot(name: str, owner: int, added: str = "") -> None:
         os.chown(private, owner, owner)
         os.utime(private)
     _renew_null(tree / "dev" / "null", owner)
-    for folder in (tree, tree / "dev"):
-        os.utime(folder)
-        _hide_reads(folder)
+    for path in (tree, tree / "dev", *(tree / "dev" / name for name in DEVICES)):
+        with suppress(FileNotFoundError):  # a device that cannot be created here
+            os.utime(path)
+            _hide_reads(path)
 
 
 def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
