@@ -101,7 +101,7 @@ DATA = {
         "import pandas as pd\ndf = pd.DataFrame({'a': ['x', 'y'], 'b': [1, 2]})\nreturn df.corr().to_dict()",
         3,
         "could not convert string to float: 'x'",
-        "A column has text: convert it with pd.to_numeric(column).",
+        "A column has text: write pd.to_numeric(column, errors='coerce')",
     ),
     "Columns must be same length as key": execute(
         "import pandas as pd\ndf = pd.DataFrame({'s': ['a-1', 'b-2']})\ndf[['k', 'n', 'z']] = df['s'].str.split('-', expand=True)\nreturn df.to_dict('list')",
@@ -237,7 +237,7 @@ DATA = {
         "import pandas as pd\ndf = pd.read_csv('/files/survey.csv')\nreturn df[['age', 'score']].mean().to_dict()",
         3,
         "Cannot perform reduction 'mean' with str",
-        "A column has text: convert it with pd.to_numeric(column).",
+        "A column has text: write pd.to_numeric(column, errors='coerce')",
         files=_SURVEY_CSV,
     ),
     "dict expected at most 1 argument, got 2": execute(

@@ -37,7 +37,7 @@ EVERYDAY = {
         "import pandas as pd\ndf = pd.read_csv('/files/sales.csv', sep=';')\ndf['amount'] = df['amount'].astype(float)\nreturn df['amount'].sum()",
         3,
         "could not convert string to float:",
-        "write pd.to_numeric(df['amount'].str.replace('.'",
+        "write pd.to_numeric(df['amount'].str.replace('[.](?=.*,)', '', regex=True)",
         files=_SALES_CSV,
     ),
     "dates in two formats": run(
@@ -245,7 +245,7 @@ EVERYDAY = {
         "import pandas as pd\ndf = pd.read_csv('/files/employees.csv')\nreturn df.groupby('dept')['salary'].mean().to_dict()",
         3,
         "dtype 'str' does not support operation",
-        "A column has text: convert it",
+        "A column has text: write",
         files=_EMPLOYEES_CSV,
     ),
     "an index of a reader": run(

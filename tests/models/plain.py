@@ -182,6 +182,6 @@ PLAIN = {
         "line = 'x=y=z'\na, b = line.split('=')\nreturn a",
         2,
         "too many values to unpack (expected 2)",
-        "A text has the separator more often: split only once, as in ",
+        "gives more than 2 parts: name them all",
     ),
 }

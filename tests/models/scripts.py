@@ -49,6 +49,8 @@ PYTHON = (
     "import xml.etree.ElementTree as ET\nET.fromstring('<a><b></a>')",
     "import pandas as pd, io\npd.read_csv(io.StringIO('a\\n1,2,3\\n1\\n1,2,3,4'))",
     "import pandas as pd\npd.to_datetime('31/31/2024')",
+    "import pandas as pd\npd.Series([1]).dt.month",
+    "sep = '='\na, b = 'a=b=c'.split(sep)",
     "from datetime import datetime\ndatetime.strptime('', '%d.%m.%Y')",
     "from datetime import date\ndate(2024, 2, 30)",
     "async def f():\n    yield 1\nfor x in f():\n    pass",

@@ -146,7 +146,7 @@ def _reject(findings: list[Finding], typed_dicts: _TypedDicts) -> Finished:
 def _plain_words(text: str, typed_dicts: _TypedDicts) -> str:
     """A finding's text in plain words, with the keys of the tool's object that it is about."""
     if _COROUTINE in text:
-        return "this is the value of a call without `await`: write `await` before the call"
+        return "this is the value of a call without `await`: write `await` before the call, here or above"
     for pattern, words in _IN_PLAIN_WORDS:
         text = re.sub(pattern, words, text)
     name = next((word for word in re.findall(r"`(\w+)`", text) if word in typed_dicts.keys), None)

@@ -36,21 +36,24 @@ _CONNECTION = (
     r"ENETUNREACH|EAFNOSUPPORT|fetch failed|getaddrinfo|no network|"
     r"Command '.{0,3}(curl|wget|ping|git[', ]+(clone|fetch|pull|push|ls-remote))\b"
 )
+_NO_METHOD = r"(?:attribute '|\.)(?P<name>\w+)(?:'| is not a function)"
 _OTHER_KIND = r"\bdict\b|'slice'|is not a function|not iterable|Symbol\.iterator|of undefined|must be of type string"
-_NO_INSTALL = "Packages cannot be installed from a script. <installed>"
 
 FIRST = (
     Hint("", _CONNECTION, "<network>"),
     Hint("gaierror|URLError|ConnectError|ClientConnectorError|ConnectionRefusedError", "", "<network>"),
     Hint("PermissionError|OSError|Error", "not permitted|EACCES|EPERM", "<network>", r"socket|connect|http|fetch"),
-    Hint(SYNTAX_ERRORS, "", _NO_INSTALL, _SHELL),
-    Hint("CalledProcessError", r"\bpip\b", _NO_INSTALL),
-    Hint("FileNotFoundError|ModuleNotFoundError", r"'(pip3?|npm|npx|conda|uv)'", _NO_INSTALL),
+    Hint(SYNTAX_ERRORS, "", names.installing, _SHELL),
+    Hint("CalledProcessError", r"\bpip\b", names.installing),
+    Hint("FileNotFoundError|ModuleNotFoundError", r"'(pip3?|npm|npx|conda|uv)'", names.installing),
     Hint("", "start new thread|Resource temporarily unavailable", "The run may not start more processes: use fewer."),
     Hint("", "Read-only file system|EROFS", FOLDER),
     Hint("PermissionError|Error", "Permission denied|EACCES", FOLDER),
     Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
     Hint(SYNTAX_ERRORS, "", "Send only the code, without other text.", r"^\s*[A-Z][a-z']+( [a-z'`]+){2,}[^=(]*$"),
+    Hint(SYNTAX_ERRORS, "await", _NO_BRIDGE.replace("name", "word"), rf"\b(?P<word>{_BRIDGE})\s*\(", "program"),
+    Hint("AttributeError|TypeError", _NO_METHOD, names.server_call, r"\bawait\b", "script"),
+    Hint("TypeError|SyntaxError", "string indices|undefined", names.text_of_content, r"\[0\]\S{1,3}text\b", "has run"),
     Hint("TypeError|AttributeError|ValueError", _OTHER_KIND, names.inside),
     Hint("SyntaxError", "object", names.inside, r"JSON\.parse", "has run"),
     Hint("TypeError", r"^call_?[tT]ool( takes|\(\) got )", "Write `<call>`."),
@@ -65,6 +68,9 @@ LAST = (
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} An artifact has that name: `<artifact>`.", when="script"),
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} Attached files are in /files: <files>.", when="script"),
     Hint(FILE_TYPES, _HOST_FILE, _BY_TOOLS, when="script"),
+    Hint(
+        FILE_TYPES, _HOST_FILE, "This tool reaches no files of the host: put the data into the program.", when="program"
+    ),
     Hint(FILE_TYPES, NO_FILE, "An artifact: read_csv(StringIO(<artifact>)), or BytesIO.", r"\bread_(csv|json|table)\("),
     Hint(FILE_TYPES, NO_FILE, "An artifact: pass `io.BytesIO(<artifact>)` instead of its name.", _OPENING_BYTES),
     Hint(FILE_TYPES, NO_FILE, "It is an artifact: use `<artifact>`."),

@@ -9,7 +9,14 @@ from paddock.hints.mistake import Mistake
 
 _IN_PLACE = r"(?: *+[\w.\[\]'\"]+\.(sort|append|extend|reverse|insert|shuffle|update|add)\(|[^=].*\b(inplace=True))"
 _CHANGES = r"[\w)\]]\.(sort|append|extend|reverse|insert|update|add)\("
-TEXT_COLUMN = "A column has text: convert it with pd.to_numeric(column). numeric_only=True leaves such columns out."
+_NAN = "What is no number becomes NaN: .isna().sum() counts it."
+TEXT_COLUMN = (
+    "A column has text: write pd.to_numeric(column, errors='coerce'). It makes NaN of '12,50' and 'n/a': look first. "
+    "numeric_only=True leaves such columns out."
+)
+_THOUSANDS = r"-?\d{1,3}(,\d{3})+(\.\d+)?"
+_DECIMAL_COMMA = r"-?(\d{1,3}(\.\d{3})+|\d*),\d+"  # if it is not the former
+_SIGNS = "$€£% "
 _NUMBERS = frozenset(("int", "float", "bool"))
 _BUILT_IN = _NUMBERS | {"str", "list", "tuple", "dict", "set", "range", "dict_keys", "dict_values", "generator", "map"}
 _FORMATS = {
@@ -135,10 +142,40 @@ def json_text(mistake: Mistake, found: re.Match[str]) -> str | None:
         is_used = re.search(rf"{re.escape(name)}\s*[.\[]", mistake.source_line)
         if is_used and re.match(r"['\"]\s*[\[{](?!['\"]$)", text):  # more than one character
             return f"`{name}` is JSON text: write json.loads({name})."
-        looped = re.search(rf"\bfor {re.escape(name)} in ([\w.'\"\[\]]{{1,60}}?)\s?(?::|\]$|\)|$)", mistake.source_line)
-        if looped and re.fullmatch(r"['\"][\[{]['\"]", text):
-            return f"`{looped[1]}` is JSON text, and a loop gives its characters: write json.loads({looped[1]})."
     return None
+
+
+def characters(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a loop over text, whose items are characters."""
+    for name, text in mistake.values.items():
+        looped = re.search(
+            rf"\bfor {re.escape(name)} in ([\w.'\"\[\]]{{1,60}}?)\s?(?::|\]$|\)|$)", mistake.code, re.MULTILINE
+        )
+        if looped and re.fullmatch(r"(['\"])[^'\"]\1", text):
+            is_json = text[1] in "[{" and "loads(" not in mistake.source_line
+            lines = f"write json.loads({looped[1]})" if is_json else f"for its lines write {looped[1]}.splitlines()"
+            is_text = f"`{looped[1]}` is JSON text, and" if is_json else f"If `{looped[1]}` is text,"
+            return f"{is_text} a loop gives its characters: {lines}."
+    return None
+
+
+def parts(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For text that has more parts than there are names."""
+    split = re.search(r"(?P<text>[\w.\[\]]{1,60})\.split\((?P<sign>'[^']+'|\"[^\"]+\")?\)", mistake.source_line)
+    if split is None:
+        return None
+    rest = f"{split['text']}.split({split['sign'] or None}, {int(found['n']) - 1})"
+    return f"`{split[0]}` gives more than {found['n']} parts: name them all, or keep the rest together, {rest}."
+
+
+def table_of_text(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a table that is made of the text of one."""
+    owner, key, kind = mistake.inside()
+    texts = [name for name, text in mistake.values.items() if text[:1] in ("'", '"')]
+    place = f"{owner}[{key!r}]" if owner else next(iter(texts), "")
+    is_json = kind == "JSON text" or re.match(r"['\"][\[{]", mistake.values.get(place, ""))
+    reader = f"pd.DataFrame(json.loads({place}))" if is_json else f"pd.read_csv(io.StringIO({place})), with `import io`"
+    return f"`{place}` is text: write {reader}." if place and kind != "a list" else None
 
 
 def empty_text(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -240,16 +277,16 @@ def coroutine(mistake: Mistake, found: re.Match[str]) -> str:
 def number_text(mistake: Mistake, found: re.Match[str]) -> str:
     """For text that is not a number: what has to be removed."""
     text = found["text"].strip()
-    cleaned = text.strip("$€£% ")
-    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned) and re.search(
-        "= a (table|column)", mistake.facts["values"]
-    ):
-        return "Remove what is no digit: column.str.replace(r'[^0-9.-]', '', regex=True)."
-    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", cleaned):
-        signs = "" if cleaned == text else ".strip('$€£% ')"
-        return f"Write float(x{signs}.replace(',', '')). Others may be no number at all ('', 'n/a'): skip those."
-    if re.fullmatch(r"-?[\d.]*,\d{1,2}", cleaned):
-        return "It has a decimal comma: x.replace('.', '').replace(',', '.')."
+    cleaned = text.strip(_SIGNS)
+    signs = "" if cleaned == text else f".strip('{_SIGNS}')"
+    if re.search("= a (table|column)", mistake.facts["values"]):
+        return f"Write {_numbers('column', text)}. {_NAN}"
+    if re.fullmatch(_THOUSANDS, cleaned):
+        number = rf"float(re.sub(r',(?=\d{{3}}\b)', '', x{signs}))"  # '12,50' still raises
+        return f"Write {number}. Others may be no number at all ('', 'n/a'): skip those."
+    if re.fullmatch(_DECIMAL_COMMA, cleaned):
+        number = f"float(x{signs}.replace('.', '').replace(',', '.')) if ',' in x else float(x{signs})"
+        return f"It has a decimal comma, and others may have a point: write {number}. Skip '' and 'n/a'."
     if re.fullmatch(r"-?\d*\.?\d+", cleaned):
         return (
             f"Write int(float(x)) or float(x): {text!r} is no whole number."
@@ -258,33 +295,42 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
         )
     if re.search(r"0x[0-9a-fA-F]+", text):
         return "Write int(x, 16)."
-    if re.search(r"\d,\d{1,2}\b", text):
-        return f"Take the number out of {text[:40]!r} first, and write its decimal comma as a point."
+    if re.search(r"\d,\d", text):
+        sign = "remove its commas" if re.search(r"\d,\d{3}\b", text) else "write its decimal comma as a point"
+        return f"Take the number out of {text[:40]!r} first, and {sign}."
     if re.search(r"\d", text):
         return f"Take the number out of {text[:40]!r} first, as in re.search(r'-?\\d+(\\.\\d+)?', x)[0]."
-    whole = "pd.to_numeric(column, errors='coerce')" if "pandas" in mistake.code else "a default"
-    return f"{text[:40]!r} is no number: skip it, or use {whole}."
+    return f"{text[:40]!r} is no number: skip it, or use a default."
+
+
+def _numbers(column: str, text: str) -> str:
+    """What converts a column with this text. A value of another form becomes NaN, never another number."""
+    cleaned = text.strip(_SIGNS)
+    signs = "" if cleaned == text else f".str.strip('{_SIGNS}')"
+    commas = ""
+    if re.fullmatch(_THOUSANDS, cleaned):
+        commas = r".str.replace(r',(?=\d{3}\b)', '', regex=True)"
+    elif re.fullmatch(_DECIMAL_COMMA, cleaned):  # only values with a comma have points for thousands
+        commas = ".str.replace('[.](?=.*,)', '', regex=True).str.replace(',', '.')"
+    return f"pd.to_numeric({column}{signs}{commas}, errors='coerce')"
 
 
 def text_column(mistake: Mistake, found: re.Match[str]) -> str | None:
     """For a column of text that is used as numbers or dates."""
     columns = {name: re.search(r" such as (['\"])(.*)\1$", text) for name, text in mistake.values.items()}
     texts = {name: match[2] for name, match in columns.items() if match}
-    if not texts or not re.search("str|sequence|text|object", mistake.message):
+    if not texts or not re.search("str|sequence|text|object|datetimelike", mistake.message):
         return None
     name = next((name for name, text in texts.items() if re.search(r"\d", text)), next(iter(texts)))
     text = texts[name]
     such = f"`{name}` has text such as {text!r}: write"
     if len(texts) > 1 and re.match(r"\d{4}-\d\d", text):
         return f"{' and '.join(f'`{each}`' for each in texts)} are text: convert each with pd.to_datetime(column)."
-    if re.match(r"\d{4}-\d\d|\d\d?[./]\d\d?[./]\d{2,4}", text):
-        return f"{such} pd.to_datetime({name})."
-    if re.fullmatch(r"-?[\d.]*,\d{1,2}", text):
-        return f"{such} pd.to_numeric({name}.str.replace('.', '').str.replace(',', '.'), errors='coerce')."
-    clean = ".str.replace(r'[^0-9.-]', '', regex=True)" if re.search(r"\d,\d{3}|[$€£%]", text) else ""
-    return (
-        f"{such} pd.to_numeric({name}{clean}, errors='coerce'). What is no number becomes NaN: .isna().sum() counts it."
-    )
+    if re.match(r"\d{4}-\d\d|\d\d?[./]\d\d?[./]\d{2,4}", text) or ".dt accessor" in mistake.message:
+        formats = [] if re.match(r"\d{4}-", text) else _formats(text)
+        form = f", format={' or '.join(formats)}" if formats else ""
+        return f"{such} pd.to_datetime({name}{form})."
+    return f"{such} {_numbers(name, text)}. {_NAN}"
 
 
 def date_operand(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -301,20 +347,40 @@ def date_operand(mistake: Mistake, found: re.Match[str]) -> str | None:
 def date_text(mistake: Mistake, found: re.Match[str]) -> str:
     """For text that does not have its format: the format that it has."""
     text = found["text"]
+    formats = _formats(text)
     if "to_datetime(" in mistake.source_line and "format=" not in mistake.source_line:
-        return "Dates differ: pass format='mixed' (dayfirst=True for 31/12/2026), and errors='coerce' for what is none."
-    for zone, zone_format in (("", ""), (r"Z|[+-]\d\d:?\d\d", "%z")):
-        for date, date_format in _FORMATS.items():
-            for time, time_format in _TIMES.items():
-                if match := re.fullmatch(f"{date}{time}(?:{zone})", text):
-                    separator = match[1] if time else ""
-                    rest = f"{separator}{time_format}{zone_format}"
-                    texts = [f"'{each}{rest}'" for each in date_format.split(" or ")]
-                    if any(each in mistake.message for each in texts):
-                        return f"{text!r} is no date that exists: check its month and day, or skip it."
-                    return f"The format of {text!r} is {' or '.join(texts)}. If others differ, convert each by its own."
+        # pandas took the month for the first number of the values before
+        taken = re.search(r'match format "(.*?)"', mistake.message)
+        if taken and len(formats) == 1 and formats[0].strip("'") == _swapped(taken[1]):
+            return f"The day comes first ({text!r}): pass format={formats[0]}; errors='coerce' makes NaT of others."
+        is_day_first = len(formats) == 1 and formats[0].startswith("'%d")
+        order = "dayfirst=True" if is_day_first else "dayfirst=True if 05/07/2026 is 5 July"
+        return f"Dates differ: pass format='mixed', {order}, and errors='coerce' for what is none."
+    if any(each in mistake.message.replace('"', "'") for each in formats):
+        return f"{text!r} is no date that exists: check its month and day, or skip it."
+    if formats:
+        return f"The format of {text!r} is {' or '.join(formats)}. If others differ, convert each by its own."
     if named := re.search(r"\d( ?(?:UTC|GMT))$", text):
         return f"Write the zone as a number: text.replace({named[1]!r}, '+00:00')."
     if not re.search(r"\d", text):
         return f"{text[:40]!r} is no date: skip it, or use a default."
     return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."
+
+
+def _formats(text: str) -> list[str]:
+    """The formats of this date, in quotes: two if its first number may be the day or the month."""
+    for zone, zone_format in (("", ""), (r"Z|[+-]\d\d:?\d\d", "%z")):
+        for date, date_format in _FORMATS.items():
+            for time, time_format in _TIMES.items():
+                if match := re.fullmatch(f"{date}{time}(?:{zone})", text):
+                    rest = f"{match[1] if time else ''}{time_format}{zone_format}"
+                    days = [int(number) > 12 for number in re.findall(r"\d+", text)[:2]]
+                    forms = date_format.split(" or ")
+                    proved = forms if len(forms) == 1 or days[0] == days[1] else [forms[days[1]]]
+                    return [f"'{each}{rest}'" for each in proved]
+    return []
+
+
+def _swapped(form: str) -> str:
+    """The format with day and month exchanged."""
+    return re.sub("%[dm]", lambda sign: "%d" if sign[0] == "%m" else "%m", form)

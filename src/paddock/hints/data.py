@@ -14,7 +14,7 @@ _DATES = "Compute with dates only: date.fromisoformat(text), timedelta(days=n)."
 _UNCOVERED = "The format does not cover the end '<rest>' of the text: add it (%H:%M time, %f fraction, %z zone)."
 _NO_ARGUMENTS = "A script gets no command line: assign the values in it."
 _COLUMNS = "List the columns: con.execute('pragma table_info(t)').fetchall(). In SQL, text is in single quotes."
-_COROUTINE = "'coroutine'|got coroutine|'(_GatheringFuture|Future|Task)' object"
+_COROUTINE = "'coroutine'|(got|not) coroutine|'(_GatheringFuture|Future|Task)' object"
 _WRAPPED = "The value of this tool is under the answer's key `result`: write `<wrapped>['result']`."
 _NOT_YET = "The entry is not there yet: assign it before, as in"
 
@@ -68,6 +68,7 @@ ROWS = (
     Hint("TypeError|AttributeError", _COROUTINE, "Run it with asyncio.run(f()).", when="program"),
     Hint("TypeError", _COROUTINE, "The key function is async: compute [await f(x) for x in items] first.", r"\bkey ?="),
     Hint("TypeError|AttributeError", _COROUTINE, conversions.coroutine),
+    Hint("TypeError", "is a coroutine that was never", "For several calls: await asyncio.gather(*calls).", r"\bfor\b"),
     Hint("TypeError", "can't be used in 'await'", "Remove `await`: the value is there already."),
     Hint("TypeError", "'async_generator' object", "Write `async for`."),
     Hint("ValueError", "expected, got <function (?P<name>\\w+)", "Call the function: `<name>()`."),
@@ -85,6 +86,7 @@ ROWS = (
     Hint("TypeError", "JSON object must be", "It is decoded already: remove json.loads."),
     Hint("TypeError", "string indices must be", conversions.json_text),
     Hint("TypeError", "string indices must be", conversions.looped_key),
+    Hint("TypeError", "string indices must be", conversions.characters),
     Hint("TypeError", "string indices must be", f"{ANSWER_SHAPE} Text there needs json.loads(...).", when="has called"),
     Hint("KeyError|AttributeError", "there is no artifact", "Create it first, or check its name."),
     Hint("KeyError", "", names.inside),

@@ -10,11 +10,11 @@ _TYPES = (
     rf"\b(const|let|var|function)\b[^=]*:\s*{_TYPE_WORDS}|=>\s*\w+\s*:|\bas\s+{_TYPE_WORDS}|"
     r"^\s*(export\s+)?(interface|type|enum)\s+\w+"
 )
-_IS_PYTHON = "This tool runs JavaScript, and this is Python."
 _PYTHON_LINE = r"^\s*(def|elif|from|with|try:|except|import \w+ as|for \w+ in|if .*:|class \w+.*:|print )\b.*|:\s*$"
 _MISSING = "The value before it is missing: log it once, and use `?.` where it may be absent."
 _MEMBER = "(?i)not iterable|not a function|cannot read propert(y|ies)"
 _NOT_WAITED = "forEach does not wait for its async callback: use `for (const x of list) { await ... }`."
+_AWAIT = "Write `await` before callTool(...): its value is a promise."
 _ABSENT = "The value is undefined or null: log it, and give a default: `x ?? {}`."
 _IS_TYPESCRIPT = "This tool runs JavaScript, and this is TypeScript:"
 _TYPESCRIPT = 'This is TypeScript: pass language "typescript", or remove the types.'
@@ -27,15 +27,15 @@ _LOST_THIS = "`this` is undefined here: call the method on its object, or use an
 ROWS = (
     # Syntax.
     Hint("SyntaxError", "outside of module code", "Remove `export`: a script exports nothing.", r"^\s*export\b"),
+    Hint(SYNTAX_ERRORS, "", "<is_python>", when="Python code"),
     Hint("SyntaxError", "import and export are not", "Remove it: only the language, callTool and codeExec are here."),
     Hint("TypeError", r"import\(", "Remove it: only the language, callTool and codeExec are here."),
     Hint("SyntaxError", "Illegal return .*session", "Write `x` as the last line instead of `return x`."),
     Hint("SyntaxError", "Illegal return", "A program has no value to return: print it with console.log(...)."),
     Hint("", "in ES module scope|intended module", "Use only `import`, or only `require` (no top-level await)."),
-    Hint("SyntaxError", "Unexpected identifier 'as'", _IS_PYTHON),
-    Hint(SYNTAX_ERRORS, "", _IS_PYTHON, _PYTHON_LINE),
+    Hint(SYNTAX_ERRORS, "", "<is_python>", _PYTHON_LINE),
     Hint(SYNTAX_ERRORS, "", "Write `items.map(x => ...)`, or filter.", r"\[[^\]]{1,100} for \(?\w+ (in|of) "),
-    Hint(SYNTAX_ERRORS, "", _IS_PYTHON, r"\b(elif|lambda|None|except)\b| for \w+ in "),
+    Hint(SYNTAX_ERRORS, "", "<is_python>", r"\b(elif|lambda|None|except)\b| for \w+ in "),
     Hint(SYNTAX_ERRORS, "", "In JavaScript, write `&&`, `||` and `!`.", r"^[^'\"`]*\b(and|or|not)\b"),
     Hint(SYNTAX_ERRORS, "", "JavaScript's comments start with `//`.", r"^\s*#"),
     Hint(SYNTAX_ERRORS, "", "In JavaScript, put values into text with backticks: `${x}`.", r"""\bf['"]"""),
@@ -55,6 +55,8 @@ ROWS = (
     ),
     Hint("SyntaxError", "already been declared|redefinition", "Rename one, or assign without declaring."),
     Hint("SyntaxError", "JSON", "A program gets no input: assign the data in it.", r"readFileSync\((0|.{0,9}stdin)"),
+    Hint("SyntaxError", "'?undefined", _AWAIT, r"JSON\.parse", "forgets await"),
+    Hint("SyntaxError", "'?undefined", "`<owner>` is undefined: check its spelling and what sets it.", r"JSON\.parse"),
     Hint("SyntaxError", "'?undefined", "The argument of JSON.parse is undefined.", r"JSON\.parse", "has run"),
     Hint("SyntaxError", "'?object", "It is an object already: remove JSON.parse.", r"JSON\.parse", "has run"),
     Hint(
@@ -100,7 +102,7 @@ ROWS = (
     Hint("TypeError", r"(reading|writing|property) '(?P<name>#?\w+)'", _LOST_THIS, r"\bthis\.<name>\b"),
     Hint("TypeError", "of null", members.unmatched),
     Hint("TypeError", "of undefined", _OF_ENVELOPE, _ENVELOPE_FIELD),
-    Hint("TypeError", _MEMBER, "Write `await` before callTool(...): its value is a promise.", when="forgets await"),
+    Hint("TypeError", _MEMBER, _AWAIT, when="forgets await"),
     Hint("TypeError", r"(reading|setting|property) '(?P<name>[\w$]+)'", kinds.holder),
     Hint("TypeError", "of undefined", "A program gets no input: assign the data in it.", when="reads input"),
     Hint("TypeError", "of undefined", "A program gets no arguments: assign the values in it.", when="has arguments"),

@@ -71,7 +71,9 @@ def unmatched(mistake: Mistake, found: re.Match[str]) -> str | None:
         return None
     anchored = re.search(r"/(?:\^[^/\n]{0,200}|[^/\n]{0,200}\$)/(?!\w*m)", text)
     lines = " (`^` and `$` stand for lines only with the flag m)" if anchored else ""
-    return f"`{owner}` is null: the pattern does not match. Correct it{lines}, and handle null."
+    is_last = re.search(r"\.split\((?:'\\n'|\"\\n\"|/[^/\n]{0,9}\\n/)\)(?!\.filter)", mistake.code)
+    empty = " The last line may be empty: write `.filter(Boolean)` after split." if is_last else ""
+    return f"`{owner}` is null: the pattern does not match. Correct it{lines}, and handle null.{empty}"
 
 
 def _check(mistake: Mistake) -> str:

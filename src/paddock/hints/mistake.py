@@ -30,6 +30,10 @@ _NO_NETWORK = {
     "script": "Scripts have no network: call a tool, or pass the data in.",
 }
 _UNWRAPS = r"""\[['"]result|\.result\b|get\(['"]result|\{\s*result\b"""
+_PYTHON_CODE = (
+    r"(?m)^ *+(?:import [\w.]++(?: as \w++)?(?:, ?[\w.]++)*+ *+(?:;|#|$)|"
+    r"from [\w.]++ import\b|def \w++\([^()\n]*+\).*:)"
+)
 _WORD = frozenset(f"{ascii_letters}{digits}_$#")
 _ENDS = _WORD | {")", "]"}
 
@@ -103,7 +107,9 @@ class Mistake:
         conditions = {
             "program": self.is_program,
             "script": not self.is_program,
+            "run_code": plan.keep_files and not self.is_program,  # and so `language`, `packages` and `session`
             "python": self.language == PYTHON,
+            "Python code": re.search(_PYTHON_CODE, code),
             "pandas": "pandas" in code,
             "javascript": plan.language == JAVASCRIPT,
             "javascript only": is_plain,  # the tool runs no TypeScript
@@ -131,6 +137,7 @@ class Mistake:
             **{name: "yes" if is_true else "" for name, is_true in conditions.items()},
             "near": self.near,
             "called": self.called,
+            "owner": self.owner,
             "keys": listed(finished.keys),
             "parameters": listed(name for name in finished.keys if name not in ("self", "cls")),
             "values": "; ".join(self._few_values()),
@@ -139,6 +146,8 @@ class Mistake:
             "files": listed(self.file_names()),
             "inputs": listed(self.plan.inputs_json),
             "call": CALL[self.language],
+            "is_python": _is_other(PYTHON, JAVASCRIPT, bool(conditions["run_code"])),
+            "is_javascript": _is_other(JAVASCRIPT, PYTHON, bool(conditions["run_code"])),
             "keep": "create_artifact" if self.language == PYTHON else "codeExec.createArtifact",
             "artifact": self._artifact(),
             "network": self._network(),
@@ -226,6 +235,10 @@ class Mistake:
     @cached_property
     def owner(self) -> str:
         """In JavaScript: the expression before the property that the error is about; empty if it is not certain."""
+        if parsed := re.search(
+            r"JSON\.parse\((?!undefined)([\w$.?\[\]]++)\)", self.source_line if self.type == "SyntaxError" else ""
+        ):
+            return str(parsed[1])
         found = re.search(r"(?:reading|setting|property) '([^']+)'", self.message)
         if found is None:
             found = re.search(r"\.([\w$]+) is not a function", self.message)
@@ -290,6 +303,13 @@ class Mistake:
 
     def can_import(self, module: str) -> bool:
         return module in sys.stdlib_module_names or module in self.packages
+
+
+def _is_other(language: str, expected: str, can_choose: bool) -> str:
+    names = {PYTHON: "Python", JAVASCRIPT: "JavaScript"}
+    if can_choose:
+        return f'This is {names[language]}: pass language: "{language}".'
+    return f"This tool runs {names[expected]}, and this is {names[language]}."
 
 
 def _member(name: str) -> str:

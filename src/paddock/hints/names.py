@@ -16,6 +16,8 @@ from paddock.model.environments import package_of
 from paddock.model.spelling import within_edits
 from paddock.model.tools import server_tool_advice
 
+_TOOL_OF_SERVER = r"\bawait\s+(?P<server>\w+)\.(?P<tool>\w+(?=\(\s*\{)|[a-z]+_\w+(?=\()|\w+)"
+_NO_SERVERS = ("asyncio", "self", "this", "codeExec", "Promise")
 _CONTAINERS = ("data", "items", "records", "rows", "results", "values")
 
 
@@ -40,7 +42,7 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     if is_network:
         return f"`{name}` is not installed. {mistake.facts['network']}"
     better = replacements.INSTEAD.get(name)
-    if mistake.plan.may_install and not better and mistake.plan.keep_files:  # otherwise the tool has no such argument
+    if mistake.plan.may_install and not better and mistake.facts["run_code"]:
         return f'`{name}` is not installed: pass packages: ["{package_of(name)}"].'
     if mistake.plan.may_install and not better:
         block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
@@ -69,8 +71,11 @@ def inside(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 def undefined(mistake: Mistake, found: re.Match[str]) -> str:
     if mistake.plan.session is not None:
-        return f"Define `{found['name']}` first: the session `{mistake.plan.session}` has no variable of this name."
-    return f"Define `{found['name']}` in this script: each run starts empty ({mistake.facts['keep']} keeps data)."
+        session = f"the session `{mistake.plan.session}` has no variable of this name"
+        return f"Define `{found['name']}` first: {session}. Check the session's name, too."
+    keeps = "runs with the same `session` share variables" if mistake.facts["run_code"] else ""
+    keeps = keeps or f"{mistake.facts['keep']} keeps data"
+    return f"Define `{found['name']}` in this script: each run starts empty ({keeps})."
 
 
 def missing_package(mistake: Mistake, found: re.Match[str]) -> str:
@@ -82,7 +87,8 @@ def missing_package(mistake: Mistake, found: re.Match[str]) -> str:
 
 def other_word(mistake: Mistake, found: re.Match[str]) -> str | None:
     """What a name of another language or of a notebook is called here."""
-    return replacements.WORDS[mistake.language].get(found["name"])
+    text = replacements.WORDS[mistake.language].get(found["name"], "")
+    return text.replace("<is_javascript>", mistake.facts["is_javascript"]) or None
 
 
 def server_tool(mistake: Mistake, found: re.Match[str]) -> str | None:
@@ -112,10 +118,46 @@ def own_attribute(mistake: Mistake, found: re.Match[str]) -> str | None:
     return f"Write `{attribute}`." if mistake.language == PYTHON and attribute in mistake.code else None
 
 
-def server_call(mistake: Mistake, found: re.Match[str]) -> str:
-    """For a script that uses a server as an object."""
-    server = "server" if found["name"] in ("tools", "mcp", "client") else found["name"]
-    return f"Call a tool of a server with `{mistake.facts['call'].replace('server', server)}`."
+def server_call(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a script that uses a server as an object, where nothing or something else has its name."""
+    used = re.search(_TOOL_OF_SERVER, mistake.source_line)
+    if mistake.type not in ("NameError", "ReferenceError"):
+        if used is None or used["tool"] != found["name"] or mistake.near or used["server"] in _NO_SERVERS:
+            return None
+        if re.search(rf"\b{used['server']}\s?=\s?(?:await )?(?:new )?[A-Z]", mistake.code):
+            return None  # it is an object of a class
+    is_vague = found["name"] in ("tools", "mcp", "client")
+    server, tool = (used["server"], used["tool"]) if used and not is_vague else ("server", "tool")
+    dot = "." if mistake.language == PYTHON else '", "'
+    return (
+        f"Call a tool of a server with `{mistake.facts['call'].replace(f'server{dot}tool', f'{server}{dot}{tool}')}`."
+    )
+
+
+def text_of_content(mistake: Mistake, found: re.Match[str]) -> str | None:
+    """For a list of content as MCP has it, where the answer has text."""
+    used = re.search(
+        r"(?P<place>[\w$]*(?:\.\w+|\[['\"]\w+['\"]\]))(?P<rest>(?:\?\.)?\[0\]\S{1,3}text\b['\"\]]*)",
+        mistake.source_line,
+    )
+    if used is None or not mistake.calls or "'0'" in mistake.message:
+        return None
+    place, first = used["place"], mistake.values.get(f"{used['place']}[0]") or mistake.values.get(used["place"], "")
+    parse = f"{'json.loads' if mistake.language == PYTHON else 'JSON.parse'}("
+    json = (
+        f" It is JSON: `{parse}{place})` reads it."
+        if re.match(r"['\"][\[{]", first) and parse not in mistake.source_line
+        else ""
+    )
+    return f"`{place}` is the text already: drop `{used['rest']}`.{json}"
+
+
+def installing(mistake: Mistake, found: re.Match[str]) -> str:
+    """For a script that installs a package."""
+    named = re.search(r"\b(?:install|add|i)['\",\s]+(?:-\S+\s+)*(?P<name>[A-Za-z][\w.-]*)", mistake.source_line)
+    if named and mistake.plan.may_install and mistake.facts["run_code"]:
+        return f'Packages cannot be installed from a script: pass packages: ["{named["name"]}"].'
+    return f"Packages cannot be installed from a script. {mistake.facts['installed']}"
 
 
 def caught(mistake: Mistake, found: re.Match[str]) -> str | None:

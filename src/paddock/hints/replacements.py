@@ -96,7 +96,7 @@ WORDS = {
     PYTHON: _by_name(
         {
             **{words: f"In Python it is {better}." for words, better in _PYTHON_WORDS.items()},
-            "require fetch const let JSON": "This tool runs Python, and this is JavaScript.",
+            "require fetch const let JSON": "<is_javascript>",
             "display get_ipython": "This is not a notebook: return the value, or print it.",
             "raw_input": "Scripts have no keyboard input: assign the value in the script.",
             "__file__": "A script has no file: use a relative path. The working directory is /tmp.",
@@ -105,6 +105,7 @@ WORDS = {
     JAVASCRIPT: _by_name(
         {
             **{words: f"In JavaScript it is {better}." for words, better in _JAVASCRIPT_WORDS.items()},
+            "display": "Only Python has `display`: log the value, or write an image to a file.",
             "window document localStorage alert": "There is no browser here, only the JavaScript language.",
             "require process fs Buffer module exports global path crypto os util __dirname": _NO_NODE,
             "fetch XMLHttpRequest WebSocket axios": "Scripts have no network: call a tool, or pass the data in.",

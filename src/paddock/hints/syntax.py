@@ -22,7 +22,7 @@ _LAMBDA = r"lambda[^:]*: ?(return|raise|for|while)\b"
 
 ROWS = (
     Hint(SYNTAX_ERRORS, "", "This is not a notebook: remove the line.", r"^\s*[!%]"),
-    Hint(SYNTAX_ERRORS, "", "This tool runs Python, and this is JavaScript.", _JAVASCRIPT_LINE),
+    Hint(SYNTAX_ERRORS, "", "<is_javascript>", _JAVASCRIPT_LINE),
     Hint(SYNTAX_ERRORS, "", "Write `for i in range(n):`.", r"^\s*for ?\("),
     Hint(SYNTAX_ERRORS, "f-string: |unterminated string|invalid syntax", _OTHER_QUOTES, r"""[fF](['"]).*\{[^}]*\1"""),
     Hint(SYNTAX_ERRORS, "", _TYPE_PARAMETERS, r"^\s*+(?:async )?(?:def|class) \w++\[|^\s*+type \w++"),

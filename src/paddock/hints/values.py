@@ -21,7 +21,8 @@ _ARGUMENTS = "(keyword|positional) arg|missing .* argument"
 _PLACEHOLDERS = "Give one value for each placeholder; several are a tuple: '%s %s' % (a, b)."
 _NO_SEPARATOR = "A text lacks the separator: skip those, as in `if '=' in line`, or use a, _, b = x.partition('=')."
 _SHORT_LINE = "A line is empty or shorter: skip it, as in `if not line.strip(): continue`."
-_SPLIT_ONCE = "A text has the separator more often: split only once, as in x.split('=', 1)."
+_SPLIT_ONCE = "A text has more parts than there are <n> names: name them all, or limit them, as in x.split('=', 1)."
+_PATH = r"""loads\(\s*+[rf]?(['"])[^'"\s]+\.json\1\s*\)"""
 _MAPPED = "map() takes one list for each parameter: map(f, xs, ys). Its parameters are: <parameters>."
 _ITERATORS = (
     r"'(dict_\w+|set|generator|map|filter|zip|[\w.]*[rR]eader|\w*iterator|enumerate|reversed|itertools\.\w+)'"
@@ -81,6 +82,11 @@ ROWS = (
     Hint("TypeError", "must be real number", "Pass a number: int(x) or float(x)."),
     Hint("TypeError", "required, not 'str'|be encoded|pattern on a str", "It must be bytes: write x.encode()."),
     Hint("TypeError", "not 'bytes'|not bytes$|pattern on a bytes", "It must be text: write x.decode()."),
+    Hint(
+        "TypeError",
+        "file-like object, got <class 'bytes'>",
+        "Make a file of the bytes: io.BytesIO(x), with `import io`.",
+    ),
     Hint("TypeError", r"^(?!int|float).*bytes|must be encoded", "Text and bytes differ: use x.decode() or x.encode()."),
     Hint("TypeError", "'str' object cannot be int", "Read text with date.fromisoformat(text).", r"\b(date|datetime)\("),
     Hint(
@@ -170,6 +176,7 @@ ROWS = (
     Hint("IndexError|StatisticsError", "empty|at least one data point", "It is empty: check it first."),
     Hint("IndexError", "assignment index", "The list has no such place yet: use x.append(value)."),
     Hint("IndexError", "list index out of range", conversions.shrinking_list),
+    Hint("IndexError|JSONDecodeError|ValueError", "out of range|line 1|unpack", conversions.characters),
     Hint("IndexError", "out of (range|bounds)|out-of-bounds", "Check len(...) first: the sequence is shorter."),
     Hint("ZeroDivisionError", "", "Check that the divisor is not 0 first."),
     Hint("UnicodeDecodeError", "^'ascii'", "Open it with encoding='utf-8'."),
@@ -186,7 +193,7 @@ ROWS = (
         "It has several values: [json.loads(line) for line in text.splitlines() if line.strip()].",
     ),
     Hint("JSONDecodeError", r"char 0\)", conversions.empty_text),
-    Hint("JSONDecodeError", "", "That is a path: json.load(open(path)) reads the file.", r"loads\(.*\.json"),
+    Hint("JSONDecodeError", "", "That is a path: json.load(open(path)) reads the file.", _PATH),
     Hint(
         "JSONDecodeError",
         r"char 0\)",
@@ -215,7 +222,8 @@ ROWS = (
     Hint("ValueError", "(Unknown|Invalid) format", "Convert the text first: float(x) or date.fromisoformat(x)."),
     Hint("ValueError", "not enough values to unpack", _SHORT_LINE, r"\.split\(\)"),
     Hint("ValueError", "not enough values to unpack", _NO_SEPARATOR, r"\.r?split\("),
-    Hint("ValueError", "too many values to unpack", _SPLIT_ONCE, r"\.r?split\("),
+    Hint("ValueError", r"too many values to unpack \(expected (?P<n>\d+)", conversions.parts, r"\.r?split\("),
+    Hint("ValueError", r"too many values to unpack \(expected (?P<n>\d+)", _SPLIT_ONCE, r"\.r?split\("),
     Hint("ValueError", "unpack", "Put the names of an item into brackets: for i, (a, b) in ...", r"\benumerate\("),
     Hint(
         "ValueError", "unpack", "Give as many names as there are values; a dict needs .items(), an index enumerate(x)."

@@ -58,17 +58,25 @@ def found_value(node: ast.AST, names: tuple[Any, ...]) -> object:
     if isinstance(node, ast.Await):
         return dict.fromkeys(functions.last_keys)  # of the answer to the last call
     if isinstance(node, ast.Attribute):
-        return instance_dict(found_value(node.value, names)).get(node.attr, NOT_FOUND)
+        holder = found_value(node.value, names)
+        column = _column(holder, node.attr)  # unless it is a method of tables
+        is_column = column is not NOT_FOUND and not any(node.attr in class_dict(base) for base in mro(type(holder)))
+        return column if is_column else instance_dict(holder).get(node.attr, NOT_FOUND)
     if isinstance(node, ast.Subscript):
         owner = sections(found_value(node.value, names))
         index = node.slice.value if isinstance(node.slice, ast.Constant) else found_value(node.slice, names)
-        if type(index) is str and errors.name_of(type(owner)) == "DataFrame" and index in key_texts(owner):
-            return owner[index] if is_frame(owner) else NOT_FOUND  # type: ignore[index]
+        if type(index) is str and (column := _column(owner, index)) is not NOT_FOUND:
+            return column
         if type(owner) in DICTS and type(index) in PLAIN:
             return dict.get(owner, index, NOT_FOUND)  # type: ignore[call-overload]
         if (type(owner) is list or type(owner) is tuple) and type(index) is int and -len(owner) <= index < len(owner):
             return owner[index]
     return NOT_FOUND
+
+
+def _column(table: object, name: str) -> object:
+    is_table = errors.name_of(type(table)) == "DataFrame" and is_frame(table)
+    return table[name] if is_table and name in key_texts(table) else NOT_FOUND  # type: ignore[index]
 
 
 def sections(value: object) -> object:

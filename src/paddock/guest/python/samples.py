@@ -89,11 +89,12 @@ def _table(value: Any, name: str) -> str:
 
 
 def _text_in(column: Any) -> str:
-    """A text of a column that is not a number, else its first text."""
+    """A text of a column that is not a number, rather one with digits than 'n/a'; else its first text."""
     if str(column.dtype) not in ("str", "object", "string"):
         return ""
     texts = [item for item in islice(column, SEARCHED_ITEMS) if type(item) is str]
-    chosen = next((text for text in texts if not re.fullmatch(r"-?\d+(\.\d+)?", text)), next(iter(texts), None))
+    others = [text for text in texts if not re.fullmatch(r"-?\d+(\.\d+)?", text)] or texts
+    chosen = next((text for text in others if re.search(r"\d", text)), next(iter(others), None))
     return "" if chosen is None else f" such as {chosen[:VALUE_CHARACTERS]!r}"
 
 
