@@ -292,3 +292,15 @@ def test_a_closed_paddock_can_be_used_in_another_loop() -> None:
             return (await paddock.run("1 + 1")).output
 
     assert [asyncio.run(use()), asyncio.run(use())] == [2, 2]
+
+
+async def test_a_hint_that_fails_costs_the_hint_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from paddock import hints
+
+    monkeypatch.setattr(hints, "HINTS", {})  # KeyError, as from a wrong row
+    async with Paddock() as paddock:
+        result = await paddock.run("1 / 0")
+    assert (result.verdict, result.error and result.error.hints) == (Verdict.RAISED, ())
+    assert "no hint could be found for a script's ZeroDivisionError" in caplog.text

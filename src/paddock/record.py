@@ -6,6 +6,7 @@ and calls; a guest's own figures are never used.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import time
@@ -25,6 +26,7 @@ from paddock.model.request import RunContext
 from paddock.model.result import NOTHING, Call, Connection, RunError, RunResult, SessionState, Usage, Verdict
 from paddock.planning.plan import Plan
 
+log = logging.getLogger(__name__)
 _ENDING = re.compile(r"(await )?[A-Za-z_$][\w$]{0,60}(\((\.\.\.)?\))?", re.ASCII)
 LOG_LINES = 10_000
 """How many lines of a console are listed in `logs`: an entry takes 300 bytes, however short its line is."""
@@ -286,7 +288,11 @@ class RunRecord:
             hints = tuple(failed_call["hints"])
         else:
             plan = replace(self._plan, tools=self.functions)
-            hint = hint_for(finished, plan, self._packages, len(self.calls), self.mistaken_artifact)
+            try:
+                hint = hint_for(finished, plan, self._packages, len(self.calls), self.mistaken_artifact)
+            except Exception:
+                log.exception("no hint could be found for a script's %s", error_type[:100])
+                hint = ""
             denied = self._network_hint()
             hints = (denied,) if denied else (hint,) if hint else ()
         return RunError(
