@@ -137,6 +137,12 @@ async def test_requests_of_a_server_are_refused_and_its_call_goes_on(connect: Co
     assert result.content == ({"type": "text", "text": "refused refused refused answered"},)
 
 
+async def test_answers_that_a_server_does_not_read_do_not_pile_up(connect: Connect) -> None:
+    result = await connect(**hostile()).call("pesters", {})
+    assert result.content == ({"type": "text", "text": "pestered"},)
+    assert len(asyncio.all_tasks()) < 300
+
+
 async def test_a_flood_of_notifications_slows_down_only_whoever_sends_it(connect: Connect) -> None:
     flooder, good = connect(**hostile()), connect(**plain())
     await good.tools()

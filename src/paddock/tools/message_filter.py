@@ -44,6 +44,9 @@ MAX_PER_SECOND = 5000
 """Limit for a server's notifications and requests. Its answers are not counted."""
 BURST_SECONDS = 0.1
 """How much is read at once: what the limit allows in this time."""
+REQUESTS, REQUESTS_PER_SECOND = 100, 5
+"""How many requests of a server are answered at once, and then in a second. Others are dropped: an answer waits, with a
+task of the SDK, until the server reads it."""
 
 
 def parse_message(data: bytes) -> SessionMessage:
@@ -90,6 +93,22 @@ class Throttle:
             await anyio.sleep(self._due_at - now)
 
 
+class Allowance:
+    """Allows `most` units at once, and `per_second` of them after that."""
+
+    def __init__(self, most: int, per_second: float) -> None:
+        self._most, self._per_second = most, per_second
+        self._left, self._at = float(most), anyio.current_time()
+
+    def take(self) -> bool:
+        """Whether another unit is allowed."""
+        now = anyio.current_time()
+        self._left = min(self._most, self._left + (now - self._at) * self._per_second)
+        self._at = now
+        self._left -= (is_allowed := self._left >= 1)
+        return is_allowed
+
+
 @asynccontextmanager
 async def filter_transport(
     transport: AbstractAsyncContextManager[TransportStreams],
@@ -114,7 +133,7 @@ async def _filter(
     clean_message: Callable[[JSONRPCMessage], None],
     on_end: Callable[[], None],
 ) -> None:
-    throttle = Throttle(MAX_PER_SECOND)
+    throttle, requests = Throttle(MAX_PER_SECOND), Allowance(REQUESTS, REQUESTS_PER_SECOND)
     try:
         async for item in read:
             if isinstance(item, Exception) or isinstance(item.message, JSONRPCNotification | JSONRPCRequest):
@@ -122,6 +141,8 @@ async def _filter(
             if isinstance(item, Exception):
                 continue
             if isinstance(item.message, JSONRPCNotification) and item.message.method not in USED_NOTIFICATIONS:
+                continue
+            if isinstance(item.message, JSONRPCRequest) and not requests.take():
                 continue
             await run_by_size(getattr(item.message, "result", None), clean_message, item.message)
             await passed.send(item)

@@ -84,6 +84,14 @@ def asks(number: Any) -> None:
     send({"id": number, "result": text(" ".join(asked))})
 
 
+def pesters(number: Any) -> None:
+    """Requests whose answers it does not read."""
+    for other in range(3000):
+        send({"id": f"q{other}", "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}})
+    send({"id": number, "result": text("pestered")})
+    time.sleep(3600)
+
+
 def wrong_id(number: Any) -> None:
     send({"id": 10**6, "result": text("for somebody else")})
     send({"id": number, "result": text("right")})
@@ -105,6 +113,7 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "endless": endless,
     "flood": flood,
     "asks": asks,
+    "pesters": pesters,
     "wrong_id": wrong_id,
     "secrets": lambda number: send({"id": number, "result": text(f"failed with {SECRET}", isError=True)}),
     "protocol_error": lambda number: send(
