@@ -110,7 +110,7 @@ def problem(work: Work, answer: dict[str, Any]) -> str | None:
         return f"lost: {str(answer)[:500]}"
     output = answer["output"]
     if isinstance(output, dict):  # an artifact has the value
-        output = work.value if output["preview"].startswith(f'["{work.token}"') else output
+        output = work.value if output["preview"].startswith(f'[\n"{work.token}"') else output
     seen = (answer["engine"], answer["stdout"], output, [each["filename"] for each in answer.get("artifacts", ())])
     created = [work.token] if work.kind == "cpython, artifact" else []
     if seen != (work.engine, f"{work.token}\n", work.value, created):

@@ -234,7 +234,7 @@ class RunRecord:
             return ()
         if name in ("return", "return()"):  # a call may be there for its effect
             why = "the last value is in a block, where it is lost. `return` it, or print it."
-            return () if name == "return()" and self.calls else (f"{NOTHING}{why}",)
+            return () if name == "return()" and (self.calls or finished.warnings) else (f"{NOTHING}{why}",)
         if name == "undefined":
             why = "the script's value is undefined. Check the names in its last line, or return something else."
             return () if self.calls or finished.warnings else (f"{NOTHING}{why}",)

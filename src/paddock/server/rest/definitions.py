@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 
 from paddock.definitions.definition import SHIPPED, shipped
-from paddock.definitions.validation import parse_saved, validate
+from paddock.definitions.validation import DEFINITION_BYTES, parse_saved, validate
 from paddock.errors import BadDefinition, NotFound
 from paddock.server.code_tools import make_code_tool
 from paddock.server.http import run_in_turn
@@ -119,7 +119,8 @@ def _check_room(values: dict[str, Any], saved: list[StoredDefinition]) -> None:
     others = [each for each in saved if each.name != values["name"]]
     if len(others) >= MAX_DEFINITIONS:
         raise BadDefinition(f"you have {len(others)} definitions, and cannot have more: delete one first")
-    if is_larger(values, TOTAL_BYTES - sum(len(each.spec_json) for each in others)):
+    room = TOTAL_BYTES - sum(len(each.spec_json) for each in others)
+    if room < DEFINITION_BYTES and is_larger(values, room):  # a larger one is refused anyway
         raise BadDefinition(f"your definitions would be larger than {TOTAL_BYTES >> 20} MB together: delete one first")
 
 
