@@ -85,7 +85,7 @@ async def test_a_text_of_a_megabyte_of_json_is_returned_whole_and_one_byte_more_
     assert (most.is_error, more.is_error, most.structured_content) == (False, False, None)
     assert [block.text for block in most.content] == ["y" * (MB - quotes)]
     assert more.structured_content.keys() == {"artifact", "preview"}
-    assert more.structured_content["artifact"]["size"] == MB + 1
+    assert more.structured_content["artifact"]["size"] == MB - quotes + 1  # text is stored without them
 
 
 async def test_a_deeply_nested_value_is_returned_as_text(services: Services) -> None:
