@@ -31,7 +31,7 @@ _NO_NETWORK = {
 }
 _UNWRAPS = r"""\[['"]result|\.result\b|get\(['"]result|\{\s*result\b"""
 _PYTHON_CODE = (
-    r"(?m)^ *+(?:import [\w.]++(?: as \w++)?(?:, ?[\w.]++)*+ *+(?:;|#|$)|"
+    r"(?m)^ *+(?:import [\w.]++(?: as \w++)?(?>(?:, ?[\w.]++)*) *+(?:;|#|$)|"
     r"from [\w.]++ import\b|def \w++\([^()\n]*+\).*:)"
 )
 _WORD = frozenset(f"{ascii_letters}{digits}_$#")
