@@ -28,7 +28,7 @@ found
 def connect(paddock: Paddock, port: int) -> asyncio.Task[str]:
     async def run() -> str:
         result = await paddock.run(CONNECT.format(port=port), network="public", engine="cpython")
-        return str(result.output)
+        return str(result.output or result)
 
     return asyncio.create_task(run())
 

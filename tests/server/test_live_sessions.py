@@ -61,10 +61,12 @@ async def test_connections_of_one_principal_share_sessions(services: Services, c
 
 async def test_a_cancelled_run_says_what_became_of_its_session(services: Services) -> None:
     async with served(services) as address, httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1") as http:
-        started = await http.post("/runs", json={"code": "while True:\n    pass", "session": "c", "detach": True})
+        started = await http.post(
+            "/runs", json={"code": "print('begun', flush=True)\nwhile True:\n    pass", "session": "c", "detach": True}
+        )
         run_id = started.json()["run_id"]
         async with asyncio.timeout(30):
-            while not [each for each in (await http.get("/sessions")).json() if each["name"] == "c"]:
+            while "begun" not in (await http.get(f"/runs/{run_id}")).text.partition('"stdout"')[2]:
                 await asyncio.sleep(0.01)
         ended = (await http.post(f"/runs/{run_id}/cancel", timeout=30)).json()["result"]
     assert (ended["verdict"], ended["session"]) == ("cancelled", {"name": "c", "cell": 1, "kept": True, "reason": None})
