@@ -32,13 +32,13 @@ class Supervisor:
 
     _lock = threading.Lock()
     _current: Supervisor | None = None
+    _uses_threads_until = 0.0  # also of the next thread, after there was no guest for a while
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.users = 0
         self.max_pending = max(16, descriptors.limit() // 8)
         self.pending = 0
-        self._uses_threads_until = 0.0
         self.loop.set_default_executor(ThreadPoolExecutor(THREADS, "paddock-doors"))
         self._counter: Counter | None = None
         self._counting = threading.Lock()
@@ -69,7 +69,7 @@ class Supervisor:
         finally:
             now = time.monotonic()
             if now - began > SLOW_SECONDS:
-                self._uses_threads_until = now + THREAD_SECONDS
+                Supervisor._uses_threads_until = now + THREAD_SECONDS
 
     def _count_regularly(self) -> None:
         self.count()
