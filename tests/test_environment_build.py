@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -15,7 +18,9 @@ from paddock.errors import EnvironmentFailed
 from paddock.jail import environments
 from paddock.jail.environment_build import build, lease, uv_environment
 from paddock.jail.environments import Built, Environment, builds
+from paddock.jail.wheels import TAIL_BYTES
 from tests.environments import own, sdist
+from tests.packages.wheels import wheel
 
 
 @pytest.fixture(scope="module")
@@ -190,21 +195,66 @@ def test_a_preload_that_cannot_be_imported_is_named(tmp_path: Path, local: Path)
     assert list(builds(tmp_path).iterdir()) == []
 
 
-def test_a_preload_whose_package_will_not_be_there_is_refused_before_anything_is_downloaded(tmp_path: Path) -> None:
-    told: list[str] = []
+@pytest.mark.parametrize(
+    ("packages", "preload", "why"),
+    [
+        (("six",), ("six.moves", "json", "matplotlib.pyplot"), "'matplotlib.pyplot', which none of its packages has; "),
+        (("polars",), ("polars", "polarz"), "'polarz', which none of its packages has; did you mean 'polars'?"),
+        (("pyyaml",), ("pyyaml",), "'pyyaml', which none of its packages has; did you mean 'yaml'?"),
+    ],
+    ids=["another package", "misspelt", "name of the package"],
+)
+def test_a_preload_that_no_package_has_is_refused_before_anything_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packages: tuple[str, ...], preload: tuple[str, ...], why: str
+) -> None:
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(EnvironmentFailed) as caught:
-        build(own("six", preload=("six", "matplotlib.pyplot")), tmp_path, told.append)
-    assert str(caught.value) == (
-        "environment 'own' could not be built: it preloads 'matplotlib.pyplot', but matplotlib is neither among its "
-        "packages nor needed by one of them; add it to packages, or remove the module from preload"
-    )
-    assert (len(told), list(builds(tmp_path).iterdir())) == (1, [])
+        build(own(*packages, preload=preload), tmp_path)
+    assert why in str(caught.value)
+    assert list(builds(tmp_path).iterdir()) == []
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.suffix in {".whl", ".py", ".so"}] == []
 
 
 def test_the_package_of_a_preload_may_be_a_dependency(tmp_path: Path, local: Path) -> None:
-    sdist(local, "pandas")
-    sdist(local, "frames", requires="pandas")
+    wheel(local, "pandas")
+    wheel(local, "frames", requires=("pandas",))
     assert build(own("frames", preload=("pandas",)), tmp_path).preload == ("pandas",)
+
+
+@pytest.mark.parametrize(
+    ("path", "module"),
+    [
+        ("inner/__init__.py", "inner"),
+        ("space/inner/__init__.py", "space.inner"),
+        ("odd-1.0.data/purelib/inner.py", "inner"),
+        ("odd-1.0.data/platlib/inner/__init__.py", "inner"),
+    ],
+)
+def test_a_module_may_be_anywhere_in_a_wheel(tmp_path: Path, local: Path, path: str, module: str) -> None:
+    wheel(local, "odd", {path: "VALUE = 6 * 7\n"})
+    built = build(own("odd", preload=(module,)), tmp_path)
+    assert ran(built, f"import {module}; print({module}.VALUE)") == "42"
+    with pytest.raises(EnvironmentFailed, match="it preloads 'outer', which none of its packages has"):
+        build(own("odd", preload=(module, "outer")), tmp_path)
+
+
+def test_a_start_file_may_bring_the_module(tmp_path: Path, local: Path) -> None:
+    wheel(local, "odd", {"odd.pth": "deep\n", "deep/below.py": "VALUE = 6 * 7\n"})
+    assert ran(build(own("odd", preload=("below",)), tmp_path), "import below; print(below.VALUE)") == "42"
+
+
+def test_an_index_that_sends_only_whole_files_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    wheel(folder, "heavy", {"heavy.py": "#" * TAIL_BYTES})
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("UV_FIND_LINKS", f"http://127.0.0.1:{server.server_port}")
+        assert build(own("heavy", preload=("heavy",)), tmp_path).preload == ("heavy",)
+        with pytest.raises(EnvironmentFailed, match="import haevy: ModuleNotFoundError"):
+            build(own("heavy", preload=("haevy",)), tmp_path)
+        server.shutdown()
 
 
 @pytest.mark.parametrize(
@@ -213,7 +263,7 @@ def test_the_package_of_a_preload_may_be_a_dependency(tmp_path: Path, local: Pat
         (("sound", "absent"), ("sound",), "'absent' could not be installed"),
         (("sound", "other"), ("sound",), "your requirements are unsatisfiable"),
         (("sound", "broken"), ("sound",), "'broken' could not be installed"),
-        (("third",), ("sound",), "it preloads 'sound', but sound is neither among its packages"),
+        (("third",), ("sound",), "import sound: ModuleNotFoundError"),
         (("sound", "third"), ("sound", "fourth"), "import fourth: ModuleNotFoundError"),
     ],
     ids=["unknown", "conflict", "build", "package of the preload", "preload"],

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import struct
+import zlib
 from typing import Any
 
 import pytest
 from mcp import Client
 from mcp_types import ImageContent, ResourceLink, TextContent
 
+from paddock.config import Config, JailConfig
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
+from tests.server.shared_services import SharedServices
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 FRAME = "import pandas as pd\nframe = pd.DataFrame({'item': ['lamp', 'desk'], 'price': [40, 210]})\n"
@@ -159,6 +163,39 @@ async def test_at_most_four_images_of_an_answer_are_scaled(services: Services) -
     assert [type(each) for each in result.content] == [
         *(TextContent, *(ResourceLink, ImageContent) * 4, ResourceLink, ResourceLink)
     ]
+
+
+def noise(width: int, height: int) -> bytes:
+    """A PNG with random pixels."""
+    rows = b"".join(b"\0" + os.urandom(width * 3) for _ in range(height))
+    header = struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    packed = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(packed)
+
+
+@pytest.mark.parametrize("has_jail", [True, False], ids=["cpython", "monty alone"])
+async def test_a_large_image_that_was_uploaded_is_scaled_where_a_guest_can_do_that(
+    shared: SharedServices, has_jail: bool
+) -> None:
+    services = await shared.get(None if has_jail else Config(jail=JailConfig(profile="confined")))
+    image = noise(600, 500)
+    async with Client(make_server(services)) as client:
+        arguments = {"filename": "a.png", "base64": base64.b64encode(image).decode()}
+        assert not (await client.call_tool("write_artifact", arguments)).is_error
+        read = await client.call_tool("read_artifact", {"ref": "a.png"})
+        page = await client.call_tool("read_artifact", {"ref": "a.png", "encoding": "base64"})
+    if has_jail:
+        _, link, copy = read.content
+        assert isinstance(link, ResourceLink)
+        assert isinstance(copy, ImageContent)
+        assert len(base64.b64decode(copy.data)) <= 512 * 1024
+    else:
+        assert [type(each) for each in read.content] == [TextContent]
+        assert read.structured_content["next"] == {"offset": 65536}
+    assert base64.b64decode(page.structured_content["base64"]) == image[:65536]
 
 
 async def test_html_is_an_artifact_and_not_in_the_answer(services: Services) -> None:

