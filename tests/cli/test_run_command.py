@@ -78,13 +78,6 @@ def test_an_exception_shows_its_traceback_on_stderr() -> None:
     assert paddock("run", "-c", "print('before')\n1 / 0") == Ended(1, "before\n", traceback)
 
 
-def test_a_missing_package_is_answered_with_the_option_that_installs_it(bare: str) -> None:
-    ended = paddock("run", "-c", "import yaml", "--config", bare)
-    assert ended.err.endswith(
-        "ModuleNotFoundError: No module named 'yaml'\n`yaml` is not installed: add --with pyyaml.\n"
-    )
-
-
 def test_a_syntax_error_points_at_its_place() -> None:
     shown = '  File "main.py", line 2\n    y = = 2\n        ^\nrejected: SyntaxError: invalid syntax\n'
     assert paddock("run", "-c", "x = 1\ny = = 2") == Ended(1, "", shown)

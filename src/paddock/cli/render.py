@@ -33,9 +33,6 @@ _UNSAFE = re.compile(
     "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
-_PACKAGES_OPTION = re.compile(r'pass packages: \["(.+?)"\]')
-"""How hints name the option that is `--with` on the command line."""
-
 
 def safe(text: str) -> str:
     """Escape everything in `text` that a terminal would act on, except newline and tab."""
@@ -216,15 +213,11 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
             out.line(rich.text)
 
 
-def show_advice(result: RunResult, err: Screen) -> None:
-    """Write how to allow a host that the network policy denied, and how to install a package that is missing.
-
-    Other hints are for models.
-    """
+def show_denials(result: RunResult, err: Screen) -> None:
+    """Write which host the network policy denied, and how to allow it."""
     for text in (*result.warnings, *(() if result.error is None else result.error.hints)):
-        advice = _PACKAGES_OPTION.sub(r"add --with \1", text)
-        if advice != text or text.startswith(DENIED):
-            err.line(advice, "yellow")
+        if text.startswith(DENIED):
+            err.line(text, "yellow")
 
 
 def value_text(value: Any) -> str:
