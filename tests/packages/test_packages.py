@@ -373,6 +373,24 @@ async def test_an_environment_can_be_chosen_for_a_run(index: Path, config: Confi
             await paddock.run("1", environment="wrds")
 
 
+async def test_the_environment_of_a_session_is_that_of_all_its_runs(index: Path, config: Config) -> None:
+    wheel(index, "other", requires=("greeting",))
+    environments = {**config.environments, "words": EnvironmentConfig(packages=("greeting",))}
+    async with Paddock(replace(config, environments=environments)) as paddock:
+        await paddock.run("import greeting", session="s", environment="words")
+        later = await paddock.run("import other\ngreeting.hello()", session="s", packages=["other"])
+        forked = await paddock.run("import other\ngreeting.hello()", session="t", fork_from="s", packages=["other"])
+        assert (later.output, forked.output) == ("hello", "hello")
+        # Only the environment without `greeting` would need it in a set.
+        locks = [lock.read_text() for lock in sets_folder(config.data_directory).glob("*/lock.txt")]
+        assert [lock.partition("==")[0] for lock in locks] == ["other"]
+        for options in ({"session": "s"}, {"session": "u", "fork_from": "s"}):
+            with pytest.raises(RequestError, match="created with environment='words', which its runs cannot change"):
+                await paddock.run("1", environment="bare", **options)  # type: ignore[arg-type]
+        await paddock.run("1", session="plain")
+        assert (await paddock.run("2", session="plain", environment="bare")).output == 2
+
+
 async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Paddock) -> None:
     result = await paddock.run("import greeting\ngreeting.hello()")
     assert result.error is not None
