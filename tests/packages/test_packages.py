@@ -467,6 +467,11 @@ def test_a_script_that_needs_a_newer_python_is_told_so() -> None:
         ("pandas<=0.25.3 has no usable wheels and only the following versions", "`pandas` has no wheel"),
         ("torch==1.0.0 has no wheels with a matching Python ABI tag", "`torch` has no wheel"),
         ("all of:\n  numpy<=1.9.3\n  numpy>=1.10,<=1.11\n have no usable wheels", "`numpy` has no wheel"),
+        ("yaml was not found in the package registry", "the module `yaml` is in the package `pyyaml`: ask for that"),
+        ("pil was not found in the package registry", "the module `pil` is in the package `pillow`: ask for that"),
+        ("all versions of sklearn have no usable wheels", "the module `sklearn` is in the package `scikit-learn`"),
+        ("json was not found in the package registry", "`json` is a module of Python itself: leave it out"),
+        ("typing-inspect was not found in the package registry", "the index has no package `typing-inspect`"),
         ("there is no version of scipy==0.1 and you require scipy==0.1", "no such version of `scipy`"),
         ("only humanize<=4.17.0 is available and you require humanize>=99", "no such version of `humanize`"),
         (
