@@ -274,3 +274,10 @@ async def test_a_watcher_that_raises_ends_the_run(engine: str) -> None:
     async with Paddock(tools=[tick]) as paddock:
         with pytest.raises(ZeroDivisionError, match="the watcher's own"):
             await paddock.follow("await tick({})", watch, engine=engine)
+
+
+async def test_a_package_of_full_python_is_not_said_to_be_installed_here() -> None:
+    async with Paddock() as paddock:
+        result = await paddock.run("import numpy", engine="monty")
+    assert result.error is not None
+    assert result.error.hint == "`numpy` is not installed. Monty, which runs this script, has no packages."

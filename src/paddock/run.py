@@ -109,7 +109,7 @@ class Paddock:
         self._packages = self._config.environments[self._config.cpython.environment].import_names()
         self._journal = journal
         self._engines = Engines(self._config, engines)
-        self._sessions = Sessions(self._config.sessions)
+        self._sessions = Sessions(self._config.sessions, self._config.cpython.environment)
         self._type_checker: TypeChecker | None = None
         self._artifacts: Artifacts = MemoryArtifacts() if artifacts is None else artifacts
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -227,6 +227,9 @@ class Paddock:
         if context is not None:
             scope.session_tools, scope.can_search = context.tools, context.can_search
             scope.context, scope.principal = context.context or scope.context, context.principal
+        if request.environment is None:
+            environment = self._sessions.environment(scope.principal, request.fork_from or request.session)
+            request = replace(request, environment=environment)
         problem = None
         is_auto = (request.engine or self._config.engine) == "auto" and request.language == "python"
         if is_auto and request.environment is None:  # which only full Python has: starting another would be in vain

@@ -58,6 +58,7 @@ class Session:
         self.interpreter: Interpreter | None = None
         self.language = self.engine = ""
         self.network: NetworkPolicy | None = None  # of all its runs
+        self.environment: str | None = None  # of all its runs; None: the engine's own
         self.cells = 0
         self.used_at = 0.0  # when the last run ended
         self.ended: str | None = None  # why the interpreter ended, if the next run is to be refused
@@ -77,8 +78,8 @@ class Session:
 class Sessions:
     """The sessions of all principals."""
 
-    def __init__(self, config: SessionsConfig) -> None:
-        self._config = config
+    def __init__(self, config: SessionsConfig, default_environment: str) -> None:
+        self._config, self._default_environment = config, default_environment
         self._sessions: dict[tuple[str, str], Session] = {}  # those that ended are here until their next run
 
     @asynccontextmanager
@@ -129,7 +130,7 @@ class Sessions:
             else:
                 session.interpreter = await self._fork(session, plan)
             session.language, session.engine, session.is_reset = plan.language, plan.engine or "", False
-            session.network = plan.network
+            session.network, session.environment = plan.network, plan.environment
         elif plan.fork_from is not None:
             raise RequestError(f"the session {session.name!r} exists already; use a new name, or delete it first")
         elif session.engine != plan.engine:
@@ -137,6 +138,7 @@ class Sessions:
                 f"the session {session.name!r} runs {session.language} on {session.engine}, and this run is "
                 f"{plan.language} on {plan.engine}; use another session"
             )
+        self._check_environment(session, plan)
         if plan.network is not None and bool(plan.network or session.network) and plan.network != session.network:
             has = NetworkPolicy() if session.network is None else session.network
             raise RequestError(
@@ -144,6 +146,15 @@ class Sessions:
                 "leave network out, or use another session"
             )
         return session.interpreter
+
+    def _check_environment(self, session: Session, plan: Plan) -> None:
+        has = session.environment or self._default_environment
+        asks = plan.environment is not None or plan.package_set is not None  # whose packages are for one environment
+        if asks and has != (plan.environment or self._default_environment):
+            raise RequestError(
+                f"the session {session.name!r} was created with environment={has!r}, which its runs cannot change; "
+                "leave environment out, or use another session"
+            )
 
     async def _fork(self, session: Session, plan: Plan) -> Interpreter:
         """A copy of another session's interpreter, made when the runs before it have ended."""
@@ -157,10 +168,16 @@ class Sessions:
                     raise RequestError(f"the session {source.name!r} cannot be forked: one of the two has a network")
                 if source.engine != plan.engine:
                     raise RequestError(f"the session {source.name!r} runs {source.language} on {source.engine}")
+                self._check_environment(source, plan)
                 session.cells = source.cells  # tracebacks name the cells of both
                 return await source.interpreter.fork()
         finally:
             self._leave(source)
+
+    def environment(self, principal: str, name: str | None) -> str | None:
+        """The environment of a live session, unless it is the engine's own."""
+        session = self._sessions.get((principal, str(name)))
+        return None if session is None or session.interpreter is None else session.environment
 
     def infos(self, principal: str) -> tuple[SessionInfo, ...]:
         """The live sessions of this principal."""

@@ -199,6 +199,16 @@ def test_a_session_of_the_server_keeps_variables(url: str) -> None:
     assert remotely(url, "run", "-c", "x + 1", "--session", "notes").out == "21\n"
 
 
+def test_a_session_says_whether_a_run_that_was_cut_short_has_kept_it(url: str) -> None:
+    stuck = remotely(url, "run", "-c", "while True: pass", "--session", "said", "--timeout", "1")
+    assert stuck.err.startswith('  File "cell 1", line 1\n')
+    assert stuck.err.endswith("\nthe session is kept\n")
+    ended = remotely(url, "run", "-c", "import os; os.abort()", "--session", "said")
+    assert ended.err.endswith("\nthe session ended: its process died\n")
+    assert remotely(url, "run", "-c", "1", "--session", "said").err.count("ended") == 1
+    assert "session" not in remotely(url, "run", "-c", "1 / 0", "--session", "said").err
+
+
 def test_sessions_are_listed_reset_and_deleted(url: str) -> None:
     assert remotely(url, "run", "-c", "y = 1", "--session", "other").status == 0
     assert re.search(

@@ -198,6 +198,18 @@ def test_a_program_gets_its_arguments_and_only_its_own_output_is_shown(tmp_path:
     assert paddock(*run, "-c", "import sys; print(sys.argv)", "x").out == "['main.py', 'x']\n"
 
 
+def test_a_missing_package_is_shown_with_the_flag_that_installs_it() -> None:
+    ended = paddock("run", "-c", "import sklearn")
+    assert ended.err.endswith("\n`sklearn` is not installed: pass --with scikit-learn.\n")
+    ended = paddock("run", "--language", "javascript", "-c", "import chalk from 'chalk'; chalk")
+    assert ended.err.endswith("\n`chalk` is not installed: pass --with chalk.\n")
+
+
+def test_a_terminal_is_told_what_is_being_installed() -> None:
+    _, shown = on_a_terminal("run", "--with", "paddock-has-no-such-package", "-c", "1")
+    assert "\x1b[2minstalling paddock-has-no-such-package\x1b[0m" in shown
+
+
 def test_the_module_of_an_exception_is_on_its_line() -> None:
     failed = paddock("run", "-c", "import json\njson.loads('{')")
     assert failed.err.splitlines()[-1].startswith("json.decoder.JSONDecodeError: Expecting property name")

@@ -50,6 +50,13 @@ async def test_a_package_that_does_not_exist_is_answered_with_one_line(paddock: 
     assert result.error.message == "the registry has no package `paddock-has-no-such-package`: check its name"
 
 
+async def test_a_module_of_node_itself_is_no_package(paddock: Paddock) -> None:
+    result = await paddock.run("1", language="javascript", packages=["fs"])
+    assert result.error is not None
+    assert result.error.message.startswith("the registry has no")
+    assert "npm error" not in result.error.message
+
+
 async def test_a_missing_package_is_answered_with_how_to_install_it(paddock: Paddock) -> None:
     result = await paddock.run("import x from '@scope/name/part'\nreturn x", language="javascript")
     assert result.error is not None

@@ -373,6 +373,24 @@ async def test_an_environment_can_be_chosen_for_a_run(index: Path, config: Confi
             await paddock.run("1", environment="wrds")
 
 
+async def test_the_environment_of_a_session_is_that_of_all_its_runs(index: Path, config: Config) -> None:
+    wheel(index, "other", requires=("greeting",))
+    environments = {**config.environments, "words": EnvironmentConfig(packages=("greeting",))}
+    async with Paddock(replace(config, environments=environments)) as paddock:
+        await paddock.run("import greeting", session="s", environment="words")
+        later = await paddock.run("import other\ngreeting.hello()", session="s", packages=["other"])
+        forked = await paddock.run("import other\ngreeting.hello()", session="t", fork_from="s", packages=["other"])
+        assert (later.output, forked.output) == ("hello", "hello")
+        # Only the environment without `greeting` would need it in a set.
+        locks = [lock.read_text() for lock in sets_folder(config.data_directory).glob("*/lock.txt")]
+        assert [lock.partition("==")[0] for lock in locks] == ["other"]
+        for options in ({"session": "s"}, {"session": "u", "fork_from": "s"}):
+            with pytest.raises(RequestError, match="created with environment='words', which its runs cannot change"):
+                await paddock.run("1", environment="bare", **options)  # type: ignore[arg-type]
+        await paddock.run("1", session="plain")
+        assert (await paddock.run("2", session="plain", environment="bare")).output == 2
+
+
 async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Paddock) -> None:
     result = await paddock.run("import greeting\ngreeting.hello()")
     assert result.error is not None
@@ -449,6 +467,11 @@ def test_a_script_that_needs_a_newer_python_is_told_so() -> None:
         ("pandas<=0.25.3 has no usable wheels and only the following versions", "`pandas` has no wheel"),
         ("torch==1.0.0 has no wheels with a matching Python ABI tag", "`torch` has no wheel"),
         ("all of:\n  numpy<=1.9.3\n  numpy>=1.10,<=1.11\n have no usable wheels", "`numpy` has no wheel"),
+        ("yaml was not found in the package registry", "the module `yaml` is in the package `pyyaml`: ask for that"),
+        ("pil was not found in the package registry", "the module `pil` is in the package `pillow`: ask for that"),
+        ("all versions of sklearn have no usable wheels", "the module `sklearn` is in the package `scikit-learn`"),
+        ("json was not found in the package registry", "`json` is a module of Python itself: leave it out"),
+        ("typing-inspect was not found in the package registry", "the index has no package `typing-inspect`"),
         ("there is no version of scipy==0.1 and you require scipy==0.1", "no such version of `scipy`"),
         ("only humanize<=4.17.0 is available and you require humanize>=99", "no such version of `humanize`"),
         (

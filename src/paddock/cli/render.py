@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from paddock.model.result import RunResult
 
 WIDTH = 100
+_FLAGS = {"packages: ": "--with", "network=": "--network"}
+_OPTION = re.compile(r'pass (packages: |network=)\["([^"]*)"\]')
+"""How a hint names an option of the library or of `run_code` that the command has as a flag."""
 SIGNAL_SECONDS = 0.5
 """How long one wait for a slow reader lasts. A signal that arrives just before a wait is noticed after it."""
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
@@ -191,7 +194,8 @@ def progress_text(progress: Progress) -> str:
     from paddock.tools.sanitize import one_line
 
     total = "" if progress.total is None else f"/{progress.total:g}"
-    return f"{progress.done:g}{total} {one_line(progress.message)}".rstrip()
+    number = f"{progress.done:g}{total}" if progress.done or total else ""
+    return f"{number} {one_line(progress.message)}".strip()
 
 
 def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
@@ -213,11 +217,18 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
             out.line(rich.text)
 
 
-def show_denials(result: RunResult, err: Screen) -> None:
-    """Write which host the network policy denied, and how to allow it."""
+def show_remedies(result: RunResult, err: Screen) -> None:
+    """Write what an option of the command would change: a host that was denied, or a package that is missing."""
     for text in (*result.warnings, *(() if result.error is None else result.error.hints)):
-        if text.startswith(DENIED):
-            err.line(text, "yellow")
+        remedy = _OPTION.sub(lambda found: f"pass {_FLAGS[found[1]]} {found[2]}", text)
+        if remedy != text or text.startswith(DENIED):
+            err.line(remedy, "yellow")
+    session = result.session
+    if session is not None and result.error is not None and result.error.type != "SessionEnded":
+        is_cut_short = result.verdict not in ("raised", "rejected", "denied")
+        said = "the session is kept" if session.kept and is_cut_short else session.reason
+        if said:
+            err.line(said, "yellow")
 
 
 def value_text(value: Any) -> str:
@@ -243,7 +254,8 @@ def error_lines(result: RunResult, code: str) -> list[str]:
     if error.line is None or not 1 <= error.line <= len(lines):
         return [last]
     text = lines[error.line - 1]
-    excerpt = [f'  File "main.py", line {error.line}', f"    {text.strip()}"]
+    file = "main.py" if result.session is None else f"cell {result.session.cell}"
+    excerpt = [f'  File "{file}", line {error.line}', f"    {text.strip()}"]
     if result.verdict == "rejected" and error.column is not None:
         indent = len(text) - len(text.lstrip())
         column = min(error.column, len(text) + 1)  # a hostile guest may report any column

@@ -30,7 +30,7 @@ from paddock.cli.options import (
     server_url,
 )
 from paddock.cli.out_folder import make_folder, make_temporary_folder, save
-from paddock.cli.render import Screen, build_progress, progress_text, show_denials, show_result, stderr, stdout
+from paddock.cli.render import Screen, build_progress, progress_text, show_remedies, show_result, stderr, stdout
 from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError, Unreachable
 
@@ -186,7 +186,7 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
         for image in images:
             screen.image(image)
     if not as_json:
-        show_denials(result, err)
+        show_remedies(result, err)
     for each in () if as_json or saved is None else saved:
         err.line(f"Saved {each['filename']} as {each['path']}", "dim")
     return {"ok": 0, "lost": 3}.get(result.verdict, 1)

@@ -282,6 +282,8 @@ class Mistake:
     def _installed(self) -> str:
         if self.language == JAVASCRIPT:
             return "Node's own modules are available."
+        if self.plan.engine == "monty":
+            return "Monty, which runs this script, has no packages."
         if not self.packages:
             return "Only Python's standard library is installed; the operator can add packages."
         others = "a `# /// script` block can name others" if self.plan.may_install else "the operator can add others"

@@ -29,25 +29,33 @@ def missing_module(mistake: Mistake, found: re.Match[str], module: str = "") -> 
     if any(name == known.split(".")[0] for known in mistake.plan.refused_modules):
         other = mistake.facts["network"] if is_network else "Use another module, or a tool."
         return f"`{name}` is not available{'' if is_network else ' in this tool'}. {other}"
+    install = _install(mistake, package_of(name))
+    is_known = is_network or name in replacements.PLOTTING
     near = next((other for other in mistake.finished.near if mistake.can_import(other)), None)
-    if near is not None:
+    if near is not None and not is_known:
         return f"`{name}` is not installed. Did you mean `{near}`?"
     if name in replacements.LOCAL_MODULES:
         return f"There is no `{name}` beside the script: put its code into the script."
     if name in replacements.PLOTTING and mistake.can_import("matplotlib"):
-        return f"`{name}` is not installed: use `matplotlib.pyplot`."
-    if name in replacements.PLOTTING:
+        return f"`{name}` is not installed: use `matplotlib.pyplot`{install and f', or {install}'}."
+    if name in replacements.PLOTTING and not install:
         how = "print the numbers" if mistake.is_program else "write an SVG as text, and keep it with create_artifact"
         return f"`{name}` is not installed: {how}, or the operator can add it."
     if is_network:
         return f"`{name}` is not installed. {mistake.facts['network']}"
     better = replacements.INSTEAD.get(name)
-    if mistake.plan.may_install and not better and mistake.facts["run_code"]:
-        return f'`{name}` is not installed: pass packages: ["{package_of(name)}"].'
-    if mistake.plan.may_install and not better:
-        block = f'`# /// script`, `# dependencies = ["{package_of(name)}"]` and `# ///`'
-        return f"`{name}` is not installed: begin the script with the lines {block}."
+    if install and not better:
+        return f"`{name}` is not installed: {install}."
     return f"`{name}` is not installed. {f'Use `{better}` instead.' if better else mistake.facts['installed']}"
+
+
+def _install(mistake: Mistake, package: str) -> str:
+    """How to have a package installed; empty if the caller may not."""
+    if not mistake.plan.may_install:
+        return ""
+    if mistake.facts["run_code"]:
+        return f'pass packages: ["{package}"]'
+    return f'begin the script with the lines `# /// script`, `# dependencies = ["{package}"]` and `# ///`'
 
 
 def inside(mistake: Mistake, found: re.Match[str]) -> str | None:

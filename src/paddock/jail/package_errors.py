@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+
+from paddock.model.environments import package_of
 
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
 _NPM_LOG = re.compile(r"npm error A complete log of this run can be found in:.*")  # a path of the host
@@ -23,6 +26,7 @@ _CAUSES = (
     (r"cause: Because there is no version of ([\w.-]+?)(?:[=<>~!]|\s)", _NO_VERSION),
     (r"cause: Because only ([\w.-]+?)[=<>~!]\S+ (?:is|are) available", _NO_VERSION),
     (r"404 Not Found.{0,200}?'(@?[^'@]{1,214})@", "the registry has no package `{name}`: check its name"),
+    (r"No versions available for (\S+)", "the registry has no version of `{name}`: it may be a module of Node itself"),
     (r"No matching version found for (\S+?)@", _NO_VERSION),
     (
         r"code EALLOW[A-Z]+",
@@ -47,7 +51,18 @@ def explain(text: str, runtime: str) -> str:
     for pattern, message in _CAUSES:
         if (found := re.search(pattern, flat)) is not None:
             name = found[1].strip("`,.") if found.re.groups else ""
-            return message.format(name=name[:100], runtime=runtime)
+            return _other_name(name, runtime) or message.format(name=name[:100], runtime=runtime)
     cause = flat.partition("cause: ")[2] or flat.rpartition("error: ")[2]
     what = "the packages do not fit together" if "No solution found" in flat else "the packages could not be installed"
     return f"{what}: {cause[:CAUSE_CHARACTERS]}"
+
+
+def _other_name(name: str, runtime: str) -> str:
+    """For the name of a module that is no package: which package has it."""
+    if not runtime.startswith("Python"):
+        return ""
+    if name in sys.stdlib_module_names:
+        return f"`{name}` is a module of Python itself: leave it out"
+    package = package_of(name)
+    is_same = package == name.replace("_", "-")
+    return "" if is_same else f"the module `{name}` is in the package `{package}`: ask for that"

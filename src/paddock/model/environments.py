@@ -22,7 +22,7 @@ _REQUIREMENT = (
     r"(?:;[^\x00-\x1f]+)?"
 )
 _IMPORT_NAMES = {"beautifulsoup4": "bs4", "pillow": "PIL", "scikit-learn": "sklearn", "pyyaml": "yaml"}
-_PACKAGES = {module: name for name, module in _IMPORT_NAMES.items()} | {
+_PACKAGES = {module.lower(): name for name, module in _IMPORT_NAMES.items()} | {
     "cv2": "opencv-python-headless",
     "dateutil": "python-dateutil",
     "docx": "python-docx",
@@ -31,13 +31,13 @@ _PACKAGES = {module: name for name, module in _IMPORT_NAMES.items()} | {
     "jwt": "pyjwt",
     "magic": "python-magic",
     "pptx": "python-pptx",
-    "Crypto": "pycryptodome",
+    "crypto": "pycryptodome",
     "slugify": "python-slugify",
     "skimage": "scikit-image",
     "serial": "pyserial",
-    "Bio": "biopython",
+    "bio": "biopython",
 }
-"""The package of each module whose name differs from its package's."""
+"""The package of each module, in lower case, whose name differs from its package's."""
 _PYTHON = r"|3\.(?:1[1-9]|[2-9]\d)(?:\.\d{1,3})?"
 _MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
@@ -89,7 +89,7 @@ def _import_name(package: str) -> str:
 
 def package_of(module: str) -> str:
     """The package that probably provides this module."""
-    return _PACKAGES.get(module, module.replace("_", "-"))
+    return _PACKAGES.get(module.lower(), module.replace("_", "-"))
 
 
 def requirement_name(requirement: str) -> str:

@@ -103,6 +103,7 @@ def finish(value: Any) -> None:
         return
     if value is not None and type(value) not in _PLAIN and (form := _form_of(value)) is not None:
         _send(form, is_result=True)
+        notices.forget(values.without_form(type(value)))
         _forget(value)
     pyplot = sys.modules.get("matplotlib.pyplot")
     for number in () if pyplot is None else pyplot.get_fignums():
@@ -243,7 +244,7 @@ def _figure(figure: Any) -> Form | None:
         kind = IMAGE_TYPES[name.rpartition(".")[2].lower()]
         return _fitted(_image(kind, text, body, name))
     buffer = io.BytesIO()
-    _draw(figure, buffer, format="png")
+    _draw(figure, buffer, format="png", bbox_inches="tight")  # as in a notebook: no label is cut off
     return _fitted(Form("image", "image/png", text, buffer.getvalue()))
 
 
@@ -285,8 +286,9 @@ def _table(value: Any) -> Form | None:
         rows = frame.head(ROWS)
     size = _count(count, "row") + (f" x {_count(frame.shape[1], 'column')}" if is_frame else "")
     more = f", the first {TEXT_ROWS} above" if count > TEXT_ROWS else ""
+    size = "; ".join(filter(None, [f"{size}{more}", ", ".join(types)]))
     with notices.muted():
-        return Form("table", "application/json", f"{text}\n[{size}{more}; {', '.join(types)}]", _rows(rows))
+        return Form("table", "application/json", f"{text}\n[{size}]", _rows(rows))
 
 
 def _count(number: int, noun: str) -> str:

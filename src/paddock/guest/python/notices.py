@@ -25,6 +25,12 @@ def muted() -> Iterator[None]:
     _texts.update(before)
 
 
+def forget(beginning: str) -> None:
+    """Forget the warnings that begin so."""
+    for text in [text for text in _texts if text.startswith(beginning)]:
+        del _texts[text]
+
+
 def collected() -> list[str]:
     """The warnings so far."""
     return list(_texts)

@@ -251,9 +251,14 @@ def _text_of_object(value: Any, kind: type) -> str:
     if shows_figures and library in _SHOWN:
         return text
     advice = _KEEP.get(library, "return its data instead, for example as a dict.")
-    what = "A class" if issubclass(kind, type) else f"An object of type {errors.name_of(kind)}"
-    notices.warn(f"{what} has no JSON form, so the result has only its text: {advice}")
+    notices.warn(f"{without_form(kind)}, so the result has only its text: {advice}")
     return text
+
+
+def without_form(kind: type) -> str:
+    """How the warning about a value of this type begins."""
+    what = "A class" if issubclass(kind, type) else f"An object of type {errors.name_of(kind)}"
+    return f"{what} has no JSON form"
 
 
 def without_address(text: str) -> str:
