@@ -300,7 +300,7 @@ async def test_folders_in_folders_are_refused_and_nothing_of_them_is_left(index:
     left = sorted(path.name for path in work.iterdir())
     empty(str(work))  # pytest could not remove it
     assert result.error is not None
-    assert result.error.message == "a package has more than 100 folders in each other: ask for another one"
+    assert result.error.message == "a package has folders nested more than 100 deep: ask for another one"
     assert again.output == "hello"
     assert left == ["cache", "home"]
 

@@ -336,7 +336,7 @@ class JailedExecution:
             await self._guest.wait_for_input(min(again if now < again else deadline, deadline) - now)
             now = loop.time()
             if now >= again:
-                self._guest.interrupt()  # asyncio takes a first one for a request to cancel
+                self._guest.interrupt()  # asyncio treats the first one as a request to cancel
                 again = deadline
             self._receive()
             for _ in self._read_output():

@@ -118,7 +118,7 @@ class Door:
             await asyncio.to_thread(self._supervisor.count, run)
             if not any(attempt.is_closing for _, attempt in list(run.live.values())):
                 break
-            await asyncio.sleep(LAST_COUNT_SECONDS)  # the kernel tells about a closed connection a little later
+            await asyncio.sleep(LAST_COUNT_SECONDS)  # the kernel reports a closed connection a little later
         self._supervisor.end_counting(run)
         return run.connections_made()
 

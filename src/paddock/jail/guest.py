@@ -388,7 +388,7 @@ class Guest:
     def kill_own(self) -> None:
         """Kill only the processes of a guest that is held, not those of its forks in the same jail.
 
-        Without a control group, orphans go on until the jail ends: nothing tells whose they were.
+        Without a control group, orphans go on until the jail ends: nothing shows whose they were.
         """
         self._is_killed = True
         if self._pidfd is not None:

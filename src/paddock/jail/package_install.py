@@ -62,7 +62,7 @@ def _install(job: dict[str, Any]) -> None:
         except Failure:
             _uv(job, *command)
         _report(compiling=True)
-        # Files that are no valid Python, such as templates, stay as they are.
+        # Files that are not valid Python, such as templates, stay as they are.
         if job["is_own_python"]:
             compileall.compile_dir("site", maxlevels=LEVELS, quiet=2)
         else:
@@ -138,7 +138,7 @@ def _uv(job: dict[str, Any], *arguments: str) -> None:
 
 def _run(job: dict[str, Any], *command: str) -> None:
     lines: deque[str] = deque(maxlen=LINES)
-    sizes: dict[str, int] = {}  # of what uv downloads: it tells those of large packages
+    sizes: dict[str, int] = {}  # of what uv downloads: it prints those of large packages
     fetched = 0
     null = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=null, stdout=null, stderr=subprocess.PIPE, env=job["env"]) as process:

@@ -46,7 +46,7 @@ ENTRY_BYTES = 4096
 """What an empty file or folder counts: a disk has room for a limited number of them."""
 BUILDS_AT_ONCE = 2
 MAX_DEPTH = 100
-"""How many folders a package may have in each other: what reads a set later may recurse."""
+"""How deep the folders of a package may be nested: what reads a set later may recurse."""
 
 
 def sets_folder(data_directory: str | Path) -> Path:
@@ -197,7 +197,7 @@ class PackageSets:
             await kill(process)
 
     async def _watch_size(self, installation: Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
-        """Tell how much has been installed, and end an installer that writes more than a set may have.
+        """Report how much has been installed, and end an installer that writes more than a set may have.
 
         Packages are unpacked in the cache first. Other installations write there too.
         """
@@ -249,7 +249,7 @@ class PackageSets:
         return hashlib.sha256(path.read_bytes() + content).hexdigest()[:32]
 
     def _drop_unused(self, kept: str) -> None:
-        """Remove the sets that were not used for longest, until the others fit into `packages.cache_bytes`."""
+        """Remove the least recently used sets, until the others fit into `packages.cache_bytes`."""
         found, now = [], time.time()
         for folder in (self._folder / "sets").iterdir():
             with suppress(OSError):
@@ -317,7 +317,7 @@ def _make_safe(folder: Path, max_bytes: int) -> None:
     for path, status, depth in _entries(folder):
         size += max(status.st_size, ENTRY_BYTES)
         if depth > MAX_DEPTH:
-            raise PackageError(f"a package has more than {MAX_DEPTH} folders in each other: ask for another one")
+            raise PackageError(f"a package has folders nested more than {MAX_DEPTH} deep: ask for another one")
         if stat.S_ISDIR(status.st_mode):
             os.chmod(path, 0o755)  # noqa: PTH101, S103
         elif stat.S_ISREG(status.st_mode):

@@ -331,7 +331,7 @@ CODES = (
     Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another module, or a tool"),
     Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
     Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "request more data per call"),
-    Code("INTERNAL_ERROR", "internal_error", False, "the tool's own words are in the summary: correct what they name"),
+    Code("INTERNAL_ERROR", "internal_error", False, "the summary has the tool's own message: correct what it names"),
 )
 
 

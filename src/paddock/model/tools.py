@@ -73,7 +73,7 @@ class Tool:
 
 
 class CallWatch(Protocol):
-    """Limits and hears of the tool calls of one caller. Its methods neither block nor raise."""
+    """Limits and observes the tool calls of one caller. Its methods neither block nor raise."""
 
     def take(self) -> float:
         """Count a call and return 0, or return the seconds to wait if the caller has made too many."""

@@ -208,7 +208,7 @@ async def _answer_fault(request: Request, error: Exception) -> JSONResponse:
 
 
 async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request for whose connection there is no room."""
+    """Answer a request that finds too many connections open."""
     refused = _Refused(503, TOO_MANY_CONNECTIONS, retry_after="1", connection="close")
     await refused.response(scope["path"])(scope, receive, send)
 
@@ -218,7 +218,7 @@ async def _health(request: Request) -> PlainTextResponse:
 
 
 class _Refused(Exception):
-    """Raised for a request that is refused. Holds the HTTP status, and the reason that the client is told."""
+    """Raised for a request that is refused. Holds the HTTP status, and the reason that the client gets."""
 
     def __init__(self, status: int, reason: str, data: dict[str, Any] | None = None, **headers: str) -> None:
         super().__init__(reason)

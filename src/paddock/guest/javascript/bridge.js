@@ -135,7 +135,7 @@
       });
     }
     defineHidden(answer, toPrimitive, (kind) => {
-      noteMisuse('the answer is no text or number');
+      noteMisuse('the answer is not text or a number');
       return kind === 'number' ? NaN : '[object Object]';
     });
   }

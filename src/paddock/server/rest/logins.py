@@ -53,7 +53,7 @@ def make_router(services: Services) -> APIRouter:
 
     @router.post("/servers/{name}/login/code", status_code=204, responses=problems.responses(400, 404, 422))
     async def finish_login(request: Request, name: str, body: CodeBody) -> None:
-        """Complete a login with what the browser has brought. The server stores and refreshes the tokens."""
+        """Complete a login with what the browser returned. The server stores and refreshes the tokens."""
         _, _, file = await find(request, name)
         with _failures(name):
             await services.logins.finish(file, body.model_dump(exclude_none=True))
