@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -28,8 +28,6 @@ from paddock.model.request import RunContext
 from tests.environments import sdist
 from tests.packages.wheels import wheel
 from tests.uids import OWN
-
-GuestConfig = Callable[..., Config]
 
 
 @pytest.fixture

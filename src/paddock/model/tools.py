@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 _READING = frozenset({"get", "list", "search", "find", "read", "fetch", "query", "count", "describe", "show", "lookup"})
@@ -70,6 +70,18 @@ class Tool:
         from hashlib import sha256  # imported late: it takes 2 ms
 
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tool as JSON values, without its schemas."""
+        return {
+            "name": self.full_name,
+            "id": self.id,
+            "server": self.server,
+            "title": self.title,
+            "description": self.description,
+            "tags": list(self.tags),
+            "hints": asdict(self.hints),
+        }
 
 
 class CallWatch(Protocol):

@@ -101,15 +101,8 @@ def make_router(services: Services) -> APIRouter:
 
 
 def _values(tool: Tool, rule: Rule | None) -> dict[str, Any]:
-    return {
-        "name": tool.full_name,
-        "id": tool.id,
-        "server": tool.server,
-        "title": tool.title,
-        "description": tool.description,
-        "tags": list(tool.tags),
+    return tool.to_dict() | {
         "input_schema": dict(tool.input_schema),
         "output_schema": None if tool.output_schema is None else dict(tool.output_schema),
-        "hints": asdict(tool.hints),
         "policy": {"action": "allow", "rule": None} if rule is None else {"action": rule.action, "rule": str(rule)},
     }
