@@ -91,7 +91,7 @@ class PackageSets:
 
         Raises `PackageError` if the packages cannot be installed, with one line that says what to do.
         """
-        request = _request_key(requirements, built)
+        request = hashlib.sha256(json.dumps([built.key, requirements]).encode()).hexdigest()[:32]
         found = await asyncio.to_thread(self._find, request)
         if found is not None:
             return found
@@ -277,10 +277,6 @@ def _is_in_use(folder: Path) -> bool:
     with suppress(OSError):
         return 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - folder.stat().st_mtime < UNUSED_SECONDS
     return False
-
-
-def _request_key(requirements: tuple[str, ...], built: Built) -> str:
-    return hashlib.sha256(json.dumps([built.key, requirements]).encode()).hexdigest()[:32]
 
 
 def _size(folder: Path) -> int:

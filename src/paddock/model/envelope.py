@@ -217,7 +217,7 @@ def parse(text: str) -> dict[str, Any] | None:
     import json
 
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=refuse_constant)
         if "\\ud" in text.lower():  # perhaps a lone surrogate, which no answer could contain
             json.dumps(value, ensure_ascii=False).encode()
         return validate_envelope(value)
@@ -279,7 +279,8 @@ def _is_meta(value: object) -> bool:
     )
 
 
-def _refuse_constant(constant: str) -> None:
+def refuse_constant(constant: str) -> None:
+    """For `json.loads`: NaN and the infinities are not JSON."""
     raise ValueError(f"{constant} is not JSON")
 
 
