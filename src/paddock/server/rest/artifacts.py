@@ -16,9 +16,8 @@ from starlette.exceptions import HTTPException
 from paddock.errors import BadArtifact, NotFound
 from paddock.model.artifacts import mime_type, name_problem
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArtifactListModel, ArtifactModel, StoredArtifactModel
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 
 if TYPE_CHECKING:
     from paddock.server.services import Services

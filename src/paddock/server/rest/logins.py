@@ -13,9 +13,8 @@ from paddock.errors import NotFound, RequestError
 from paddock.model.request import LOCAL
 from paddock.server.http import received
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import BegunLoginModel, CodeBody, LoginBody
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 from paddock.tools.logins import LoginFile, OAuthFailed
 from paddock.tools.oauth import log_out
 

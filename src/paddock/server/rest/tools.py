@@ -13,9 +13,8 @@ from paddock.model.request import RunContext
 from paddock.server.allowances import PrincipalCalls
 from paddock.server.http import received
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 from paddock.store.principals import new_call_id
 from paddock.tools.policy import parse
 
