@@ -93,7 +93,7 @@ class RunRecord:
         self.session = state
 
     def note_network(self, connections: tuple[Connection, ...]) -> None:
-        """Note what the run connected to. A server also keeps it of a run that was cancelled."""
+        """Note what the run connected to. A server also keeps this for a cancelled run."""
         self.network = connections
         if self._context is not None:
             self._context.network_watch(connections)

@@ -208,7 +208,9 @@ class RemotePaddock(Paddock):
         await self._send("DELETE", f"/sessions/{quote(name, safe='')}")
 
     async def network_problem(self) -> str | None:
-        raise RequestError("a server decides for each run whether it can have a network; nothing tells beforehand")
+        raise RequestError(
+            "a server decides for each run whether it can have a network; this cannot be asked beforehand"
+        )
 
     async def engine_problem(self, engine: str) -> str | None:
         found = await self.request("GET", "/engines")

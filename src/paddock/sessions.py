@@ -113,7 +113,7 @@ class Sessions:
             self._leave(session)
 
     def _take_news(self, session: Session) -> str | None:
-        """Why the session has ended since its last run, if it has: told once."""
+        """Why the session has ended since its last run, if it has: returned once."""
         if session.interpreter is not None:
             session.interpreter.check()
             if session.interpreter.ended is not None:

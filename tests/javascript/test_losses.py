@@ -16,12 +16,12 @@ LOST = [
     (
         "({f() {}})",
         {"f": "[Function: f]"},
-        "result.f is a function, of which only the name is returned: return the data that it computes instead.",
+        "result.f is a function, so only its name is returned: return the data that it computes instead.",
     ),
     (
         "Symbol('s')",
         "Symbol(s)",
-        "the result is a symbol, of which only the text is returned: return a string instead.",
+        "the result is a symbol, so only its text is returned: return a string instead.",
     ),
     (
         "[new Date('never')]",

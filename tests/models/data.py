@@ -68,7 +68,7 @@ DATA = {
         "import pandas as pd\ndf = pd.read_csv('/files/invoices.csv')\nreturn df.query('VAT % > 10').to_dict('records')",
         3,
         "invalid syntax (<unknown>, line 1)",
-        "Put a column whose name is no plain word into backticks: df.",
+        "Put a column whose name is not a plain word in backticks: df.",
         files=_INVOICES_CSV,
     ),
     "Cannot perform 'rand_' with a dtyped [fl": run(
@@ -191,7 +191,7 @@ DATA = {
         "import pandas as pd\ndf = pd.read_csv('/files/employees.csv')\ndf['hired'] = pd.to_datetime(df['hired'], format='%Y-%m-%d')\nreturn df['hired'].min()",
         3,
         "day is out of range for month. You might",
-        "Some text is no date that exists: pass errors='coerce', whic",
+        "Some text is not a real date: pass errors='coerce', whic",
         files=_EMPLOYEES_CSV,
     ),
     "Must provide 'func' or tuples of '(colum": run(

@@ -91,7 +91,7 @@ KINDS = {
         "const list = [1, 2, 3];\nfor (const [i, v] of list) { console.log(i, v); }\nreturn 0;",
         2,
         "value is not iterable",
-        "`list` is an array of 3, first 1, whose items are no pairs: ",
+        "`list` is an array of 3, first 1, whose items are not pairs: ",
     ),
     "d.map is not a function": js(
         "const d = JSON.parse(await readFile('/files/products.json'));\nreturn d.map(p => p.name);",

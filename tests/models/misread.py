@@ -97,8 +97,8 @@ MISREAD: dict[str, Case] = {
     "a table of JSON text": run(
         f"import pandas as pd\n{_PY_JSON}pd.DataFrame(r)", 3, "scalar", "pd.DataFrame(json.loads(r['content']))"
     ),
-    "text that is no JSON": execute(
-        "import json\nt = {'a.json': '# x'}\nreturn json.loads(t['a.json'])", 3, "Expecting value", "no JSON at all"
+    "text that is not JSON": execute(
+        "import json\nt = {'a.json': '# x'}\nreturn json.loads(t['a.json'])", 3, "Expecting value", "empty or not JSON"
     ),
     "bytes for a file": run("import pandas as pd\npd.read_csv(b'a,b')", 2, "file-like", "io.BytesIO(x)"),
     "JSON.parse of a promise": js(

@@ -21,7 +21,7 @@ PLAIN = {
         "import zipfile, io\nz = zipfile.ZipFile(io.BytesIO(b'not a zip'))\nreturn z.namelist()",
         2,
         "File is not a zip file",
-        "The data is no such archive: look at its first bytes.",
+        "The data is not such an archive: look at its first bytes.",
     ),
     "unsupported operand type(s) for -: 'str'": execute(
         "from datetime import datetime, timedelta\nstart = datetime.now()\nend = '2026-12-31'\ndays = (end - start).days\nreturn days",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import quote
 
@@ -49,7 +48,7 @@ def list_(
     """List stored artifacts, newest first."""
 
     async def find(scope: ArtifactScope) -> list[dict[str, Any]]:
-        return [_values(each) for each in (await scope.list(filename=name, limit=limit)).artifacts]
+        return [each.to_dict() for each in (await scope.list(filename=name, limit=limit)).artifacts]
 
     async def find_remotely(server: RemotePaddock) -> list[dict[str, Any]]:
         found = await server.request("GET", "/artifacts", params={"filename": name, "limit": limit})
@@ -170,8 +169,3 @@ async def _find_remotely(server: RemotePaddock, ref: str) -> Artifact:
 
 def _unknown(ref: str) -> NotFound:
     return NotFound(f"there is no artifact {ref[:100]!r}; `paddock artifacts list` lists them")
-
-
-def _values(stored: StoredArtifact) -> dict[str, Any]:
-    more = {"run_id": stored.run_id, "created_at": stored.created_at, "expires_at": stored.expires_at}
-    return {**asdict(stored.artifact), **more}

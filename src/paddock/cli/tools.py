@@ -368,15 +368,7 @@ def _failure(health: Health, connect_seconds: float) -> list[str]:
 
 def _values(tool: Tool, all_tools: Sequence[Tool], detail: str) -> dict[str, Any]:
     """Return a tool for `--json`."""
-    values: dict[str, Any] = {
-        "name": tool.full_name,
-        "id": tool.id,
-        "server": tool.server,
-        "title": tool.title,
-        "description": tool.description,
-        "tags": list(tool.tags),
-        "hints": asdict(tool.hints),
-    }
+    values = tool.to_dict()
     if detail != "brief":
         values["stub"] = _stub(tool, all_tools)
     if detail == "full":

@@ -89,9 +89,9 @@ class Engine(Protocol):
         ...
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
-        """`plan` with the packages installed that it asks for. Not part of the run's time.
+        """Install the packages that `plan` asks for, and return the plan with them. Not part of the run's time.
 
-        `show` is told how far that is, one line at a time. Raises `PackageError` with one line that says what to do.
+        `show` is called with each line of progress. Raises `PackageError` with one line that says what to do.
         """
         ...
 

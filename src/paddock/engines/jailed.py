@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -114,11 +114,18 @@ class JailedEngine:
     async def interpreter(self, plan: Plan) -> Interpreter:
         raise RequestError(f"engine {plan.engine!r} has no sessions")
 
+    def _all_jails(self) -> Iterable[Jail]:
+        return (self._jail,)
+
     def waiting_guests(self) -> Counter[tuple[str, str]]:
-        return self._jail.waiting_guests()
+        waiting = Counter[tuple[str, str]]()
+        for jail in self._all_jails():
+            waiting.update(jail.waiting_guests())  # unlike `+`, this keeps zeros
+        return waiting
 
     async def close(self) -> None:
-        await self._jail.close()
+        for jail in self._all_jails():
+            await jail.close()
 
 
 @asynccontextmanager
@@ -203,16 +210,12 @@ class CPythonEngine(JailedEngine):
             jail = self._jail_of(environment, plan.package_set.path)
         return jail
 
-    def waiting_guests(self) -> Counter[tuple[str, str]]:
-        waiting = Counter[tuple[str, str]]()
-        for jail in self._jails.values():
-            waiting.update(jail.waiting_guests())  # unlike `+`, this keeps zeros
-        return waiting
+    def _all_jails(self) -> Iterable[Jail]:
+        return self._jails.values()
 
     async def close(self) -> None:
         await self._sets.close()
-        for jail in self._jails.values():
-            await jail.close()
+        await super().close()
 
 
 class QuickJSEngine(JailedEngine):
@@ -336,7 +339,7 @@ class JailedExecution:
             await self._guest.wait_for_input(min(again if now < again else deadline, deadline) - now)
             now = loop.time()
             if now >= again:
-                self._guest.interrupt()  # asyncio takes a first one for a request to cancel
+                self._guest.interrupt()  # asyncio treats the first one as a request to cancel
                 again = deadline
             self._receive()
             for _ in self._read_output():

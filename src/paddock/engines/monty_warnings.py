@@ -42,7 +42,7 @@ def is_wrapped(answer: Answer) -> bool:
 
 
 def misread_answers(code: str) -> tuple[str, ...]:
-    """Warnings for lines that take an answer for its value. Monty has no dict that could notice it while it runs.
+    """Warnings for lines that use an answer as its value. Monty has no dict that could notice it while it runs.
 
     They are certain only for a variable that is assigned once, in a script that never names `result`.
     """

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import resource
 import signal
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -105,19 +104,11 @@ class NodeEngine(JailedEngine):
             return self._large
         return self._typescript if plan.language == "typescript" else self._jail
 
-    def waiting_guests(self) -> Counter[tuple[str, str]]:
-        jails = (self._jail, self._typescript, self._large, *self._special.values())
-        waiting = Counter[tuple[str, str]]()
-        for jail in jails:
-            waiting.update(jail.waiting_guests())  # unlike `+`, this keeps zeros
-        return waiting
+    def _all_jails(self) -> Iterable[Jail]:
+        return (*self._special.values(), self._typescript, self._large, self._jail)
 
     async def close(self) -> None:
         await self._sets.close()
-        for jail in self._special.values():
-            await jail.close()
-        await self._typescript.close()
-        await self._large.close()
         await super().close()
 
 

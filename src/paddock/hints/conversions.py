@@ -9,7 +9,7 @@ from paddock.hints.mistake import Mistake
 
 _IN_PLACE = r"(?: *+[\w.\[\]'\"]+\.(sort|append|extend|reverse|insert|shuffle|update|add)\(|[^=].*\b(inplace=True))"
 _CHANGES = r"[\w)\]]\.(sort|append|extend|reverse|insert|update|add)\("
-_NAN = "What is no number becomes NaN: .isna().sum() counts it."
+_NAN = "Non-numbers become NaN: .isna().sum() counts them."
 TEXT_COLUMN = (
     "A column has text: write pd.to_numeric(column, errors='coerce'). It makes NaN of '12,50' and 'n/a': look first. "
     "numeric_only=True leaves such columns out."
@@ -127,7 +127,7 @@ def misfit(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 
 def uncalled(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For a method of a table that the script takes for its column of the same name."""
+    """For a method of a table that the script mistakes for its column of the same name."""
     for name, text in mistake.values.items():
         columns = re.sub(r", …$", "", text.partition(" with the columns ")[2]).split(", ")
         used = re.search(rf"\b{re.escape(name)}\.(\w+)", mistake.source_line)
@@ -137,7 +137,7 @@ def uncalled(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 
 def json_text(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For JSON text that the script takes for the object in it."""
+    """For JSON text that the script uses as the object in it."""
     for name, text in mistake.values.items():
         is_used = re.search(rf"{re.escape(name)}\s*[.\[]", mistake.source_line)
         if is_used and re.match(r"['\"]\s*[\[{](?!['\"]$)", text):  # more than one character
@@ -283,13 +283,13 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
         return f"Write {_numbers('column', text)}. {_NAN}"
     if re.fullmatch(_THOUSANDS, cleaned):
         number = rf"float(re.sub(r',(?=\d{{3}}\b)', '', x{signs}))"  # '12,50' still raises
-        return f"Write {number}. Others may be no number at all ('', 'n/a'): skip those."
+        return f"Write {number}. Others may not be numbers ('', 'n/a'): skip those."
     if re.fullmatch(_DECIMAL_COMMA, cleaned):
         number = f"float(x{signs}.replace('.', '').replace(',', '.')) if ',' in x else float(x{signs})"
         return f"It has a decimal comma, and others may have a point: write {number}. Skip '' and 'n/a'."
     if re.fullmatch(r"-?\d*\.?\d+", cleaned):
         return (
-            f"Write int(float(x)) or float(x): {text!r} is no whole number."
+            f"Write int(float(x)) or float(x): {text!r} is not a whole number."
             if cleaned == text
             else "strip('$€£% ') it."
         )
@@ -300,7 +300,7 @@ def number_text(mistake: Mistake, found: re.Match[str]) -> str:
         return f"Take the number out of {text[:40]!r} first, and {sign}."
     if re.search(r"\d", text):
         return f"Take the number out of {text[:40]!r} first, as in re.search(r'-?\\d+(\\.\\d+)?', x)[0]."
-    return f"{text[:40]!r} is no number: skip it, or use a default."
+    return f"{text[:40]!r} is not a number: skip it, or use a default."
 
 
 def _numbers(column: str, text: str) -> str:
@@ -357,13 +357,13 @@ def date_text(mistake: Mistake, found: re.Match[str]) -> str:
         order = "dayfirst=True" if is_day_first else "dayfirst=True if 05/07/2026 is 5 July"
         return f"Dates differ: pass format='mixed', {order}, and errors='coerce' for what is none."
     if any(each in mistake.message.replace('"', "'") for each in formats):
-        return f"{text!r} is no date that exists: check its month and day, or skip it."
+        return f"{text!r} is not a real date: check its month and day, or skip it."
     if formats:
         return f"The format of {text!r} is {' or '.join(formats)}. If others differ, convert each by its own."
     if named := re.search(r"\d( ?(?:UTC|GMT))$", text):
         return f"Write the zone as a number: text.replace({named[1]!r}, '+00:00')."
     if not re.search(r"\d", text):
-        return f"{text[:40]!r} is no date: skip it, or use a default."
+        return f"{text[:40]!r} is not a date: skip it, or use a default."
     return "Make the format fit the text, sign by sign: %d day, %m month, %Y year, %b Jan, %H:%M:%S, %z zone."
 
 

@@ -36,7 +36,7 @@ ROWS = (
     Hint("UnsupportedOperation", "not (writ|read)able", "Open the file in the right mode: 'r', 'w' or 'a'."),
     Hint("ValueError", "closed file", "Move it into the `with` block, where the file is open."),
     Hint("OperationalError", "no such column", _COLUMNS),
-    Hint("BadZipFile|BadGzipFile|ReadError", "", "The data is no such archive: look at its first bytes."),
+    Hint("BadZipFile|BadGzipFile|ReadError", "", "The data is not such an archive: look at its first bytes."),
     Hint("OperationalError", "values (were supplied|for)", "Give one value for each column: INSERT INTO t (a, b) ..."),
     Hint("OperationalError", "no such table", "Create the table in this run: a new database is empty."),
     Hint("OperationalError", "unable to open", FOLDER),

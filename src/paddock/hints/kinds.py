@@ -1,4 +1,4 @@
-"""Remedies for JavaScript values whose kind the guest has told: what to write for a value of this kind."""
+"""Remedies for JavaScript values whose kind the guest has sent: what to write for a value of this kind."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def method(mistake: Mistake, found: re.Match[str]) -> str | None:
         return _awaited(mistake, owner) if name != "then" else None
     is_property = (name == "length" and kind in ("array", "text")) or (name == "size" and kind in ("Map", "Set"))
     if name in keys or is_property:
-        return f"`{owner}.{name}` is a value and no method: remove the `()`."
+        return f"`{owner}.{name}` is a value, not a method: remove the `()`."
     better = next((how for words, how in _INSTEAD.get(kind, {}).items() if name in words.split()), "")
     if better:
         return f"`{owner}` is {text}: write `{better.format(x=owner, name=name)}`."
@@ -192,11 +192,11 @@ def _constructed(mistake: Mistake, owner: str) -> dict[str, str]:
 
 def _called(owner: str, text: str, kind: str) -> str:
     if kind == "array":
-        return f"`{owner}` is {text}, and no function: take an item with `{owner}[index]`."
+        return f"`{owner}` is {text}, not a function: take an item with `{owner}[index]`."
     if kind in ("object", "Map"):
         how = f"{owner}.get(key)" if kind == "Map" else f"{owner}[key]"
-        return f"`{owner}` is {text}, and no function: take an entry with `{how}`."
-    return f"`{owner}` is {text}, and no function: remove the `()`, or rename the variable if it hides a function."
+        return f"`{owner}` is {text}, not a function: take an entry with `{how}`."
+    return f"`{owner}` is {text}, not a function: remove the `()`, or rename the variable if it hides a function."
 
 
 def _converted(owner: str, name: str, kind: str, text: str) -> str:
@@ -215,7 +215,7 @@ def _converted(owner: str, name: str, kind: str, text: str) -> str:
     if name in _TEXT and kind == "array":
         return f"write `{owner}.map(item => item.{call})`."
     if name in _TEXT and kind in ("object", "Map", "Set"):
-        return "it is no text: take one out of it by its key, or loop over it."
+        return "it is not text: take one out of it by its key, or loop over it."
     if name in _TEXT or (kind == "number" and name in ("slice", "includes", "charAt", "at")):
         return f"write `String({owner}).{call}`."
     if name in ("toFixed", "toPrecision", "toExponential"):
@@ -223,7 +223,7 @@ def _converted(owner: str, name: str, kind: str, text: str) -> str:
     if name.startswith(_OF_DATES) and kind in ("text", "number"):
         return f"write `new Date({owner}).{call}`."
     if name in ("then", "catch", "finally"):
-        return f"it is no promise: use it at once, without `.{name}`."
+        return f"it is not a promise: use it at once, without `.{name}`."
     if name in _LOOPS and kind in ("number", "boolean", "Date"):
         return f"only arrays have `{name}`: check what gives it, or write `[{owner}].{call}`."
     return ""
@@ -237,7 +237,7 @@ def iterable(mistake: Mistake, found: re.Match[str]) -> str | None:
     kind, line = _kind(text), mistake.source_line
     if kind == "array":
         pair = " for position and item" if " objects " not in text else ", or `const { a, b } of` for its objects"
-        return f"`{owner}` is {text}, whose items are no pairs: write `{owner}.entries()`{pair}."
+        return f"`{owner}` is {text}, whose items are not pairs: write `{owner}.entries()`{pair}."
     if kind == "null" and re.search(r"\.(match|exec)\(", mistake.code):
         return None  # see `members.destructured`
     if kind in ("undefined", "null"):

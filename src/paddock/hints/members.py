@@ -173,7 +173,7 @@ def constant(mistake: Mistake, found: re.Match[str]) -> str:
 
 
 def nothing(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For undefined or null that is taken for an object."""
+    """For undefined or null that is used as an object."""
     name = next((name for name, text in mistake.values.items() if text in ("undefined", "null")), "")
     if not name:
         return None

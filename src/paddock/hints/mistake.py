@@ -183,7 +183,7 @@ class Mistake:
         return next((f"{name}({text})" for name, sign, text in entries if sign), "")
 
     def more_values(self, hint: str, room: int) -> str:
-        """The variables in the failing code that the hint does not tell about, as far as there is room."""
+        """The variables in the failing code that the hint does not mention, as far as there is room."""
         shown: list[str] = []
         if (self.language == JAVASCRIPT and hint.startswith("Did you mean")) or "coroutine" in self.message:
             return ""

@@ -59,7 +59,7 @@ def _install(mistake: Mistake, package: str) -> str:
 
 
 def inside(mistake: Mistake, found: re.Match[str]) -> str | None:
-    """For an object of one key that the script takes for the text or list in it."""
+    """For an object of one key that the script uses as the text or list in it."""
     owner, key, kind = mistake.inside()
     is_lookup = mistake.type == "KeyError" or " of undefined" in mistake.message
     awaited = rf"\b{re.escape(owner)}\b[^=\n]{{0,60}}= ?\(?await\b"
@@ -192,7 +192,7 @@ def near_name(mistake: Mistake, found: re.Match[str]) -> str | None:
 
 
 def is_misspelt(name: str, other: str) -> bool:
-    """Whether one may stand for the other: a short name, or a plural, is rather something else."""
+    """Whether one may be a misspelling of the other: a short name or a plural is probably something else."""
     plain, known = (word.casefold().replace("_", "") for word in (name, other))
     is_long = min(len(name), len(other)) > 3 or (len(name) != len(other) and len(name) > 2)
     return name != other and (plain == known or (is_long and plain.rstrip("s") != known.rstrip("s")))

@@ -6,7 +6,7 @@ from paddock.hints import conversions, names
 from paddock.hints.row import Hint
 
 _TAKES = r"\w\.(?P<name>\w+)\(\) takes (?P<taken>\d+) positional arguments? but (?P<given>\d+)"
-_NUMBER = "Clean the text first (strip, remove commas), or skip what is no number."
+_NUMBER = "Clean the text first (strip, remove commas), or skip non-numbers."
 _OPERANDS = (
     r"""(?:for (?P<sign>\S+)(?: or pow\(\))?: |concatenate |(?P<compared>not supported between instances of ))"""
     r"""'?(?P<left>\w+)'? .*['"](?P<right>\w+)['"]"""
@@ -31,7 +31,7 @@ _ITERATORS = (
 _UNCALLED = "It is a function that was not called: write `()` after its name where the value is made."
 _ENVELOPE = "A failed call raises a RuntimeError whose text is JSON: json.loads(str(e))['error_code']."
 _TEXT_OF = "It is a dict: json.dumps(x).<name>(...) works on text."
-_TEXT_IN = "It is a dict and no text: take the text out of it by its key. The keys are: <keys>."
+_TEXT_IN = "It is a dict, not text: take the text out of it by its key. The keys are: <keys>."
 _REPEATS = "`*`, `+` and `?` repeat what is before them: write `.*` for any text; fnmatch knows '*.csv'."
 _MATCH_CALL = "Match the call to the function's parameters."
 
@@ -44,7 +44,9 @@ ROWS = (
     Hint("AttributeError|TypeError", "'(function|method)'", conversions.uncalled, when="table"),
     Hint("AttributeError", "'(function|method|builtin_function_or_method)' object", _UNCALLED),
     Hint("AttributeError|TypeError", "'RuntimeError' object", _ENVELOPE, when="script"),
-    Hint("AttributeError|TypeError", r"re\.Match", "A match is no text: write m.group(), or m[1] for its first group."),
+    Hint(
+        "AttributeError|TypeError", r"re\.Match", "A match is not text: write m.group(), or m[1] for its first group."
+    ),
     Hint("AttributeError", "'str' object has no", conversions.json_text),
     Hint("NotImplementedError", "^$", conversions.missing_method),
     Hint("AttributeError", "'str' object has no", "It is text: print it. json.loads turns JSON text into an object."),
@@ -141,7 +143,7 @@ ROWS = (
         "'module'",
         "It is a module: call a function of it, as in pprint.pprint(x) or datetime.datetime(...).",
     ),
-    Hint("TypeError", "not callable", "It is a value and no method: remove the `()`.", r"[\w)\]]\.\w+\("),
+    Hint("TypeError", "not callable", "It is a value, not a method: remove the `()`.", r"[\w)\]]\.\w+\("),
     Hint("TypeError", "not callable", "The name was assigned a value: rename the variable, or use [] to index."),
     Hint("TypeError", r"^sorted expected|^sort\(\) takes", "Pass it by its name: key=..."),
     Hint("TypeError", "first argument must be callable", "Pass a function: defaultdict(int) or defaultdict(list)."),
@@ -197,7 +199,7 @@ ROWS = (
     Hint(
         "JSONDecodeError",
         r"char 0\)",
-        "The text is empty or no JSON at all: print it. A tool's answer is decoded already.",
+        "The text is empty or not JSON: print it. A tool's answer is decoded already.",
     ),
     Hint("JSONDecodeError", "", "The text is not JSON: print its beginning. A tool's answer is decoded already."),
     Hint("ValueError", "low >= high|empty range|must be less than", "Put the smaller number first."),

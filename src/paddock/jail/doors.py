@@ -118,7 +118,7 @@ class Door:
             await asyncio.to_thread(self._supervisor.count, run)
             if not any(attempt.is_closing for _, attempt in list(run.live.values())):
                 break
-            await asyncio.sleep(LAST_COUNT_SECONDS)  # the kernel tells about a closed connection a little later
+            await asyncio.sleep(LAST_COUNT_SECONDS)  # the kernel reports a closed connection a little later
         self._supervisor.end_counting(run)
         return run.connections_made()
 
@@ -320,7 +320,7 @@ class Door:
             except TimeoutError:
                 error = errno.ETIMEDOUT
         if error not in (0, errno.EINPROGRESS):
-            attempt.end(_outcome(error))
+            attempt.end({errno.ETIMEDOUT: "timeout", errno.ECONNREFUSED: "refused"}.get(error, "failed"))
             raise Refusal(error)
         ours.setblocking(is_blocking)
         if not self._supervisor.add_connection(run, ours, attempt):
@@ -471,7 +471,3 @@ def _tcp_state(sock: socket.socket) -> int:
 def _was_connected(sock: socket.socket) -> bool:
     """Whether the peer has answered, even if either side has closed the connection since."""
     return any(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)[_ACKNOWLEDGED:])
-
-
-def _outcome(error: int) -> str:
-    return {errno.ETIMEDOUT: "timeout", errno.ECONNREFUSED: "refused"}.get(error, "failed")

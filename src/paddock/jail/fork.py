@@ -105,7 +105,7 @@ async def fork(jail: Jail, guest: Guest) -> Fork:
 def _send_ends(guest: Guest, resource_limit: ResourceLimit) -> Fork:
     """Make a control socket and two pipes, and send the guest its ends of them."""
     control, guest_control = socket.socketpair()
-    control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells which process sent READY
+    control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel says which process sent READY
     out, guest_out = os.pipe()
     error, guest_error = os.pipe()
     own = [control.detach(), out, error]

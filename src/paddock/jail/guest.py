@@ -388,7 +388,7 @@ class Guest:
     def kill_own(self) -> None:
         """Kill only the processes of a guest that is held, not those of its forks in the same jail.
 
-        Without a control group, orphans go on until the jail ends: nothing tells whose they were.
+        Without a control group, orphans go on until the jail ends: nothing shows whose they were.
         """
         self._is_killed = True
         if self._pidfd is not None:
@@ -480,11 +480,7 @@ class Guest:
         self._epoll.unregister(self._watched)
         if self._unsent:
             self._loop.remove_writer(self.control.fileno())
-        self._await_end(self._processes())
-
-    def _processes(self) -> list[int]:
-        """The processes whose end is the end of the guest."""
-        return [pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None]
+        self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
 
     def _await_end(self, pidfds: list[int]) -> None:
         """Wait until each of these processes has ended, from the last to the first; then close."""

@@ -1,4 +1,4 @@
-"""The processes that install packages, as the host sees them: their start, their report, and how far they are."""
+"""The processes that install packages, as the host sees them: their start, their report and their progress."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Report(msgspec.Struct):
 
 
 class Installation:
-    """An installation in progress, and those who are told how far it is."""
+    """An installation in progress, and those who watch its progress."""
 
     task: asyncio.Task[PackageSet]
 
@@ -67,7 +67,7 @@ class Installation:
 
     @contextmanager
     def watched_by(self, show: Show) -> Iterator[None]:
-        """Tell `show` too, during a block."""
+        """Report progress to `show` too, during a block."""
         self._watchers.append(show)
         if self._told:
             show(self._told)

@@ -27,7 +27,7 @@ class Attempt:
     seconds: float = 0.0
     bytes: int | None = None
     earlier_bytes: int = 0  # of a connection that an earlier run of the session made
-    is_closing: bool = False  # the kernel no longer finds it, and has not told yet how much it transferred
+    is_closing: bool = False  # the kernel no longer finds it, and has not reported yet how much it transferred
 
     def end(self, outcome: str) -> None:
         self.outcome, self.seconds = outcome, time.monotonic() - self.began

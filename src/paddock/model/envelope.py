@@ -217,7 +217,7 @@ def parse(text: str) -> dict[str, Any] | None:
     import json
 
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=refuse_constant)
         if "\\ud" in text.lower():  # perhaps a lone surrogate, which no answer could contain
             json.dumps(value, ensure_ascii=False).encode()
         return validate_envelope(value)
@@ -279,7 +279,8 @@ def _is_meta(value: object) -> bool:
     )
 
 
-def _refuse_constant(constant: str) -> None:
+def refuse_constant(constant: str) -> None:
+    """For `json.loads`: NaN and the infinities are not JSON."""
     raise ValueError(f"{constant} is not JSON")
 
 
@@ -331,7 +332,7 @@ CODES = (
     Code("SANDBOX_MODULE_BLOCKED", "sandbox_runtime", False, "use another module, or a tool"),
     Code("SANDBOX_RUNTIME_ERROR", "sandbox_runtime", False, "correct the script"),
     Code("CALL_LIMIT_EXCEEDED", "sandbox_runtime", False, "request more data per call"),
-    Code("INTERNAL_ERROR", "internal_error", False, "the tool's own words are in the summary: correct what they name"),
+    Code("INTERNAL_ERROR", "internal_error", False, "the summary has the tool's own message: correct what it names"),
 )
 
 

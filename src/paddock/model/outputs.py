@@ -73,10 +73,10 @@ class RunOutput:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> RunOutput:
-        """The output whose JSON form is `values`. Raises ValueError, KeyError or TypeError if it is none."""
+        """The output whose JSON form is `values`. Raises ValueError, KeyError or TypeError if it is not one."""
         data, kind, artifact = values["data"], values["type"], values["artifact"]
         if kind not in get_args(OutputType):
-            raise ValueError(f"{kind!r} is no type of output")
+            raise ValueError(f"{kind!r} is not a type of output")
         content = b""
         if data is not None:
             content = json.dumps(data).encode() if kind == "table" else str(data).encode()

@@ -158,7 +158,7 @@ class RunContext:
     can_search: bool = False  # whether the caller has the tool `search`
     principal: str = LOCAL  # for whom the run's tool calls are made
     call_watch: CallWatch | None = None
-    engine_watch: Callable[[str | None], None] = lambda engine: None  # is told when an engine has taken the run
+    engine_watch: Callable[[str | None], None] = lambda engine: None  # called when an engine has taken the run
     network: NetworkPolicy = NO_NETWORK  # what the caller may have at most
     network_watch: Callable[[tuple[Connection, ...]], None] = lambda connections: None
-    """Is told what the run connected to, when it ends in any way."""
+    """Called with what the run connected to, however the run ends."""

@@ -139,7 +139,7 @@ class RunResult:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RunResult:
-        """The result whose JSON form is `text`. Raises ValueError, KeyError or RecursionError if it is none."""
+        """The result whose JSON form is `text`. Raises ValueError, KeyError or RecursionError if it is not one."""
         import msgspec
 
         values = msgspec.convert(json.loads(text), dict[str, Any])

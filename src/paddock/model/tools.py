@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 _READING = frozenset({"get", "list", "search", "find", "read", "fetch", "query", "count", "describe", "show", "lookup"})
@@ -71,9 +71,21 @@ class Tool:
 
         return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
 
+    def to_dict(self) -> dict[str, Any]:
+        """The tool as JSON values, without its schemas."""
+        return {
+            "name": self.full_name,
+            "id": self.id,
+            "server": self.server,
+            "title": self.title,
+            "description": self.description,
+            "tags": list(self.tags),
+            "hints": asdict(self.hints),
+        }
+
 
 class CallWatch(Protocol):
-    """Limits and hears of the tool calls of one caller. Its methods neither block nor raise."""
+    """Limits and observes the tool calls of one caller. Its methods neither block nor raise."""
 
     def take(self) -> float:
         """Count a call and return 0, or return the seconds to wait if the caller has made too many."""

@@ -1,7 +1,7 @@
 """The MCP server. `mcp` answers requests. Its other modules:
 
 - `services` holds what all callers share: the Paddock, the store, the sessions and the queue. `runs`, `artifacts` and
-  `session_tools` are what callers do with them; `readiness` is the health check. None of these knows of MCP.
+  `session_tools` are what callers do with them; `readiness` is the health check. None of these knows about MCP.
 - `run_queue` decides which runs may start; `sessions` describes callers and keeps their state between calls.
 - `code_tools` turns definitions into MCP tools; `builtin_tools` and `artifact_tools` are all other tools. `tool` is the
   form of tools and results. `prompts` explains the code tools to an agent.

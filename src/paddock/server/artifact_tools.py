@@ -77,7 +77,7 @@ _READ = object_schema(
         "offset": _number("In `unit`; negative: from the end.", None),
         "limit": _number("How many units, or matches.", 1),
         "unit": {"enum": ["characters", "lines"], "default": "characters"},
-        # Not listed, to save tokens: what is no text is read as base64 anyway.
+        # Not listed, to save tokens: binary content is read as base64 anyway.
         "encoding": {"enum": ["base64"], "deprecated": True},
         "search": {**_TEXT, "description": "Text to find, ignoring case."},
         "smartGrepQuery": {**_TEXT, "deprecated": True},  # another name for `search` that some agents use

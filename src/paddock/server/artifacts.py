@@ -1,4 +1,4 @@
-"""What callers do with artifacts: read, search, write, list, attach to a session. Nothing here knows of MCP.
+"""What callers do with artifacts: read, search, write, list, attach to a session. Nothing here knows about MCP.
 
 The functions return JSON objects. If `success` is false, `error` says what is wrong and `hint` what to do next. An
 attached file is an artifact whose bytes are read again for each run. It remains an artifact when it is detached.
@@ -85,7 +85,7 @@ async def read_artifact(  # noqa: PLR0913  one parameter for each property of it
             return {"success": True, **artifact_fields(artifact.artifact), IMAGE: True}
         if encoding is not None or not await scope.is_text(artifact):
             page = await _binary(scope, artifact, offset, limit)
-            # Without `encoding`, the next page is bytes again because the artifact is no text.
+            # Without `encoding`, the next page is bytes again because the artifact is binary.
             return page | {"next": {"encoding": encoding, **page["next"]}} if encoding and "next" in page else page
         offset = await _from_start(scope, artifact, unit, offset)
         limit = min(limit or DEFAULT_LIMITS[unit], PAGE_CHARACTERS if unit == "characters" else MAX_LINES)

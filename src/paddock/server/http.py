@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import math
 import re
 from collections import Counter, deque
@@ -33,7 +34,7 @@ from paddock import descriptors
 from paddock.errors import Overloaded
 from paddock.model import envelope
 from paddock.model.request import LOCAL
-from paddock.server import large_calls, logs
+from paddock.server import logs
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
 from paddock.server.request_memory import RETRY_SECONDS, SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request, including code, inputs and files."""
+REMAINING_BYTES = 128 * 1024
+"""The largest message without the arguments of its tool call. The SDK parses it, and keeps what starts a session."""
 TOO_MANY_CONNECTIONS = "Too many connections are open: try again later"
 EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
 """Response headers that web pages may read, besides those that browsers always allow."""
@@ -208,7 +211,7 @@ async def _answer_fault(request: Request, error: Exception) -> JSONResponse:
 
 
 async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request for whose connection there is no room."""
+    """Answer a request that finds too many connections open."""
     refused = _Refused(503, TOO_MANY_CONNECTIONS, retry_after="1", connection="close")
     await refused.response(scope["path"])(scope, receive, send)
 
@@ -218,7 +221,7 @@ async def _health(request: Request) -> PlainTextResponse:
 
 
 class _Refused(Exception):
-    """Raised for a request that is refused. Holds the HTTP status, and the reason that the client is told."""
+    """Raised for a request that is refused. Holds the HTTP status, and the reason that the client gets."""
 
     def __init__(self, status: int, reason: str, data: dict[str, Any] | None = None, **headers: str) -> None:
         super().__init__(reason)
@@ -431,15 +434,30 @@ class _Guard:
 
 
 async def _take_arguments(message: Message) -> dict[str, Any] | None:
-    """Take the arguments of a tool call out of the body in `message`. Raises _Refused if too much is left."""
+    """Take the arguments of a large tool call out of `message`, which the SDK parses on the event loop.
+
+    Raises _Refused if too much is left.
+    """
     try:
-        message["body"], arguments = await asyncio.to_thread(large_calls.take_arguments, message["body"])
-    except large_calls.Unreadable as problem:
-        raise _Refused(400, f"The request cannot be read: {problem}") from None
-    if len(message["body"]) > large_calls.REMAINING_BYTES:
-        limit = f"{large_calls.REMAINING_BYTES >> 10} KB"
+        message["body"], arguments = await asyncio.to_thread(_split_call, message["body"])
+    except (ValueError, RecursionError) as problem:
+        raise _Refused(400, f"The request cannot be read: it is not JSON: {problem}") from None
+    if len(message["body"]) > REMAINING_BYTES:
+        limit = f"{REMAINING_BYTES >> 10} KB"
         raise _Refused(413, f"The request without the arguments of a tool call is larger than {limit}: send less")
     return arguments
+
+
+def _split_call(body: bytes) -> tuple[bytes, dict[str, Any] | None]:
+    """Return the message with empty arguments, and those that it had; None if it is not a tool call with some."""
+    message = json.loads(body)
+    if not isinstance(message, dict) or message.get("method") != "tools/call":
+        return body, None
+    params = message.get("params")
+    if not isinstance(params, dict) or not isinstance(params.get("arguments"), dict):
+        return body, None
+    arguments, params["arguments"] = params["arguments"], {}
+    return json.dumps(message).encode(), arguments
 
 
 class _EndedByDisconnect:

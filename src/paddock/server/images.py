@@ -142,7 +142,7 @@ async def _read(services: Services, caller: Caller, url: str) -> ImageContent | 
 
 
 def _image(data: bytes) -> ImageContent | None:
-    """Return `data` as an image; None if it is none or too large: a model's API refuses that."""
+    """Return `data` as an image; None if it is not one, or too large: a model's API refuses that."""
     mime_type = _type(data) if len(data) <= IMAGE_BYTES else None
     return None if mime_type is None else ImageContent(data=base64.b64encode(data).decode(), mime_type=mime_type)
 

@@ -194,7 +194,7 @@ class _Handlers:
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[_Subscribers]:
         """Watch the saved definitions, and tell subscribers when they change, until the server ends."""
         subscribers = _Subscribers(self.bus)
-        known = await self._saved.versions()  # before a client can list the tools: it is told what changes after that
+        known = await self._saved.versions()  # before a client can list the tools: later changes are announced
         watch = asyncio.create_task(self._saved.watch(known, subscribers.notify))
         try:
             yield subscribers

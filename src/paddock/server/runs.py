@@ -1,4 +1,4 @@
-"""The runs of a server: create a run, wait for it or detach it, get it, cancel it. Nothing here knows of MCP.
+"""The runs of a server: create a run, wait for it or detach it, get it, cancel it. Nothing here knows about MCP.
 
 run = await create_run(services, caller, definition, request)
 result = await run.execute()  # or run.detach(), and get_run later

@@ -108,7 +108,7 @@ class Services:
 
     @asynccontextmanager
     async def work(self, caller: Caller, *, is_run: bool = True) -> AsyncIterator[None]:
-        """Wait for a slot in the run queue, for work that is no run but takes as much. `is_run`: it counts as a run.
+        """Wait for a slot in the run queue, for work that is not a run but takes as much. `is_run`: it counts as a run.
 
         Raises Overloaded as a run would.
         """

@@ -21,7 +21,7 @@ def configure() -> None:
 
     Raises ConfigError if the exporter is not installed.
     """
-    # Not baggage: it would be sent on to upstreams, and a request whose baggage is no text would fail.
+    # Not baggage: it would be sent on to upstreams, and a request whose baggage is not text would fail.
     set_global_textmap(TraceContextTextMapPropagator())
     name = os.environ.get(VARIABLE, "none")
     if name in ("", "none"):

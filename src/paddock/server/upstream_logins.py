@@ -57,7 +57,7 @@ class UpstreamLogins:
         return opened.result()
 
     async def finish(self, file: LoginFile, given: Mapping[str, str]) -> None:
-        """Complete a login with what the browser was told, and store it. Raises OAuthFailed, NotFound."""
+        """Complete a login with what the browser got, and store it. Raises OAuthFailed, NotFound."""
         answer, task = self._begun.get((file.server, file.principal), (None, None))
         if answer is None or task is None or not answer.accept(given):
             raise NotFound(f"no login to {file.server!r} with this state is in progress; begin it again")

@@ -15,7 +15,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -65,6 +65,11 @@ class StoredArtifact:
     expires_at: float | None
     parts: tuple[Part, ...] = ()
     """Empty for the artifacts of a `Listing`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the artifact as JSON values."""
+        more = {"run_id": self.run_id, "created_at": self.created_at, "expires_at": self.expires_at}
+        return {**asdict(self.artifact), **more}
 
 
 @dataclass(frozen=True, slots=True)

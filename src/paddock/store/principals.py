@@ -34,7 +34,7 @@ PAGE = 200
 
 
 def new_call_id(principal: str) -> str:
-    """Return an id for a tool call outside of a run, which tells whose call it is and cannot be guessed."""
+    """Return an id for a tool call outside of a run, which shows whose call it is and cannot be guessed."""
     return f"{_call_prefix(principal)}{secrets.token_urlsafe(12)}"
 
 

@@ -154,14 +154,10 @@ def _parse_text(text: str) -> Any:
     if not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=envelope.refuse_constant)
     except (ValueError, RecursionError):
         return text
     return text if is_deeper(value, MAX_DEPTH) else value
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
 
 
 async def _reference(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:

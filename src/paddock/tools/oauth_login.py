@@ -204,7 +204,7 @@ class _Storage:
 
 
 class BrowserAnswer:
-    """What the authorization server tells the browser to bring to a port of the machine that it runs on."""
+    """The answer that the authorization server sends the browser with to a port of the browser's machine."""
 
     def __init__(self, port: int) -> None:
         self.port = port

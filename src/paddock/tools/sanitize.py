@@ -46,11 +46,11 @@ def lines(text: object, limit: int = TEXT_CHARACTERS) -> list[str]:
     return shown
 
 
-def first_sentence(text: object, limit: int = 160) -> str:
-    """The first sentence of `text`, on one line."""
+def first_sentence(text: object) -> str:
+    """The first sentence of `text`, on one line, at most 160 characters."""
     for line in lines(text):
         if line:
-            return one_line(_SENTENCE.split(line, maxsplit=1)[0], limit)
+            return one_line(_SENTENCE.split(line, maxsplit=1)[0], 160)
     return ""
 
 

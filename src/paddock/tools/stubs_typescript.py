@@ -50,7 +50,8 @@ class Writer:
         where = [_literal(name) for name in (tool.server, tool.name) if name]
         call = f"callTool({', '.join(where)}, {{...}})"
         text = "\n".join(f" * {_escape_comment(line)}".rstrip() for line in signature.documentation(call))
-        functions = [f"declare function {name}{_parameters(signature)}\n" for name in signature.names]
+        types = f"({_arguments(signature)}): Promise<{_type(signature.result)}>;"
+        functions = [f"declare function {name}{types}\n" for name in signature.names]
         parts += [f"/**\n{text}\n */\n{functions[0]}", *functions[1:]] if functions else []
         return "\n".join(parts)
 
@@ -67,10 +68,6 @@ def _call(signature: Signature) -> str:
     tool = signature.tool
     where = f"server: {_literal(tool.server)}, tool: {_literal(tool.name)}"
     return f"declare function callTool({where}, {_arguments(signature)}): Promise<{_type(signature.result)}>;"
-
-
-def _parameters(signature: Signature) -> str:
-    return f"({_arguments(signature)}): Promise<{_type(signature.result)}>;"
 
 
 def _arguments(signature: Signature) -> str:

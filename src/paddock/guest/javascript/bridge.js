@@ -118,7 +118,7 @@
     if (line !== undefined && MapPrototypeGet(misuses, line) === undefined) MapPrototypeSet(misuses, line, text);
   }
 
-  // Notes where the script takes the answer for its value, which JavaScript lets pass: `answer.length` is undefined.
+  // Notes where the script uses the answer as its value, which is no error in JavaScript: `answer.length` is undefined.
   // The properties are not enumerable, so that the answer's keys, its JSON text and its copies stay as they are.
   function watch(answer) {
     for (let index = 0; index < watched.length; index++) {
@@ -135,7 +135,7 @@
       });
     }
     defineHidden(answer, toPrimitive, (kind) => {
-      noteMisuse('the answer is no text or number');
+      noteMisuse('the answer is not text or a number');
       return kind === 'number' ? NaN : '[object Object]';
     });
   }
@@ -288,7 +288,7 @@
     });
   }
 
-  // Warns if a script takes the content of an artifact that could not be read: it would go on with `undefined`.
+  // Warns if a script uses the content of an artifact that could not be read: it would go on with `undefined`.
   function warnOfContent(answer, ref, callSite) {
     let isNoted = false;
     const get = () => {

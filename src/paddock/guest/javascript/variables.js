@@ -186,7 +186,7 @@
 
   // Returns a function that finds the values which an expression may have.
   function reader(text, before, reads, global, source, level = MAX_DEPTH) {
-    // The values that the calls of its function pass for a parameter; undefined if it is none.
+    // The values that the calls of its function pass for a parameter; undefined if it is not one.
     function passed(name) {
       const parameter = parameterAt(name, `${before}\n${text}`);
       if (parameter === undefined) return undefined;
@@ -364,7 +364,7 @@
     if (iterated !== null) return notIterable(iterated[1], text, paths, values);
     const missing = OF_NOTHING.exec(message);
     if (missing !== null) return holderOf(missing[1] ?? missing[2], paths, values, before);
-    // A missing value is told first where it may be the cause.
+    // A missing value comes first where it may be the cause.
     const isMissing = (path) => values(partsOf(path)).some((value) => value === undefined);
     const missingPaths = paths.filter(isMissing);
     return { values: held(SILENT.test(message) ? [...missingPaths, ...paths] : paths.filter((path) => !isMissing(path)), values) };

@@ -153,7 +153,7 @@
     then(then(load(url), (names) => names.default), (value) => setImmediate(() => ended(value)), failed);
   }
 
-  // Sets the source of a program, and returns it after `before` and a statement that lets a failure's hint tell about
+  // Sets the source of a program, and returns it after `before` and a statement that lets a failure's hint mention
   // its variables: see wrap.js.
   function withReaders(code, before) {
     const readers = wrap.readers(code, wrap.mask(code).text);

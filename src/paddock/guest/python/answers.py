@@ -1,7 +1,7 @@
 """Answers of tools whose list or plain value is under `result`.
 
-A script that takes such an answer for the value itself gets no error: `len(answer)` is 1. The answer is a dict like any
-other, and notes where the script uses it so; the result of the run then has a warning.
+A script that uses such an answer as the value itself gets no error: `len(answer)` is 1. The answer is a dict that also
+notes where the script does that; the result of the run then has a warning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GET_LEN = opmap["GET_LEN"]
 _OF_ERRORS = ("error", "errors", "isError")  # a failed call raises, so their absence is as expected
 _COMPARED = (str, int, float, bool, type(None))
 _notes: dict[int, str] = {}  # by line, the first of each
-_doubts: list[tuple[WrappedAnswer, int, str]] = []  # notes on answers of which `result` may never be read
+_doubts: list[tuple[WrappedAnswer, int, str]] = []  # notes on answers whose `result` may never be read
 
 
 class WrappedAnswer(dict[str, Any]):

@@ -1,4 +1,4 @@
-"""Tells the host which line the script has reached, shortly before its time is over: a killed process tells nothing.
+"""Tells the host which line the script has reached, shortly before its time is over: a killed process cannot.
 
 SIGALRM does it. A script that uses SIGALRM or its timer itself replaces this, and its time-out then names no line.
 """

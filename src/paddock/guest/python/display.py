@@ -150,7 +150,7 @@ def _send(form: Form, *, is_result: bool = False) -> str | None:
         "mime_type": form.mime_type,
         "text_bytes": len(text),
         "data_bytes": len(form.data),
-        "filename": left_files.clean(name),
+        "filename": streams.clean(name),
         "is_result": is_result,
     }
     file = form.file if form.mime_type in SUFFIXES else b""

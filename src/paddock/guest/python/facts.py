@@ -275,16 +275,12 @@ def _searched(entry: TracebackType, key: object) -> object:
             is_column = (type(key) in PLAIN and key in named) or columns.label(key) in named
             return table if is_column else _labels(table)
         if isinstance(node, ast.Subscript | ast.Attribute):
-            if not isinstance(node.value, ast.Name | ast.Await) and not _has_value(node.value, names):
+            if not isinstance(node.value, ast.Name | ast.Await) and found_value(node.value, names) is NOT_FOUND:
                 return None  # it is the value of a call or an index, and not what is inside it
             for found in (sections(resolved(node.value, names)), _item(node.value, entry, names)):
                 if is_frame(found) or type(found).__name__ == "Row" or (type(found) in DICTS and not _has(found, key)):
                     return found
     return None
-
-
-def _has_value(node: ast.AST, names: tuple[Any, ...]) -> bool:
-    return found_value(node, names) is not NOT_FOUND
 
 
 def _labels(table: object) -> object:

@@ -37,7 +37,7 @@ def fork(descriptors: list[int], folder: str) -> tuple[socket.socket, str] | Non
         return None
     between = os.getpid()
     try:
-        if _fork():  # so that the new process is no child of this one, which the script could wait for
+        if _fork():  # so that the new process is not a child that the script could wait for
             _exit(0)
     except OSError as problem:
         os.write(error, str(problem).encode(errors="replace"))

@@ -45,7 +45,7 @@ def make_functions(channel: Channel) -> Functions:
         if not isinstance(name, str) or not (params_or_arguments is None or isinstance(params_or_arguments, dict)):
             raise TypeError("call_tool takes the tool's name and one dict of arguments")
         text = values.without_surrogates(_arguments_text(params_or_arguments or {}))
-        header = {"tool": _clean(name[:TOOL_NAME_CHARACTERS]), "function": isinstance(name, _FunctionName)}
+        header = {"tool": streams.clean(name[:TOOL_NAME_CHARACTERS]), "function": isinstance(name, _FunctionName)}
         answer = await channel.request(Kind.CALL, header, text.encode())
         if _decode(answer.header.decode()).get("failed"):
             raise RuntimeError(answer.body.decode())
@@ -63,7 +63,7 @@ def make_functions(channel: Channel) -> Functions:
             raise TypeError("report_progress: the number is too large") from None
         if math.isfinite(done_number) and (total_number is None or math.isfinite(total_number)):
             text = str(message)[:MESSAGE_CHARACTERS] if isinstance(message, str) else ""
-            channel.send(Kind.PROGRESS, 0, {"done": done_number, "total": total_number, "message": _clean(text)})
+            channel.send(Kind.PROGRESS, 0, {"done": done_number, "total": total_number, "message": streams.clean(text)})
 
     async def create_artifact(filename: str, content: Any, file_type: str | None = None) -> dict[str, Any]:
         """Store text, bytes or, in a JSON file, a dict or list. A failure is `{"success": False, "error": …}`."""
@@ -74,7 +74,7 @@ def make_functions(channel: Channel) -> Functions:
         if len(body) > wire.ARTIFACT_BYTES:
             max_mb = wire.ARTIFACT_BYTES // 2**20
             return _no_artifact(filename, _failure(f"an artifact may be at most {max_mb} MB; this one is larger"))
-        header = {"do": "create", "filename": _clean(filename), "mime_type": _clean(file_type or "")}
+        header = {"do": "create", "filename": streams.clean(filename), "mime_type": streams.clean(file_type or "")}
         answer = await channel.request(Kind.ARTIFACT, header, body)
         result: dict[str, Any] = _decode(answer.header.decode())
         if not result.get("success"):
@@ -86,7 +86,7 @@ def make_functions(channel: Channel) -> Functions:
         """The content of an artifact: a str if it is text, otherwise bytes."""
         if not isinstance(ref, str) or len(ref) > FILE_NAME_CHARACTERS:
             return _NothingRead(_failure("read_artifact takes the id or the name of an artifact"))
-        answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": _clean(ref)})
+        answer = await channel.request(Kind.ARTIFACT, {"do": "read", "ref": streams.clean(ref)})
         result: dict[str, Any] = _decode(answer.header.decode())
         if not result.get("success"):
             return _NothingRead(result)
@@ -159,8 +159,3 @@ def _artifact_body(filename: object, content: object, file_type: object) -> byte
         return bytes(content)
     advice = ": pass x.to_csv(index=False)" if hasattr(content, "to_csv") else ""
     raise TypeError(f"the content of an artifact must be text or bytes, not {type(content).__name__}{advice}")
-
-
-def _clean(text: str) -> str:
-    """The text with lone surrogates replaced."""
-    return text.encode("utf-8", streams.REPLACE).decode()

@@ -124,7 +124,7 @@ def _send(channel: Channel, found: list[LeftFile], show_image: ShowImage | None)
             if show_image is not None and (shown := show_image(file.name, body)) is not None:
                 problem = shown or None
             else:
-                header = {"do": "create", "filename": clean(file.name), "mime_type": ""}
+                header = {"do": "create", "filename": streams.clean(file.name), "mime_type": ""}
                 problem = channel.request_now(Kind.ARTIFACT, header, body).values().get("error")
         if problem is not None:
             failures.setdefault(problem, []).append(file.name)
@@ -217,8 +217,3 @@ def _shown(names: list[str]) -> str:
     shortened = (name[:NAME_CHARACTERS] for name in sorted(names)[:SHOWN_NAMES])
     shown = ", ".join(name if name.isprintable() else repr(name) for name in shortened)
     return f"{shown} and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else shown
-
-
-def clean(text: str) -> str:
-    """The text with lone surrogates replaced: a file name may be any bytes."""
-    return text.encode("utf-8", streams.REPLACE).decode()

@@ -30,9 +30,9 @@ SESSION_SECONDS = 3
 DECODE_RECURSION = 10_000
 """Recursion limit while inputs are decoded; CPython's default is too low for the nesting that the host accepts."""
 EARLY_SHARE, EARLY_SECONDS = 0.2, 1.0
-"""How long before a limit the line is told: this share of the limit, but not more than these seconds."""
+"""How long before a limit the line is sent: this share of the limit, but not more than these seconds."""
 LEAST_SECONDS = 1.0
-"""A shorter limit is over before the line could be told reliably."""
+"""A shorter limit is over before the line could be sent reliably."""
 
 
 def data_bytes() -> int | None:
@@ -115,6 +115,6 @@ def allow_recursion(depth: int) -> None:
 
 
 def early_seconds(limits: Mapping[str, Any]) -> list[float]:
-    """The seconds of a run after which the line is told, for each limit that is not too short."""
+    """The seconds of a run after which the line is sent, for each limit that is not too short."""
     given = [limits[name] for name in ("cpu_seconds", "wall_seconds") if (limits.get(name) or 0) >= LEAST_SECONDS]
     return sorted({seconds - min(seconds * EARLY_SHARE, EARLY_SECONDS) for seconds in given})

@@ -48,6 +48,11 @@ def write_line(text: str) -> None:
         sys.stderr.flush()
 
 
+def clean(text: str) -> str:
+    """The text with lone surrogates replaced."""
+    return text.encode("utf-8", REPLACE).decode()
+
+
 def flush() -> None:
     """Flush the streams that `install` created. Skips streams that the script has closed."""
     for stream in _streams:

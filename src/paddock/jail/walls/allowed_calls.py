@@ -281,7 +281,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
     if policy.confined or not policy.own_pids:
         calls |= dict.fromkeys(CLOCKS, none_of_bits(0, PROCESS_CLOCK))
     else:
-        calls["capget"] = allowed  # it tells the capabilities of any process that it can name
+        calls["capget"] = allowed  # it shows the capabilities of any process that it can name
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
         if not policy.sessions:

@@ -16,9 +16,8 @@ from starlette.exceptions import HTTPException
 from paddock.errors import BadArtifact, NotFound
 from paddock.model.artifacts import mime_type, name_problem
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArtifactListModel, ArtifactModel, StoredArtifactModel
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
@@ -79,9 +78,9 @@ def make_router(services: Services) -> APIRouter:
         scope = await scope_of(request)
         if ref is not None:
             found = await scope.find(ref)
-            return {"artifacts": [] if found is None else [_values(found)], "next": None}
+            return {"artifacts": [] if found is None else [found.to_dict()], "next": None}
         page = await scope.list(filename=filename, mime_type=type, limit=limit, cursor=cursor)
-        return {"artifacts": [_values(each) for each in page.artifacts], "next": page.cursor}
+        return {"artifacts": [each.to_dict() for each in page.artifacts], "next": page.cursor}
 
     @router.get("/artifacts/{artifact_id}", response_model=StoredArtifactModel, responses=problems.responses(404, 416))
     async def get(
@@ -92,7 +91,7 @@ def make_router(services: Services) -> APIRouter:
     ) -> Any:
         """Get an artifact's name, type and size. With the signature of a link, download it; that needs no token."""
         if signature is None:
-            return _values(await find(await scope_of(request), artifact_id))
+            return (await find(await scope_of(request), artifact_id)).to_dict()
         scope = await services.artifacts.of_link(artifact_id, until, signature)
         if scope is None:
             raise NotFound("this link has expired, or its artifact is gone")
@@ -142,11 +141,6 @@ async def _download(request: Request, scope: ArtifactScope, found: StoredArtifac
             yield piece
 
     return StreamingResponse(content(), 206 if is_part else 200, headers, media_type=artifact.mime_type)
-
-
-def _values(stored: StoredArtifact) -> dict[str, Any]:
-    more = {"run_id": stored.run_id, "created_at": stored.created_at, "expires_at": stored.expires_at}
-    return {**asdict(stored.artifact), **more}
 
 
 def _range(header: str | None, size: int) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from paddock.errors import BadDefinition, NotFound
 from paddock.server.code_tools import make_code_tool
 from paddock.server.http import run_in_turn
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import (
     AnswerModel,
     ArgumentsBody,
@@ -24,7 +23,7 @@ from paddock.server.rest.models import (
     ValidatedModel,
     VersionModel,
 )
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 from paddock.tools.size import is_larger
 
 if TYPE_CHECKING:

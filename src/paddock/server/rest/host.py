@@ -14,9 +14,8 @@ from paddock.doctor import diagnose
 from paddock.jail.environments import configured, ready
 from paddock.planning.plan import ENGINE_LANGUAGE
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ContextBody, DoctorModel, EngineModel, EnvironmentModel, HealthModel
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 from paddock.server.session_tools import check_connections, check_fields
 
 if TYPE_CHECKING:

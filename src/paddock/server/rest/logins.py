@@ -13,9 +13,8 @@ from paddock.errors import NotFound, RequestError
 from paddock.model.request import LOCAL
 from paddock.server.http import received
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import BegunLoginModel, CodeBody, LoginBody
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 from paddock.tools.logins import LoginFile, OAuthFailed
 from paddock.tools.oauth import log_out
 
@@ -53,7 +52,7 @@ def make_router(services: Services) -> APIRouter:
 
     @router.post("/servers/{name}/login/code", status_code=204, responses=problems.responses(400, 404, 422))
     async def finish_login(request: Request, name: str, body: CodeBody) -> None:
-        """Complete a login with what the browser has brought. The server stores and refreshes the tokens."""
+        """Complete a login with what the browser returned. The server stores and refreshes the tokens."""
         _, _, file = await find(request, name)
         with _failures(name):
             await services.logins.finish(file, body.model_dump(exclude_none=True))

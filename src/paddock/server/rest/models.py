@@ -180,7 +180,7 @@ class CallModel(BaseModel):
 
 
 class ArtifactModel(BaseModel):
-    """Named bytes that outlive a run."""
+    """A file that outlives a run."""
 
     id: str = Field(examples=["a_0123456789abcdef"])
     filename: str = Field(examples=["report.csv"])
@@ -450,7 +450,7 @@ class UpstreamModel(BaseModel):
 
 
 class LoginBody(Body):
-    """The port of your own machine, 127.0.0.1, to which the browser is to return."""
+    """The port on your own machine, 127.0.0.1, to which the browser returns."""
 
     port: int = Field(ge=1, le=65535)
 

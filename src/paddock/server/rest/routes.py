@@ -1,20 +1,27 @@
-"""Routes of the REST API: a large body is parsed in a thread, so that other callers are served meanwhile."""
+"""What the routes of the REST API share: how a body is parsed, and who sends a request."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 from python_multipart.multipart import parse_options_header
 
-from paddock.server.http import run_in_turn
+from paddock.server.http import received, run_in_turn
+from paddock.server.sessions import Caller, ignore_progress
+
+if TYPE_CHECKING:
+    from paddock.server.services import Services
+
+SESSION = "rest"
 
 
 class BodyRoute(APIRoute):
-    """A route whose handler gets a request that parses its body this way."""
+    """A route that parses a large body in a thread, so that other callers are served meanwhile."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -36,3 +43,22 @@ class _Request(Request):
         if kind != b"multipart/form-data" or options.get(b"charset", b"utf-8").lower() != b"utf-8":
             raise HTTPException(400, "the body must be multipart/form-data in UTF-8")
         return super().form(**limits)
+
+
+async def get_caller(services: Services, request: Request) -> Caller:
+    """Return the caller. All REST requests of a principal share one session, which is kept in the store."""
+    known = received(request)
+    assert known is not None  # noqa: S101  set for every HTTP request
+    principal = known.identity.principal
+    session = services.sessions.get(f"{SESSION} {principal}", principal)
+    session_id = f"{SESSION}-{hashlib.sha256(principal.encode()).hexdigest()[:24]}"
+    if session.id != session_id:
+        stored = await services.store.sessions.get(principal, session_id)
+        session.id, session.stored = session_id, stored
+        session.context.values.update(stored.get("context", {}))
+        session.context.connections.update(stored.get("connections", {}))
+    caller = Caller(
+        principal, session, ignore_progress, key=known.caller, role=known.identity.role, memory=known.memory
+    )
+    await services.check_session(caller)
+    return caller

@@ -21,7 +21,6 @@ from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolRe
 from paddock.model.outputs import Display
 from paddock.server.artifacts import add_files
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import (
     CheckModel,
     FiltersQuery,
@@ -33,7 +32,7 @@ from paddock.server.rest.models import (
     RunListModel,
     StoredRunModel,
 )
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 from paddock.server.rest.run_requests import OPENAPI, make_request, read_request
 from paddock.server.runs import Run, cancel_run, create_run, pending_state, wait_elsewhere
 from paddock.store.runs import RunFilters, StoredRun

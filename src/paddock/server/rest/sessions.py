@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import SessionModel
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 
 if TYPE_CHECKING:
     from paddock.server.services import Services

@@ -13,9 +13,8 @@ from paddock.model.request import RunContext
 from paddock.server.allowances import PrincipalCalls
 from paddock.server.http import received
 from paddock.server.rest import problems
-from paddock.server.rest.callers import get_caller
 from paddock.server.rest.models import ArgumentsBody, ToolAnswerModel, ToolModel, UpstreamModel
-from paddock.server.rest.routes import BodyRoute
+from paddock.server.rest.routes import BodyRoute, get_caller
 from paddock.store.principals import new_call_id
 from paddock.tools.policy import parse
 
@@ -101,15 +100,8 @@ def make_router(services: Services) -> APIRouter:
 
 
 def _values(tool: Tool, rule: Rule | None) -> dict[str, Any]:
-    return {
-        "name": tool.full_name,
-        "id": tool.id,
-        "server": tool.server,
-        "title": tool.title,
-        "description": tool.description,
-        "tags": list(tool.tags),
+    return tool.to_dict() | {
         "input_schema": dict(tool.input_schema),
         "output_schema": None if tool.output_schema is None else dict(tool.output_schema),
-        "hints": asdict(tool.hints),
         "policy": {"action": "allow", "rule": None} if rule is None else {"action": rule.action, "rule": str(rule)},
     }
