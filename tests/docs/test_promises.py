@@ -126,7 +126,7 @@ INPUTS: dict[str, list[tuple[Callable[[], Any], Any]]] = {
     "`map`, `zip`, generator expression": [(lambda: map(str, [1]), REFUSED), (lambda: (n for n in [1]), REFUSED)],
     "functions, classes, modules, other objects": [(lambda: len, REFUSED), (object, REFUSED), (lambda: math, REFUSED)],
     "coroutine": [(unawaited, REFUSED)],
-    "what contains itself": [(cyclic, REFUSED)],
+    "a value that contains itself": [(cyclic, REFUSED)],
     "nested too deeply": [(lambda: nested(500), SAME), (lambda: nested(100_000), REFUSED)],
     "too large": [(lambda: "x" * 3_000_000, SAME)],
     "lone surrogate": [(lambda: ["a\ud800"], REFUSED), (lambda: "\ud800" * 10_000, REFUSED)],
