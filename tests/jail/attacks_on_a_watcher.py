@@ -196,7 +196,31 @@ TIMERS_OF_ANOTHER = f"""
 {TIMERS}
 [count, (await run_beside({{'code': {TIMERS!r}}}))['result']]
 """
+# A huge page stays whole while 4 KB of it are mapped. Without them, each of its 512 pages is a fault.
+HUGE_PAGES = """
+import ctypes, mmap, resource
+ctypes.CDLL(None).prctl(41, 0, 0, 0, 0)
+block = mmap.mmap(-1, 4 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+block.madvise(mmap.MADV_HUGEPAGE)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for at in range(0, 4 << 20, 4096):
+    block[at] = 1
+resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before >= 1024
+"""
+# What a process holds while it ends is not seen, and it would end slowly.
+PRIORITIES = """
+import os
+def found():
+    return os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
+before = found()
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+os.nice(19)
+os.sched_setaffinity(0, {min(before[2])})
+found() == before
+"""
 SCRIPTS = {
+    "huge pages": HUGE_PAGES,
+    "priorities": PRIORITIES,
     "timers of another": TIMERS_OF_ANOTHER,
     "page tables": f"{PAGE_TABLES}touch(256)",
     "page tables of children": PAGE_TABLES_OF_CHILDREN,

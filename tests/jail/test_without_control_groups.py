@@ -1,4 +1,4 @@
-"""What a watcher does not see by itself: page tables, bytes in sockets, sessions; and how to have a control group.
+"""What a watcher does not see by itself: huge pages, bytes in sockets, sessions; and how to have a control group.
 
 These tests need root, to become everything else.
 """
@@ -52,6 +52,8 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
     assert told.pop("forks") == (["ok", "ok", "out_of_memory"] if kind == "ordinary" else ["ok", "refused"])
     assert told == {
         "said": [WARNING.rstrip()],
+        "huge pages": ["ok", True, None],
+        "priorities": ["ok", True, None],
         "page tables": ["raised", None, "OSError"],  # no more addresses
         "page tables of children": ["out_of_memory", None, "MemoryError"],
         "addresses": ["ok", 15, None],

@@ -24,6 +24,7 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from paddock.jail import zygote
+from paddock.jail.walls import privileges
 from paddock.jail.walls.syscalls import ProcessName
 from paddock.jail.zygote import Order, Spec, decode_command
 
@@ -74,6 +75,8 @@ def main(control_fd: int) -> None:
     spec = Spec.from_bytes(host.recv(MESSAGE_BYTES))
     with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
         score.write("500")  # the kernel kills guests before the host; an inherited -1000 would exempt them
+    if not spec.counted:
+        privileges.use_small_pages()
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)  # the host may have been started with some of them ignored
     try:

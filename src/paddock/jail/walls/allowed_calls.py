@@ -237,10 +237,10 @@ IOCTL = (
 
 PRCTL = (
     *(2, 3, 7, 15, 16, 21, 23, 25, 27),  # GET_PDEATHSIG, GET_DUMPABLE, GET_KEEPCAPS, SET_NAME, GET_NAME, GET_*
-    *(29, 30, 37, 38, 39, 40, 41, 42),  # TIMERSLACK, GET_CHILD_SUBREAPER, NO_NEW_PRIVS, GET_TID_ADDRESS, THP_DISABLE
+    *(29, 30, 37, 38, 39, 40, 42),  # TIMERSLACK, GET_CHILD_SUBREAPER, NO_NEW_PRIVS, GET_TID_ADDRESS, GET_THP_DISABLE
     *(51, 52, 54, 55, 56, 60, 61, 64, 66),  # SVE, speculation (read), pointer authentication, tagged addresses, MDWE
     *(0x5356_4D41, 0x4155_5856),  # SET_VMA (V8 names its mappings), GET_AUXV
-)  # Not SET_MM, SET_DUMPABLE, SET_PTRACER, SET_SECCOMP, SCHED_CORE
+)  # Not SET_MM, SET_DUMPABLE, SET_PTRACER, SET_SECCOMP, SET_THP_DISABLE, SCHED_CORE
 PR_SET_PDEATHSIG = 1
 
 ARCH_PRCTL = (
@@ -339,12 +339,16 @@ def _keep_limit(allow: Node, refuse: Node) -> Node:
 
 
 def _self_only() -> dict[str, Rule]:
-    """Calls that name a process may only name 0, the caller. Two of them could also name a group or a user."""
-    this_process = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
-    return dict.fromkeys(this_process, equals(0, 0)) | {
+    """Calls that name a process may only name 0, the caller. Two of them could also name a group or a user.
+
+    No process can get less of the CPU than the others of its guest. It would keep what it holds for long: memory that
+    it frees as it ends, which nobody sees any more, and locks that the host waits for.
+    """
+    scheduling = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+    return dict.fromkeys(scheduling, every(equals(0, 0), without_effect)) | {
         "prlimit64": every(equals(0, 0), when(equals(1, RLIMIT_CORE), _keep_limit)),
         "setrlimit": lambda allow, _refuse: equals(0, RLIMIT_CORE)(answer(ERRNO_ZERO), allow),
-        "setpriority": every(equals(0, 0), equals(1, 0)),
+        "setpriority": every(equals(0, 0), equals(1, 0), without_effect),
         "ioprio_set": every(equals(0, 1), equals(1, 0)),
     }
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from paddock.jail.walls.syscalls import prctl, syscall
 
-_SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
+_SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVS, _SET_THP_DISABLE = 1, 4, 38, 41
 _BOUNDING_READ, _BOUNDING_DROP = 23, 24
 _AMBIENT, _AMBIENT_CLEAR_ALL = 47, 4
 _HEADER = struct.pack("=Ii", 0x2008_0522, 0)  # version 3, this process
@@ -28,6 +28,14 @@ def no_new_privs() -> None:
 def make_dumpable() -> None:
     """Make this process own its files under `/proc/self` again, which a change of uid gave to root."""
     prctl(_SET_DUMPABLE, 1)
+
+
+def use_small_pages() -> None:
+    """Let this process, and whatever it forks or executes, have no transparent huge pages.
+
+    The kernel keeps all 2 MB of one as long as a process maps 4 KB of it, and no process shows the rest.
+    """
+    prctl(_SET_THP_DISABLE, 1)
 
 
 def die_with_parent(parent_pid: int, by: signal.Signals = signal.SIGKILL) -> None:

@@ -127,7 +127,7 @@ class Watched:
     def visit(self) -> None:
         """Count what takes long: each shared page once, and mappings. A script can make both take seconds."""
         try:
-            self._visit(self._seen)
+            self._visit(tree(self._root, *self._others))
         except Exception as error:  # noqa: BLE001
             if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE):
                 self._is_stale, self._has_all_mappings = True, False  # `check` fails too, and ends the tree soon
@@ -389,7 +389,7 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
     if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
-    memory, tables, task = _memory_of(tasks if fields[0] == b"Z" else [pid])
+    memory, tables, task = _memory_of(tasks)
     return Process(memory, tables, ticks / _TICKS, int(fields[19]), task), tasks
 
 
