@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from paddock import Paddock
-from paddock.config import Config, GuestsConfig, JailConfig
+from paddock.config import Config, GuestsConfig, JailConfig, NetworkConfig
 from paddock.jail import supervisor
+from paddock.jail.sock_diag import Connected, Counter
 from paddock.model.environments import EnvironmentConfig
 from tests.uids import OWN
 
@@ -56,3 +58,36 @@ async def test_a_guest_whose_memory_takes_long_to_read_holds_up_nobody_else(monk
         assert not slow.done()
         ends.set()
         assert await slow == "ConnectionRefusedError"
+
+
+async def test_a_guest_whose_connection_takes_long_to_count_holds_up_nobody_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began, ends = threading.Event(), threading.Event()
+    waited: list[bool] = []
+    count: Callable[[Counter, Connected], int | None] = Counter.count
+
+    def count_slowly(counter: Counter, connected: Connected) -> int | None:  # the guest holds the lock of its socket
+        began.set()
+        waited.append(ends.wait(30))
+        return count(counter, connected)
+
+    monkeypatch.setattr(Counter, "count", count_slowly)
+    guests = GuestsConfig(environment="bare")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        config = Config(
+            environments={"bare": EnvironmentConfig()},
+            cpython=guests,
+            jail=JailConfig(uid_base=OWN),
+            network=NetworkConfig(private=(address,)),
+        )
+        stays = f"import socket\nkept = socket.create_connection({server.getsockname()!r})\nlen(kept.recv(1))"
+        async with Paddock(config) as paddock:
+            slow = asyncio.create_task(paddock.run(stays, network=[address], engine="cpython"))
+            assert await asyncio.to_thread(began.wait, 60)
+            assert await connect(paddock, 2) == "ConnectionRefusedError"
+            assert waited == []
+            ends.set()
+            server.accept()[0].close()
+            assert (await slow).output == 0

@@ -214,14 +214,17 @@ class Door:
         asked, theirs, flags = await self._wait_for_guest(partial(self._read, notice, number))
         with theirs:
             is_inner = self._is_inner(theirs)
-            if not is_inner and (state := _tcp_state(theirs)) in (_ESTABLISHED, _CONNECTING):
-                raise Refusal(errno.EISCONN if state == _ESTABLISHED else errno.EALREADY)
+            if not is_inner:
+                state = await self._wait_for_guest(partial(_tcp_state, theirs))
+                if state in (_ESTABLISHED, _CONNECTING):
+                    raise Refusal(errno.EISCONN if state == _ESTABLISHED else errno.EALREADY)
             address, port = parse_sockaddr(asked, theirs.family)
             is_name_server = (str(address), port) == NAME_SERVER
             if theirs.type == socket.SOCK_DGRAM:
                 if not (is_name_server and is_inner):
                     raise Refusal(errno.ENETUNREACH)
-                theirs.connect(NAME_SERVER)  # in the guest's network, where the host answers
+                # In the guest's network, where the host answers.
+                await self._wait_for_guest(partial(theirs.connect, NAME_SERVER))
                 return 0
             if is_name_server:
                 return await self._serve_stream(notice, number, flags)
@@ -246,7 +249,7 @@ class Door:
             address, port = parse_sockaddr(asked, theirs.family)
             if port or not (address.is_loopback or address.is_unspecified) or not self._is_inner(theirs):
                 raise Refusal(errno.EACCES)
-            theirs.bind((str(address), 0))
+            await self._wait_for_guest(partial(theirs.bind, (str(address), 0)))
         return 0
 
     async def _wait_for_guest(self, function: Callable[[], T]) -> T:

@@ -33,7 +33,7 @@ class Attempt:
         self.outcome, self.seconds = outcome, time.monotonic() - self.began
 
     def count(self, total_bytes: int) -> None:
-        self.bytes = total_bytes - self.earlier_bytes
+        self.bytes = max(self.bytes or 0, total_bytes - self.earlier_bytes)  # threads may tell in any order
 
     def to_connection(self) -> Connection:
         shown = None if self.address is None else str(self.address)

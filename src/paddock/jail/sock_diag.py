@@ -39,20 +39,20 @@ class Counter:
     """A netlink socket in the network of this process. Raises OSError if the kernel has no `sock_diag`."""
 
     def __init__(self) -> None:
-        self._asking = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, _SOCK_DIAG)
-        self._hearing = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, _SOCK_DIAG)
+        self._hearing = _open()
         with suppress(OSError):
             self._hearing.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
         self._hearing.bind((0, sum(1 << (group - 1) for group in _GROUPS.values())))
 
     def count(self, connected: Connected) -> int | None:
-        """The bytes sent and received so far; None if the connection is closed."""
+        """The bytes sent and received so far; None if the connection is closed.
+
+        Waits while a process sends or receives on it, so threads must not wait for each other's question.
+        """
         request = _HEADER.pack(_HEADER.size + len(connected.request), _BY_FAMILY, 1, 0, 0) + connected.request
-        with suppress(OSError):
-            self._asking.send(request)
-            return next(
-                (count for cookie, count in _parse(self._asking.recv(8192)) if cookie == connected.cookie), None
-            )
+        with suppress(OSError), _open() as asking:
+            asking.send(request)
+            return next((count for cookie, count in _parse(asking.recv(8192)) if cookie == connected.cookie), None)
         return None
 
     def closed(self) -> dict[bytes, int]:
@@ -67,8 +67,11 @@ class Counter:
         return found
 
     def close(self) -> None:
-        self._asking.close()
         self._hearing.close()
+
+
+def _open() -> socket.socket:
+    return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, _SOCK_DIAG)
 
 
 def _parse(data: bytes) -> list[tuple[bytes, int]]:

@@ -1,7 +1,8 @@
 """The thread that serves the doors of all guests (`doors`), apart from the event loop of the runs.
 
 Reading a guest's memory takes locks that the guest can hold, so it must not hold up anything else: if it takes long,
-other threads do it for a while. The thread also counts the bytes of the connections that were put into guests.
+other threads do it for a while. So must counting the bytes of the connections that were put into guests, which another
+thread does.
 """
 
 from __future__ import annotations
@@ -45,14 +46,13 @@ class Supervisor:
         self._counted: list[NetworkRun] = []  # runs in progress
         with suppress(OSError):  # a kernel without it: bytes are not known
             self._counter = Counter()
+        self._is_over = threading.Event()
         threading.Thread(target=self._serve, name="paddock-doors", daemon=True).start()
+        threading.Thread(target=self._count_regularly, name="paddock-counter", daemon=True).start()
 
     def _serve(self) -> None:
-        self.loop.call_soon(self._count_regularly)
         self.loop.run_forever()
         self.loop.close()
-        if self._counter is not None:
-            self._counter.close()
 
     async def call(self, function: Callable[[], T]) -> T:
         """Call a function that may wait for a guest. Its result is not closed if the caller is cancelled meanwhile."""
@@ -72,8 +72,10 @@ class Supervisor:
                 Supervisor._uses_threads_until = now + THREAD_SECONDS
 
     def _count_regularly(self) -> None:
-        self.count()
-        self.loop.call_later(COUNT_SECONDS, self._count_regularly)
+        while not self._is_over.wait(COUNT_SECONDS):
+            self.count()
+        if self._counter is not None:
+            self._counter.close()
 
     def begin_counting(self, run: NetworkRun, before: NetworkRun | None) -> None:
         """Count the bytes of a run, also on connections that the run before it has left open."""
@@ -104,13 +106,12 @@ class Supervisor:
             for run in runs:
                 for cookie in closed.keys() & run.live.keys():
                     run.live.pop(cookie)[1].count(closed[cookie])
-        for run in runs if only is None else [only]:
-            with self._counting:  # not for all runs at once: the event loop waits for it
-                for connected, attempt in run.live.values():
-                    count = self._counter.count(connected)
-                    attempt.is_closing = count is None
-                    if count is not None:
-                        attempt.count(count)
+            live = [each for run in (runs if only is None else [only]) for each in run.live.values()]
+        for connected, attempt in live:  # not under the lock, which the event loop waits for
+            count = self._counter.count(connected)
+            attempt.is_closing = count is None
+            if count is not None:
+                attempt.count(count)
 
     def end_counting(self, run: NetworkRun) -> None:
         with self._counting:
@@ -131,4 +132,5 @@ class Supervisor:
             self.users -= 1
             if not self.users:
                 Supervisor._current = None
+                self._is_over.set()
                 self.loop.call_soon_threadsafe(self.loop.stop)
