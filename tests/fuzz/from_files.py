@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from paddock.config import PackagesConfig
 from paddock.errors import BadDefinition, StoreError
-from paddock.jail import environments, pip_settings
+from paddock.jail import environments
 from paddock.jail.packages import PackageSets
 from paddock.jail.walls import cgroup, roots
 from paddock.model.journal import Intent
@@ -104,23 +103,3 @@ def stored_row(data: bytes) -> object:
     run = StoredRun(*head, "1", "", "", False, (call,), parse_stored(values.get("result", "")))
     json.dumps(run.to_dict())
     return examine_definition(StoredDefinition("t", 1, True, 0.0, None, values.get("spec", "")).spec)
-
-
-@target(
-    "[global]\nindex-url = https://u:p@x/simple\nextra-index-url =\n  a\n  b\nfind-links = ./here\ntimeout = 3.5\n",
-    "[install]\nno-index = yes\ntrusted_host: x\n; comment\n[global\n",
-    tokens=["[global]", "[install]", "[DEFAULT]", "%(home)s", " = ", "constraint", "proxy", "\n "],
-)
-@asynccontextmanager
-async def pip_config() -> AsyncIterator[Run]:
-    """The settings of pip, which those of uv are made of."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "pip.conf")
-        environ = {"PIP_CONFIG_FILE": str(path), "HOME": folder, "XDG_CONFIG_DIRS": folder}
-
-        def run(data: bytes) -> object:
-            # `configparser` takes cubic time for a line of spaces, and the file is the operator's.
-            path.write_bytes(re.sub(rb"\s{50,}", b" ", data))
-            return tuple(sorted(pip_settings.uv_variables(environ))), pip_settings.uv_options(environ)
-
-        yield run
