@@ -20,9 +20,9 @@ from paddock.definitions.definition import SHIPPED
 from paddock.jail.wire import Kind, pack
 from paddock.model.artifacts import Owner
 from paddock.run import Paddock
-from paddock.server import jwt_issuer, large_calls
+from paddock.server import jwt_issuer
 from paddock.server.authentication import Unauthorized
-from paddock.server.http import make_app
+from paddock.server.http import _split_call, make_app
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.server.stdio import _answer_unreadable
@@ -186,8 +186,8 @@ async def http_request() -> AsyncIterator[Run]:
                 if not isinstance(values, dict):
                     return None
                 sent = {name: seed(value) for name, value in values.items() if isinstance(value, str | dict | list)}
-                with suppress(large_calls.Unreadable):
-                    large_calls.take_arguments(sent.get("body", b""))
+                with suppress(ValueError, RecursionError):
+                    _split_call(sent.get("body", b""))
                 path = sent.get("path", b"/").decode(errors="replace").replace("/notes", f"/{made.id}")
                 scope = {
                     "type": "http",
