@@ -10,13 +10,13 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
 from paddock.errors import EnvironmentFailed
 from paddock.jail import environments
-from paddock.jail.environment_build import build, lease, uv_environment
+from paddock.jail.environment_build import Stop, build, lease, uv_environment
 from paddock.jail.environments import Built, Environment, builds
 from paddock.jail.wheels import TAIL_BYTES
 from tests.environments import own, sdist
@@ -254,6 +254,38 @@ def test_an_index_that_sends_only_whole_files_is_no_obstacle(tmp_path: Path, mon
         assert build(own("heavy", preload=("heavy",)), tmp_path).preload == ("heavy",)
         with pytest.raises(EnvironmentFailed, match="import haevy: ModuleNotFoundError"):
             build(own("heavy", preload=("haevy",)), tmp_path)
+        server.shutdown()
+
+
+def test_a_wheel_whose_list_of_files_cannot_be_understood_is_left_to_the_installer(tmp_path: Path, local: Path) -> None:
+    wheel(local, "odd", {"odd.py": "VALUE = 6 * 7\n", "./": ""})
+    assert ran(build(own("odd", preload=("odd",)), tmp_path), "import odd; print(odd.VALUE)") == "42"
+
+
+def test_a_build_can_be_stopped_while_an_index_sends_a_list_of_files_byte_by_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, stop, has_ended = tmp_path / "packages", Stop(), Event()
+    folder.mkdir()
+    wheel(folder, "slow")
+
+    class Handler(SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if "Range" not in self.headers or "uv" in self.headers["User-Agent"]:
+                super().do_GET()
+            else:
+                self.wfile.write(b"HTTP/1.1 206 Partial Content\r\nX: ")
+                stop.set()
+                while not has_ended.wait(0.05):
+                    self.wfile.write(b"x")
+
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("UV_FIND_LINKS", f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(EnvironmentFailed, match="was stopped"):
+            build(own("slow", preload=("slow",)), tmp_path, stop=stop)
+        has_ended.set()
         server.shutdown()
 
 

@@ -38,6 +38,8 @@ from tests.server.shared_services import open_services
     {"code": "1", "language": "python", "inputs": {"a": [1]}, "limits": {"wall_seconds": 5}},
     {"code": "new URL('x'); Intl", "language": "javascript", "globals": "closed", "type_check": False},
     {"code": "let a: number = 1", "language": "typescript", "engine": "node", "mode": "script", "argv": ["a"]},
+    {"code": "# /// script\n# requires-python = '>=3.11'\n# dependencies = ['humanize>=4', 'six']\n# ///\n1"},
+    {"code": "1", "language": "javascript", "packages": ["zod@4", "@scope/name"], "network": ["a.org:443"]},
     {
         "code": "1",
         "files": [["a.csv", "x", "text/csv", "id"], ["a.csv", "y"]],
@@ -56,6 +58,10 @@ from tests.server.shared_services import open_services
         "structuredClone",
         "memory_bytes",
         "calls",
+        "# /// script\n",
+        "# ///\n",
+        "\n# dependencies = [",
+        "\n# a." + "a." * 3000 + "a = 1",
     ],
 )
 def plan(data: bytes) -> object:

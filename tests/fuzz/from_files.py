@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from paddock.config import PackagesConfig
 from paddock.errors import BadDefinition, StoreError
 from paddock.jail import environments
+from paddock.jail.packages import PackageSets
 from paddock.jail.walls import cgroup, roots
 from paddock.model.journal import Intent
 from paddock.store import run_records
 from paddock.store.definitions import StoredDefinition
 from paddock.store.journal import parse_stored
 from paddock.store.runs import StoredRun
+from paddock.tools.logins import LoginFile, UnusableLogin, logins_of
 from tests.fuzz.from_callers import examine_definition
 from tests.fuzz.target import Run, json_of, target
 
@@ -31,12 +34,19 @@ from tests.fuzz.target import Run, json_of, target
         "size_bytes": 1,
         "warm_modules": ["a"],
     },
+    {"key": "set", "resolved_at": 1.0, "path": "/x", "shadows": True, "packages": {"a": "1"}, "uses": ["b"]},
+    {
+        **dict.fromkeys(("url", "client_id", "token_endpoint", "access_token"), "x"),
+        "server": "shop",
+        "principal": "local",
+        "expires_at": 1e18,
+    },
     ["/usr/lib", "/opt"],
     "boot [1, 2] 0 v2 {}\nother\n",
 )
 @asynccontextmanager
 async def data_files() -> AsyncIterator[Run]:
-    """The records of environments, of roots and of control groups: a damaged one is as good as none."""
+    """The records of environments, packages, logins, roots and control groups: a damaged one is as good as none."""
     with tempfile.TemporaryDirectory() as folder:
         build = environments.builds(folder) / "key"
         build.mkdir(parents=True)
@@ -46,15 +56,29 @@ async def data_files() -> AsyncIterator[Run]:
             build.parents[1] / "name.json",
             Path(folder, "groups"),
             Path(folder, "root.used"),
+            Path(folder, "packages", "requests", "request.json"),
+            Path(folder, "packages", "sets", "set", "set.json"),
         ]
+        login = LoginFile(folder, "shop")
+        for file in (*files, login.path):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        login.path.touch(0o600)
+        packages = PackageSets(PackagesConfig(), folder)
 
         def run(data: bytes) -> object:
-            for file in files:
+            for file in (*files, login.path):
                 file.write_bytes(data)
-            found = environments.read_record("name", folder), environments.read_build(folder, "key")
+            found: tuple[object, ...] = environments.read_record("name", folder), environments.read_build(folder, "key")
             cgroup._recorded(files[2])
             roots._is_current(files[3])
-            return [each is None for each in found] and tuple(each is None for each in found)
+            packages._find("request")
+            with suppress(OSError, ValueError, RecursionError):  # which `_find` expects
+                packages._open("set")
+            with suppress(UnusableLogin):
+                found = *found, login.load()
+            for each in logins_of(folder, "local"):
+                assert each.path == login.path
+            return tuple(each is None for each in found)
 
         yield run
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -20,8 +23,9 @@ from paddock.engines import monty_warnings, type_checker
 from paddock.engines.monty_source import instrument
 from paddock.errors import LintUnavailable
 from paddock.hints import hint_for
-from paddock.jail import dns, doors
+from paddock.jail import dns, doors, profile_chroot, profile_confined, sock_diag
 from paddock.jail.frames import FrameDecoder
+from paddock.jail.walls import quota, watcher
 from paddock.jail.wire import PREFIX, Kind, WireError
 from paddock.model import envelope
 from paddock.model.events import Finished, Outline, ToolCall
@@ -399,3 +403,51 @@ def dns_query(data: bytes) -> object:
 def socket_address(data: bytes) -> object:
     address, port = doors.parse_sockaddr(data[:128], 10 if data[:1] == b"\x0a" else 2)
     return POLICY.allows(address, port), port == 0
+
+
+TCP_INFO = b"\xec\0\2\0" + bytes(120) + b"\5\0\0\0\0\0\0\0\7" + bytes(103)
+
+
+@target(
+    b"\x4c\1\0\0\x14\0\0\0" + bytes(8) + bytes(44) + b"a cookie" + bytes(20) + TCP_INFO,
+    b"\x10\0\0\0\x14\0\0\0" + bytes(8),
+)
+def socket_counts(data: bytes) -> object:
+    """What the kernel says of a guest's connections."""
+    return tuple(count > 0 for _, count in sock_diag._parse(data[:8192]))[:5]
+
+
+@target(
+    b"python", b") Z 1 1", b"a\nUid:\t0", b"\nState:\tZ", tokens=[") Z 1", "\nThreads:\t1\n", "\nVmRSS:\t0 kB", ")("]
+)
+@asynccontextmanager
+async def process_name() -> AsyncIterator[Run]:
+    """What the host reads about a process in /proc, where its name stands among the rest."""
+    library, proc = ctypes.CDLL(None), os.open("/proc", os.O_RDONLY)
+    pid, own = os.getpid(), Path("/proc/self/comm").read_bytes()
+
+    def facts() -> object:
+        process, tasks = watcher._process(pid)
+        stat = profile_confined._stat(pid)
+        is_found = pid in profile_chroot.pids_of_uid(os.getuid(), proc)
+        return (
+            process.memory_bytes > 0,
+            process.start,
+            pid in tasks,
+            stat[1],
+            is_found,
+            quota._has_ended(str(pid), proc),
+        )
+
+    before = facts()
+
+    def run(data: bytes) -> object:
+        library.prctl(15, data[:15] + b"\0", 0, 0, 0)  # PR_SET_NAME
+        assert facts() == before
+        return None
+
+    try:
+        yield run
+    finally:
+        library.prctl(15, own.strip() + b"\0", 0, 0, 0)
+        os.close(proc)

@@ -1,20 +1,28 @@
-"""What an upstream sends: messages, lists of tools, schemas, answers."""
+"""What others send: upstreams, their authorization servers, a Paddock on another machine, an index of packages."""
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
+import zipfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx2
+import msgspec
 from mcp_types import ListToolsResult
 
+from paddock import remote
 from paddock.cli import render
+from paddock.errors import PaddockError
+from paddock.jail import installer, package_errors, wheels
+from paddock.model.result import Call, RunResult, Usage, Verdict
 from paddock.model.tools import Tool
-from paddock.tools import answers, describe, http_client, mcp_config, sanitize, secrets, stubs
+from paddock.tools import answers, describe, http_client, mcp_config, oauth_login, sanitize, secrets, stubs
 from paddock.tools.catalogue import Catalogue
-from paddock.tools.logins import Login, OAuthFailed
+from paddock.tools.logins import Login, LoginFile, OAuthFailed
 from paddock.tools.message_filter import clean
 from paddock.tools.oauth import renewed
 from paddock.tools.oauth_login import parse_callback
@@ -316,3 +324,152 @@ def oauth_refresh(data: bytes) -> object:
     )
     login = renewed(Login(**values), httpx2.Response(status, content=data[1:]))
     return bool(login.refresh_token), login.is_expired
+
+
+RESOURCE = {"resource": "https://shop/mcp", "authorization_servers": ["https://login"], "scopes_supported": ["a"]}
+SERVER = {
+    "issuer": "https://login",
+    "authorization_endpoint": "https://login/authorize",
+    "token_endpoint": "https://login/token",
+    "registration_endpoint": "https://login/register",
+    "response_types_supported": ["code"],
+    "code_challenge_methods_supported": ["S256"],
+}
+CLIENT = {"client_id": "c", "client_secret": "s", "redirect_uris": ["http://127.0.0.1:1/callback"]}
+TOKENS = {"access_token": "a" * 20, "token_type": "Bearer", "expires_in": 60, "refresh_token": "r" * 20}
+ASKED = [401, {"www-authenticate": 'Bearer resource_metadata="https://shop/.well-known/x", scope="a"'}, ""]
+
+
+@target(
+    [ASKED, [200, {}, RESOURCE], [200, {}, SERVER], [201, {}, CLIENT], [200, {}, TOKENS], [200, {}, ""]],
+    [ASKED, [404, {}, ""], [404, {}, ""], [200, {}, SERVER], [400, {}, {"error": "invalid_client_metadata"}]],
+    [[403, {"www-authenticate": 'Bearer error="insufficient_scope"'}, ""], [302, {"location": "http://x"}, ""]],
+    raises=(OAuthFailed,),
+    tokens=[
+        "https://",
+        "http://[",
+        "resource_metadata=",
+        "scope=",
+        "error=",
+        "S256",
+        "plain",
+        "none",
+        *SERVER,
+        *CLIENT,
+    ],
+)
+@asynccontextmanager
+async def oauth_login_answers() -> AsyncIterator[Run]:
+    """A whole login: what an MCP server and its authorization server answer, one after the other."""
+    [server] = mcp_config.parse({"mcpServers": {"x": {"type": "http", "url": "https://shop/mcp"}}}, {})
+    oauth, said = server.oauth or mcp_config.OAuth(), list[Any]()
+
+    async def fetch(client: object, request: httpx2.Request, *_: object, **__: object) -> httpx2.Response:
+        if not said:
+            raise OAuthFailed("it does not answer")
+        status, headers, body = said.pop(0)
+        content = body if isinstance(body, str) else json.dumps(body)
+        return httpx2.Response(status, headers=headers, content=content.encode(errors="replace"), request=request)
+
+    kept, oauth_login.fetch = oauth_login.fetch, fetch  # type: ignore[attr-defined]
+
+    async def run(data: bytes) -> object:
+        answers = json_of(data)
+        said[:] = [each for each in answers if _is_answer(each)] if isinstance(answers, list) else []
+        browser = oauth_login.BrowserAnswer(1)
+
+        def show(address: str) -> None:
+            state = httpx2.URL(address).params.get("state", "")
+            browser.accept({"state": state, "code": "c"})
+
+        async with asyncio.timeout(5):
+            login = await oauth_login._Flow(server, oauth, browser, show).run(LoginFile("/none", "x", "local"))
+        msgspec.json.encode(login)
+        return login.client_auth, bool(login.resource)
+
+    yield run
+    oauth_login.fetch = kept  # type: ignore[attr-defined]
+
+
+def _is_answer(value: Any) -> bool:
+    """Whether this is the status, the headers and the body of an answer that a client of HTTP passes on."""
+    if not isinstance(value, list) or len(value) != 3 or not isinstance(value[1], dict):
+        return False
+    headers = [text for pair in value[1].items() for text in pair]
+    is_sent = all(isinstance(text, str) and text.isascii() and text.isprintable() for text in headers)
+    return isinstance(value[0], int) and 200 <= value[0] < 600 and is_sent
+
+
+RESULT = RunResult(
+    "r", Verdict.OK, "python", "cpython", None, Usage(1.0), "[1]", calls=(Call(1, "t", {"a": 1}, "ok", 1.0),)
+)
+TOOL: dict[str, Any] = {
+    "server": "s",
+    "name": "s.t",
+    "description": "d",
+    "input_schema": {},
+    "output_schema": None,
+    "title": None,
+}
+
+
+@target(
+    {"event": "done", "data": RESULT.to_json()},
+    {"event": "output", "data": '{"stream": "stdout", "text": "x"}'},
+    {"event": "tool_call", "data": '{"id": 1, "tool": "t", "arguments_json": "{}"}'},
+    {"event": "error", "data": '{"error": "Overloaded", "envelope": {"_meta": {"retry_after_seconds": 1}}}'},
+    {"status": 429, "data": '{"error": "BadInput", "detail": "x", "status": 400}'},
+    {"data": "{}", "tool": {**TOOL, "hints": {"read_only": True}, "tags": ["a"]}},
+    raises=(PaddockError,),
+    tokens=["done", "display", "artifact", "progress", "verdict", "error", "Overloaded", "PaddockError", "_meta"],
+)
+def remote_answer(data: bytes) -> object:
+    """What a Paddock on another machine answers, or whoever has its address."""
+    said = json_of(data)
+    if not isinstance(said, dict):
+        return None
+    there = remote.RemotePaddock(url="http://127.0.0.1:1")
+    text, status = str(said.get("data")), said.get("status", 0)
+    there._raise_for(status if isinstance(status, int) else 0, text.encode(errors="replace"))
+    with there._unreadable_answers():
+        event = remote._event(str(said.get("event")), text)
+        if "tool" in said:
+            remote._tool(said["tool"])
+    return type(event).__name__
+
+
+@target(
+    {"installing": 3},
+    {"fetched_bytes": 1, "download_bytes": 2_000_000},
+    {"done": {"lock": "a==1", "shadows": False, "packages": {"a": "1"}, "uses": []}},
+    {"failed": "error: No solution found\n  cause: Because all versions of a have no usable wheels and you require a"},
+    {"failed": "npm error code E404\nnpm error 404 Not Found - GET https://u:p@x/a '@b/a@1' is not in this registry."},
+    raises=(msgspec.MsgspecError, UnicodeDecodeError, RecursionError),
+    tokens=["cause: Because ", "==1 ", "<=2 ", "404 Not Found ", "error: ", "npm error ", "//u:p@", "all of: ", "a<1 "],
+)
+def installer_report(data: bytes) -> object:
+    """A line of what an installer reports: it has read what an index sent."""
+    report, shown = msgspec.json.decode(data, type=installer._Report), list[str]()
+    installation = installer.Installation()
+    with installation.watched_by(shown.append):
+        installation.note(report)
+    said = package_errors.explain(report.failed or "", "Python 3.11")
+    assert "\n" not in said
+    assert "//u:p@" not in said
+    return said[:30], tuple(each[:12] for each in shown)
+
+
+def _archive(*names: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name in names:
+            archive.writestr(name, "")
+    return made.getvalue()
+
+
+@target(_archive("a.py", "a-1.data/purelib/b/c.py", "a-1.dist-info/RECORD"), _archive("./", "../x.py", "/x", "a.pth"))
+def wheel_files(data: bytes) -> object:
+    """The list of files in a wheel, which a program reads that may fail, but not take long."""
+    with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return tuple(sorted(wheels._top_level(archive.namelist()))[:3])
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -17,7 +18,9 @@ import pytest
 
 from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.errors import JailUnavailable
+from paddock.jail.environments import current_build
 from paddock.jail.limits import ResourceLimits
+from paddock.jail.packages import sets_folder
 from paddock.jail.pool import Pool
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import Limits
@@ -172,3 +175,21 @@ async def test_two_paddocks_share_no_uid() -> None:
         maps = [(await each.run(show, engine="cpython")).output for each in (one, other)]
     if os.geteuid() == 0:  # an ordinary user has one uid only
         assert maps[0][1] != maps[1][1]
+
+
+async def test_the_host_locks_no_file_that_guests_see() -> None:
+    """A guest cannot lock one either: it would see whether the host, or another guest, has."""
+    async with Paddock(config()) as paddock:
+        await paddock.run("1", engine="cpython")
+        built = current_build(config().cpython.environment, config().data_directory)
+        assert built is not None
+        locked = set(re.findall(r" ([0-9a-f]+:[0-9a-f]+:\d+) \d+ \S+$", Path("/proc/locks").read_text(), re.MULTILINE))
+        seen = [Path(built.path), *Path(built.path).rglob("*"), sets_folder(config().data_directory)]
+        assert [path for path in Path(built.path).parent.iterdir() if inode(path) in locked]  # the build is in use
+        assert [path for path in seen if inode(path) in locked] == []
+
+
+def inode(path: Path) -> str:
+    """A file as /proc/locks names it."""
+    status = path.lstat()
+    return f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"

@@ -9,10 +9,12 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from paddock.config import Config
 from paddock.jail.limits import (
     FEWEST_OPEN_FILES,
     FEWEST_PROCESSES,
@@ -22,9 +24,11 @@ from paddock.jail.limits import (
     narrow,
     socket_bytes,
 )
+from paddock.jail.profiles import uncounted_rlimits
 from paddock.jail.walls import cgroup, cleanup
 from paddock.jail.walls.watcher import Watcher
-from paddock.model.limits import MB, Limits
+from paddock.jail.zygote import Spec
+from paddock.model.limits import CAPS, MB, Limits
 from tests.jail import place as places
 from tests.jail.attacks_on_a_watcher import LIMIT_BYTES
 from tests.jail.place import ORDINARY, WARNING, Place, enter
@@ -154,3 +158,11 @@ def test_the_sockets_of_a_guest_hold_at_most_its_memory_limit(memory: int, proce
     assert narrow(limits, Counted(), may_fork=True) == (limits, None)
     alone, open_files = narrow(limits, WatchedLimit(Watcher()), may_fork=False)
     assert (alone, open_files) == (limits, max(FEWEST_OPEN_FILES, memory // socket_bytes()))
+
+
+@pytest.mark.parametrize(("program", "gigabytes"), [((), 16), (("/node",), 64)], ids=["python", "node"])
+def test_the_addresses_of_a_guest_bound_its_page_tables(program: tuple[str, ...], gigabytes: int) -> None:
+    spec = Spec("/python", "runtime:main", program=program)
+    assert uncounted_rlimits(Config(), spec)["address_bytes"] == gigabytes << 30
+    large = Config(caps=replace(CAPS, memory_bytes=32 << 30))
+    assert uncounted_rlimits(large, spec)["address_bytes"] == 128 << 30  # room for what a run may use

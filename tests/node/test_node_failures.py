@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from signal import SIGABRT
 
 import pytest
@@ -173,9 +174,17 @@ async def test_a_script_that_writes_the_report_itself_is_not_out_of_memory(run: 
 
 
 async def test_output_after_such_words_counts_as_output(run: Run) -> None:
-    code = "process.stderr.write('<--- Last few GCs --->'); for (;;) require('fs').writeSync(2, 'x'.repeat(10_000))"
-    result = await run(code, limits={"output_bytes": 200_000})
+    code = "fs.writeSync(2, '<--- Last few GCs --->'); for (;;) fs.writeSync(2, 'x'.repeat(10_000))"
+    result = await run(f"const fs = require('fs'); {code}", limits={"output_bytes": 200_000})
     assert (result.verdict, len(result.stderr)) == (Verdict.OUTPUT_LIMIT, 200_000)
+
+
+async def test_no_more_is_held_back_after_such_words_than_a_report_has(paddock: Paddock) -> None:
+    report = f"'<--- Last few GCs --->' + 'x'.repeat({node.REPORT_CHARACTERS})"
+    code = f"require('fs').writeSync(2, {report}); await double({{n: 1}})"
+    async with aclosing(paddock.stream(code, language="javascript", engine="node")) as events:
+        seen = [type(event).__name__ async for event in events]
+    assert "Output" in seen[: seen.index("ToolCall")]
 
 
 async def test_a_place_that_a_script_forges_is_text(run: Run) -> None:

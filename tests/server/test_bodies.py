@@ -22,7 +22,7 @@ from paddock.server.http import BODY_BYTES
 from paddock.server.request_memory import SMALL_BYTES, parsed_bytes
 from tests.server.conftest import ERAS, served
 from tests.server.shared_services import open_services
-from tests.server.test_processes import ACCEPT, address_of, forked
+from tests.server.test_processes import ACCEPT, address_of, forked, started
 
 MEGABYTE = 1 << 20
 
@@ -119,7 +119,7 @@ async def test_a_flood_of_nested_values_takes_a_bounded_memory_and_another_calle
     monkeypatch.setenv("PADDOCK_SERVER__REQUEST_BYTES", str(128 * MEGABYTE))
     body, headers = calling(nested(MEGABYTE))
     other = httpx.AsyncHTTPTransport(local_address="127.0.0.2")
-    with forked("serve", "--port", "0") as process:
+    with started("serve", "--port", "0") as process:
         address = address_of(process)
         async with (
             httpx.AsyncClient(timeout=60, headers=headers, limits=httpx.Limits(max_connections=None)) as flooding,
@@ -137,6 +137,33 @@ async def test_a_flood_of_nested_values_takes_a_bounded_memory_and_another_calle
     assert statuses == {200, 429}
     assert {each.json()["result"]["structuredContent"]["output"] for each in served} == {2}
     assert again.status_code == 200
+
+
+async def test_a_run_that_waits_does_not_keep_its_inputs_several_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PADDOCK_ENGINE", "monty")
+    monkeypatch.setenv("PADDOCK_SERVER__MAX_RUNS", "1")
+    count, size = 12, 2 * MEGABYTE
+    body, headers = calling(f'{{"a": "{"x" * size}"}}')
+    with started("serve", "--port", "0") as process:
+        address = address_of(process)
+        async with httpx.AsyncClient(timeout=60, headers=headers) as http, asyncio.timeout(60):
+
+            async def waiting() -> int:
+                page = (await http.get(address.replace("/mcp", "/metrics"))).text
+                return int(float(page.partition("\npaddock_runs_waiting ")[2].partition("\n")[0]))
+
+            await http.post(address, content=calling("{}")[0])
+            endless = calling("{}", code="while True: pass", timeout=600)[0]
+            calls = [asyncio.create_task(http.post(address, content=endless)) for _ in range(2)]
+            while await waiting() < 1:
+                await asyncio.sleep(0.01)
+            before = memory(process.pid, "VmRSS")
+            calls += [asyncio.create_task(http.post(address, content=body)) for _ in range(count)]
+            while await waiting() < 1 + count:
+                await asyncio.sleep(0.01)
+            assert memory(process.pid, "VmRSS") - before < 3 * count * size
+            for call in calls:
+                call.cancel()
 
 
 @pytest.mark.parametrize("detach", [False, True], ids=["attached", "detached"])

@@ -11,11 +11,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 from mcp import Client
 
 from tests.bare import bare
+from tests.tools.upstreams import PLAIN
 
 __all__ = ["bare"]
 SCRIPT = {"code": "import time\ntime.sleep(0.05)\n1 + 1"}
@@ -44,6 +46,19 @@ async def test_the_soft_limit_is_raised_to_the_hard_one(bare: str) -> None:
     with serving(bare, 256, 4096) as (address, process):
         async with Client(address) as client:
             assert await run(client) == 2
+        assert resource.prlimit(process.pid, resource.RLIMIT_NOFILE) == (4096, 4096)
+
+
+async def test_an_upstream_gets_the_limit_that_the_server_was_started_with(bare: str, tmp_path: Path) -> None:
+    settings = tmp_path / "paddock.toml"
+    upstream = f'[upstreams.plain]\ncommand = "{sys.executable}"\nargs = ["{PLAIN}", "stdio"]\n'
+    settings.write_text(Path(bare).read_text() + upstream)
+    asks = {"code": "(await call_tool('plain.process'))['result']"}
+    with serving(str(settings), 256, 4096) as (address, process):
+        async with Client(address) as client:
+            answer = (await client.call_tool("run_code", asks)).structured_content["output"]
+            pid = int(answer.split()[0])
+            assert resource.prlimit(pid, resource.RLIMIT_NOFILE) == (256, 4096)
         assert resource.prlimit(process.pid, resource.RLIMIT_NOFILE) == (4096, 4096)
 
 

@@ -31,12 +31,12 @@ from paddock.jail import environments
 from paddock.jail.environments import Built, Environment, FileLock, builds
 from paddock.jail.pip_settings import uv_options, uv_variables
 from paddock.jail.walls.shortage import explain
-from paddock.jail.wheels import modules_of
 from paddock.model.environments import package_of, requirement_name
 from paddock.model.spelling import did_you_mean
 
 Show = Callable[[str], None]
 INSTALL_SECONDS = 3600.0
+MODULES_SECONDS = 60.0
 PROBE_SECONDS = 300.0
 # What uv and compilers need. A package's build code must not see other variables of the host: they may be secrets.
 _KEPT = frozenset(
@@ -156,7 +156,7 @@ class _Builder:
             *("pip", "compile", "--quiet", "--no-header", "--format", "pylock.toml", "--output-file", str(lock)),
             *("--python", self._python, *uv_options(os.environ), str(required)),
         )
-        modules = modules_of(lock.read_text(), uv_environment(os.environ))
+        modules = self._list_modules(lock)
         required.unlink()
         lock.unlink()
         if modules is None:
@@ -169,8 +169,26 @@ class _Builder:
                 advice = f"add the package that has it (probably {package_of(name)}), or remove it from preload"
                 raise EnvironmentFailed(
                     f"environment {environment.name!r} could not be built: it preloads {module!r}, which none of its "
-                    f"packages has; {did_you_mean(name, sorted(modules), advice)}"
+                    f"packages has; {did_you_mean(name, modules, advice)}"
                 )
+
+    def _list_modules(self, lock: Path) -> list[str] | None:
+        """The modules of the packages in a lock file, or None if they cannot be known."""
+        found = self._partial / "modules.json"
+        program = str(resources.files("paddock.jail") / "wheels.py")
+        status, _ = run_logged(
+            [sys.executable, "-I", "-B", program, str(lock), str(found)],
+            uv_environment(os.environ),
+            silent,
+            self._stop,
+            keep_fd=self._lock_fd,
+            seconds=MODULES_SECONDS,
+        )
+        if status != 0:
+            return None
+        modules = msgspec.json.decode(found.read_bytes(), type=list[str])
+        found.unlink()
+        return modules
 
     def _uv(self, *arguments: str) -> None:
         # uv runs in /, where it finds no project settings. The settings of the user and the machine apply.

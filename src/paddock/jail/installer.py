@@ -8,7 +8,7 @@ import logging
 from asyncio.subprocess import Process
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -21,6 +21,7 @@ from paddock.model.packages import PackageSet
 
 Show = Callable[[str], None]
 REPORT_BYTES = 4 * MB
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]  # any other number of an installer is a lie
 log = logging.getLogger("paddock.packages")
 
 
@@ -36,9 +37,9 @@ class Done(msgspec.Struct):
 class _Report(msgspec.Struct):
     """A line of an installer's report. It is untrusted: the installer has read what an index sent."""
 
-    installing: int | None = None
-    fetched_bytes: int = 0
-    download_bytes: int = 0
+    installing: _Count = 0
+    fetched_bytes: _Count = 0
+    download_bytes: _Count = 0
     compiling: bool = False
     done: Done | None = None
     failed: str | None = None

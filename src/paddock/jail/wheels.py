@@ -1,16 +1,19 @@
-"""Finds out which modules packages have, from the lists of files in their wheels, before anything is downloaded."""
+"""Finds out which modules packages have, from the lists of files in their wheels, before anything is downloaded.
+
+It is a program of its own, because wheels and indexes are not trusted: it can be ended at any time, and may crash.
+"""
 
 from __future__ import annotations
 
 import io
+import json
+import os
 import ssl
-import struct
+import sys
 import tomllib
 import zipfile
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
-from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import Request, url2pathname, urlopen
@@ -21,19 +24,18 @@ TIMEOUT_SECONDS = 10.0
 CONNECTIONS = 8
 
 
-def modules_of(pylock: str, environ: Mapping[str, str]) -> frozenset[str] | None:
-    """The top-level modules of the packages in a lock file of uv, or None if they cannot all be known.
+def main(pylock: Path, found: Path) -> None:
+    """Write the top-level modules of the packages in a lock file of uv to the file `found`, as a list in JSON.
 
-    They cannot if a package has no wheel, or if an index serves no parts of files or asks for a password.
+    Fails if they cannot all be known: if a package has no wheel, or if an index serves no parts of files or asks for a
+    password.
     """
-    packages = tomllib.loads(pylock).get("packages", [])
+    packages = tomllib.loads(pylock.read_text()).get("packages", [])
     wheels = [package["wheels"][0].get("url", "") if package.get("wheels") else "" for package in packages]
-    try:
-        context = ssl.create_default_context(cafile=environ.get("SSL_CERT_FILE"))
-        with ThreadPoolExecutor(CONNECTIONS) as pool:
-            return frozenset[str]().union(*pool.map(lambda wheel: _top_level(_names(wheel, context)), wheels))
-    except (OSError, HTTPException, ValueError, zipfile.BadZipFile, NotImplementedError, struct.error):
-        return None
+    context = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        modules = set[str]().union(*pool.map(lambda wheel: _top_level(_names(wheel, context)), wheels))
+    found.write_text(json.dumps(sorted(modules)))
 
 
 def _names(wheel: str, context: ssl.SSLContext) -> list[str]:
@@ -65,3 +67,7 @@ def _top_level(names: list[str]) -> set[str]:
             raise ValueError("a start file can add folders with modules")
         found.update(part.partition(".")[0] for part in parts[:1])
     return found
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -62,7 +62,10 @@ class Metrics:
 
     def page(self, accept: str) -> tuple[bytes, str]:
         """Return the metrics in the format that the `Accept` header prefers, and the content type of that format."""
-        encode, content_type = choose_encoder(accept)
+        try:
+            encode, content_type = choose_encoder(accept)
+        except TypeError:  # the header names a version that is not a number
+            encode, content_type = choose_encoder("")
         return encode(self.registry), content_type
 
 
