@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,16 @@ def test_what_is_leased_is_not_removed(tmp_path: Path) -> None:
         assert environments.current_build("own", tmp_path) == held.built
     assert environments.remove("own", tmp_path) == environments.Removal(removed=[held.built.key])
     assert (list(builds(tmp_path).iterdir()), environments.built_names(tmp_path)) == ([], [])
+
+
+def test_no_other_user_can_take_the_locks_of_builds(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        build(own(), tmp_path)
+    finally:
+        os.umask(before)
+    locks = [*builds(tmp_path).glob("*.lock"), *builds(tmp_path).parent.glob("*.lock")]
+    assert [path.stat().st_mode & 0o777 for path in locks] == [0o600, 0o600]
 
 
 def test_every_build_that_a_name_stood_for_is_removed_but_what_another_name_shares(tmp_path: Path) -> None:

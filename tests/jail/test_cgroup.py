@@ -105,6 +105,18 @@ def test_the_host_is_told_when_one_child_of_a_living_tree_was_killed_for_memory(
         assert select.select([slot.oom_fd], [], [], 0)[0] == []
 
 
+def test_each_guest_has_one_share_of_the_cpu_and_all_of_them_half_of_what_others_have(slots: Slots) -> None:
+    parents = set(slots._parents.values())
+    files = [parent / name for parent in parents for name in ("cpu.shares", "cpu.weight") if (parent / name).exists()]
+    if not files and "CI" not in os.environ:
+        pytest.skip("this process may not use the CPU controller")
+    for _ in range(2):
+        slots.take()
+    (file,) = files
+    shares = [each.read_text().strip() for each in (file, *file.parent.glob(f"slot-*/{file.name}"))]
+    assert shares in (["512", "1024", "1024"], ["50", "100", "100"])
+
+
 def test_a_fork_above_the_cap_is_refused(slots: Slots) -> None:
     with guest(slots.take(), processes=4) as process:
         tell(process, FORKS)

@@ -18,8 +18,9 @@ import pytest
 
 from paddock import Config, Paddock, RequestError
 from paddock.config import GuestsConfig, JailConfig, PackagesConfig
+from paddock.errors import PackageError
 from paddock.jail.package_errors import explain
-from paddock.jail.packages import sets_folder
+from paddock.jail.packages import make_safe, sets_folder
 from paddock.jail.walls.roots import empty
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Event, Progress
@@ -301,6 +302,33 @@ async def test_folders_in_folders_are_refused_and_nothing_of_them_is_left(index:
     assert result.error.message == "a package has folders nested more than 100 deep: ask for another one"
     assert again.output == "hello"
     assert left == ["cache", "home"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders to installers")
+async def test_a_link_that_an_installer_left_in_its_folder_gives_it_nothing(
+    index: Path, paddock: Paddock, config: Config, tmp_path: Path
+) -> None:
+    await paddock.run("1", packages=["greeting"])
+    home, other = sets_folder(config.data_directory).parent / "work" / "home", tmp_path / "other"
+    other.mkdir()
+    empty(str(home))
+    home.rmdir()
+    home.symlink_to(other)
+    wheel(index, "another")
+    await paddock.run("1", packages=["another"])
+    assert other.stat().st_uid == 0
+
+
+def test_a_link_in_the_place_of_packages_is_not_followed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch(0o600)
+    (kept / "link").symlink_to("file")
+    (tmp_path / "site").symlink_to(kept)
+    with pytest.raises(PackageError):
+        make_safe(tmp_path / "site", 10**6)
+    assert (kept / "link").is_symlink()
+    assert (kept / "file").stat().st_mode & 0o777 == 0o600
 
 
 async def test_empty_files_count_too(index: Path, config: Config) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
+from tests.server.watched_server import watch
 from tests.tools.upstreams import Connect, answers, failure, hostile, plain, state, until
 
 
@@ -91,6 +95,58 @@ async def test_an_answer_of_millions_of_lists_fails_its_call_before_it_is_parsed
     assert "it is made of more than 1,000,000 lists and objects" in large.summary
     assert peak_bytes() - before < 80 * 1024 * 1024
     assert await answers(upstream)
+
+
+@pytest.fixture
+def blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
+    """Whether the loop was blocked more often than by a full garbage collection."""
+    monkeypatch.setattr(asyncio.events.Handle, "_run", asyncio.events.Handle._run)  # undone after `watch`
+    slow = tmp_path / "slow"
+    slow.touch()
+    watch(slow)
+    return lambda: len(slow.read_text().splitlines()) > 1
+
+
+@pytest.mark.parametrize(
+    "tool",
+    ["values_in_an_error", "values_in_progress", "values_in_a_request", "values_in_meta", "values_in_an_object"],
+)
+async def test_a_message_of_a_million_values_does_not_block_the_loop(
+    connect: Connect, blocked: Callable[[], bool], tool: str
+) -> None:
+    upstream = connect(**hostile())
+    for _ in range(3):
+        with suppress(CallFailed):
+            await upstream.call(tool, {})
+    assert not blocked()
+    assert await answers(upstream)
+
+
+async def test_an_object_of_a_million_values_arrives(connect: Connect) -> None:
+    assert len((await connect(**hostile()).call("values_in_an_object", {})).structured) == 10**6
+
+
+async def test_a_handshake_with_many_capabilities_does_not_block_the_loop(
+    connect: Connect, blocked: Callable[[], bool]
+) -> None:
+    await asyncio.gather(*(failure(connect(**hostile("boasts")), "ok") for _ in range(3)))
+    assert not blocked()
+
+
+async def test_lines_that_say_nothing_take_little_of_the_loop(connect: Connect) -> None:
+    upstream = connect(**hostile())
+    assert await answers(upstream)
+    began = time.thread_time()
+    await failure(upstream, "blank_lines", timeout_seconds=2)
+    assert time.thread_time() - began < 0.7  # without a limit it is all that there is
+
+
+async def test_cursors_of_megabytes_are_not_kept(connect: Connect) -> None:
+    upstream = connect(**hostile("cursors"))
+    forget_peak()
+    before = peak_bytes()
+    assert await answers(upstream)
+    assert peak_bytes() - before < 100 * 1024 * 1024
 
 
 async def test_an_endless_answer_ends_the_connection(connect: Connect) -> None:

@@ -216,6 +216,14 @@ def test_a_secret_is_found_in_every_form(secret: str) -> None:
         assert redact(f"before {shown} after", [secret]) == f"before {REDACTED} after"
 
 
+@pytest.mark.parametrize(
+    "written", [r"a\/b+c&d<e", r"a/b+c\u0026d\u003ce", r"a/b\u002Bc\u0026d\u003Ce"], ids=["php", "go", "dotnet"]
+)
+def test_a_secret_is_found_as_the_json_writers_of_other_languages_escape_it(written: str) -> None:
+    secret = json.loads(f'"{written}"')
+    assert redact(f'{{"key": "{written}"}}', [secret]) == f'{{"key": "{REDACTED}"}}'
+
+
 def test_longer_forms_are_replaced_first_and_short_secrets_stay() -> None:
     assert redact("abcdefghi abcdef x", ["abcdef", "abcdefghi", "x", ""]) == f"{REDACTED} {REDACTED} x"
 

@@ -305,7 +305,8 @@ class FileLock:
     def try_take(self) -> bool:
         """Take the lock if it is free. Does not wait."""
         while True:
-            fd = os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            # Whoever can open the file can take the lock, and keep it.
+            fd = os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(fd, self._kind | fcntl.LOCK_NB)
                 # If the file was removed between the two calls, this lock would exclude no one.

@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +166,7 @@ class PackageSets:
         stage.mkdir()
         if os.geteuid() == 0:
             for folder in (work, work / "cache", work / "home", stage):
-                os.chown(folder, INSTALLER_UID, INSTALLER_UID)
+                os.lchown(folder, INSTALLER_UID, INSTALLER_UID)  # an installer may have left a link
         return stage
 
     def _clean_up(self, stage: Path, request: str) -> None:
@@ -218,18 +219,20 @@ class PackageSets:
         key = self._set_key(built, done)
         folder = self._folder / "sets" / key
         if not (folder / "set.json").exists():
-            _make_safe(stage / "site", self._settings.max_bytes)
             finished = self._folder / "sets" / f".{stage.name}"
-            finished.mkdir(mode=0o755)
-            (stage / "site").rename(finished / "site")
-            (finished / "lock.txt").write_text(done.lock)
-            path = f"{os.path.realpath(folder.parent)}/{key}/site"  # as guests see it
-            path += "" if language == "python" else "/node_modules"
-            found = PackageSet(path, done.shadows, done.packages, done.uses)
-            (finished / "set.json").write_bytes(msgspec.json.encode(found))
+            finished.mkdir(mode=0o700)  # no installer can reach it
             try:
-                finished.rename(folder)
-            except OSError:  # another process was quicker
+                (stage / "site").rename(finished / "site")
+                make_safe(finished / "site", self._settings.max_bytes)
+                (finished / "lock.txt").write_text(done.lock)
+                path = f"{os.path.realpath(folder.parent)}/{key}/site"  # as guests see it
+                path += "" if language == "python" else "/node_modules"
+                found = PackageSet(path, done.shadows, done.packages, done.uses)
+                (finished / "set.json").write_bytes(msgspec.json.encode(found))
+                finished.chmod(0o755)
+                with suppress(OSError):  # another process was quicker
+                    finished.rename(folder)
+            finally:
                 _remove(finished)
         record = self._folder / "requests" / f"{request}.json"
         new = record.with_name(f"{record.stem}.{stage.name}")
@@ -307,10 +310,16 @@ def _remove(folder: Path) -> None:
             return
 
 
-def _make_safe(folder: Path, max_bytes: int) -> None:
-    """Make a tree that an installer wrote read-only, and remove everything that is neither a file nor a folder."""
+def make_safe(folder: Path, max_bytes: int) -> None:
+    """Make a tree that an installer wrote read-only, and remove everything that is neither a file nor a folder.
+
+    Each folder changes its owner before it is read, so that nobody can replace what is in it with a link.
+    """
     owner, size = os.geteuid(), 0
-    for path, status, depth in _entries(folder):
+    top = os.lstat(folder)
+    if not stat.S_ISDIR(top.st_mode):
+        raise PackageError("the installer left no folder of packages: ask for other ones")
+    for path, status, depth in chain([(str(folder), top, 0)], _entries(folder)):
         size += max(status.st_size, ENTRY_BYTES)
         if depth > MAX_DEPTH:
             raise PackageError(f"a package has folders nested more than {MAX_DEPTH} deep: ask for another one")
@@ -322,8 +331,6 @@ def _make_safe(folder: Path, max_bytes: int) -> None:
             os.unlink(path)  # noqa: PTH108
             continue
         os.chown(path, owner, os.getegid())
-    os.chmod(folder, 0o755)  # noqa: PTH101, S103
-    os.chown(folder, owner, os.getegid())
     if size > max_bytes:
         raise _too_large(max_bytes)
 

@@ -38,7 +38,7 @@ from pydantic import TypeAdapter, ValidationError
 from paddock.model import envelope
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
-from paddock.tools.message_filter import CONTENT, clean, filter_transport
+from paddock.tools.message_filter import ANSWER, clean, filter_transport
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import Trace, stdio
 from paddock.tools.tool_list import MAX_WARNINGS, drop_invalid_tools, first_error, list_tools
@@ -198,7 +198,7 @@ class Connection:
                 progress_callback=report if on_progress else None,
             )
             if raw.get("resultType") != "input_required":
-                return Result.parse({**raw, "content": raw.get(CONTENT)})
+                return Result.parse(raw.get(ANSWER, {}))
             if raw.get("inputRequests"):
                 summary = f"A tool of the server '{self.server.name}' asks for input, but nobody can answer here."
                 raise CallFailed(envelope.input_required("", summary))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import anyio
@@ -24,7 +25,7 @@ from mcp_types import (
 from pydantic_core import from_json
 
 from paddock.tools.secrets import redact, redact_all
-from paddock.tools.size import run_by_size
+from paddock.tools.size import LARGE, is_larger, run_by_size
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
@@ -38,8 +39,10 @@ USED_NOTIFICATIONS = frozenset(
         "notifications/subscriptions/acknowledged",
     }
 )
-CONTENT = "paddock/content"
-"""Where `clean` puts the content of an answer. The SDK would check and copy each block of it on the event loop."""
+ANSWER = "paddock/answer"
+"""Where `clean` puts a tool's answer. The SDK would check and copy every part of it on the event loop."""
+MAX_PARTS = 100
+"""How many fields of a result the SDK gets."""
 MAX_PER_SECOND = 5000
 """Limit for a server's notifications and requests. Its answers are not counted."""
 BURST_SECONDS = 0.1
@@ -67,16 +70,21 @@ def without_surrogates(data: bytes) -> bytes:
 
 
 def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
-    """Replace every credential in `message`, and move the content of an answer to where the SDK does not look."""
+    """Replace every credential in `message`, and hide what is large from the SDK, which works on the event loop."""
     if isinstance(message, JSONRPCResponse):
-        result = message.result = redact_all(message.result, secrets)
+        result = redact_all(message.result, secrets)
+        message.result = {name: part for name, part in islice(result.items(), MAX_PARTS) if _is_shown(name, part)}
         if isinstance(result.get("content"), list):
-            message.result = {**result, "content": [], CONTENT: result["content"]}
+            message.result |= {"content": [], ANSWER: result}
     elif isinstance(message, JSONRPCError):
         message.error.message = redact(message.error.message, secrets)
-        message.error.data = redact_all(message.error.data, secrets)
+        message.error.data = None
     elif message.params is not None:
-        message.params = redact_all(message.params, secrets)
+        message.params = {} if is_larger(message.params, LARGE) else redact_all(message.params, secrets)
+
+
+def _is_shown(name: str, part: object) -> bool:
+    return name == "tools" or (name != "structuredContent" and not is_larger(part, LARGE))
 
 
 class Throttle:

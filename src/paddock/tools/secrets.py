@@ -44,6 +44,8 @@ _SETTING_NAMES = re.compile(
     re.IGNORECASE,
 )
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "origin", "host", "referer"})
+_JSON_ESCAPES = (("<>&", r"\u{:04x}"), ("<>&'+`", r"\u{:04X}"))
+"""Characters that JSON writers escape although they need not, and how: Go, .NET. PHP escapes the slash."""
 _USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
 
 
@@ -179,7 +181,9 @@ def _forms(secret: str) -> set[str]:
     raw = secret.encode(errors="surrogatepass")
     escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
     lower = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in escaped}
-    written = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
+    plain = json.dumps(secret)[1:-1]
+    written = {plain, json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
+    written |= {plain.replace("/", r"\/"), *(_escape(plain, *escapes) for escapes in _JSON_ESCAPES)}
     encoded: set[str] = set()
     for before in range(3):  # preceding bytes shift the base64 letters
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -187,6 +191,10 @@ def _forms(secret: str) -> set[str]:
             inner = text[(before * 8 + 5) // 6 :]
             encoded.add(inner if (before + len(raw)) % 3 == 0 else inner[:-1])
     return {secret, *escaped, *lower, *written, *(form for form in encoded if len(form) >= 6)}
+
+
+def _escape(text: str, characters: str, form: str) -> str:
+    return "".join(form.format(ord(each)) if each in characters else each for each in text)
 
 
 def is_credential(name: str, value: str) -> bool:

@@ -30,7 +30,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
 from paddock.descriptors import original_limit
-from paddock.tools.message_filter import parse_message
+from paddock.tools.message_filter import Throttle, parse_message
 from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, run_by_size
 from paddock.tools.upstream_errors import CallFailed, unreachable
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 STDERR_BYTES = 8192
 PIECE_BYTES = 64 * 1024
+MAX_LINES_PER_SECOND = 20_000
+"""Even an empty line takes 4 µs of the event loop."""
 WRITE_SECONDS = 30.0
 """A child that reads nothing for this long is ended."""
 GRACE_SECONDS = 1.0
@@ -220,11 +222,12 @@ async def _receive(
     process: Process, incoming: MemoryObjectSendStream[SessionMessage | Exception], server: Server, trace: Trace
 ) -> None:
     stdout, limit = cast(StreamReader, process.stdout), server.answer_bytes
-    lines = Lines(limit)
+    lines, throttle = Lines(limit), Throttle(MAX_LINES_PER_SECOND)
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError), incoming:
         while piece := await stdout.read(PIECE_BYTES):
             try:
                 for line in lines.feed(piece):
+                    await throttle.take(1)
                     message = await run_by_size(line.data, line_message, line, limit)
                     if message is not None:
                         await incoming.send(message)

@@ -1,9 +1,9 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Uses the older protocol, without the SDK.
 
 `AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
-floods, names, stumbles (its second list is none), deaf (reads nothing once it has listed its tools), stays (does not
-end with its input). Which calls of `hang` it got, and which of them were cancelled, is written to the file that the
-environment names as RECORD.
+floods, names, boasts (of many capabilities), cursors (of megabytes), stumbles (its second list is none), deaf (reads
+nothing once it has listed its tools), stays (does not end with its input). Which calls of `hang` it got, and which of
+them were cancelled, is written to the file that the environment names as RECORD.
 """
 
 from __future__ import annotations
@@ -63,6 +63,34 @@ def many_lists(number: Any) -> None:
     write(f'{{"jsonrpc":"2.0","id":{number},"result":{{"content":[],"structuredContent":{{"a":[{lists}[]]}}}}}}\n')
 
 
+def blank_lines(_: Any) -> None:
+    while True:
+        write("\n" * 2**16)
+
+
+def values_in_an_error(number: Any) -> None:
+    send({"id": number, "error": {"code": -32603, "message": "no", "data": [""] * 10**6}})
+
+
+def values_in_progress(number: Any) -> None:
+    params = {"progressToken": number, "progress": 1, "_meta": {"values": [""] * 10**6}}
+    send({"method": "notifications/progress", "params": params})
+    send({"id": number, "result": text("ok")})
+
+
+def values_in_a_request(number: Any) -> None:
+    send({"id": "q", "method": "roots/list", "params": {"_meta": {"values": [""] * 10**6}}})
+    send({"id": number, "result": text("ok")})
+
+
+def values_in_meta(number: Any) -> None:
+    send({"id": number, "result": text("ok", _meta={str(key): 1 for key in range(10**6)})})
+
+
+def values_in_an_object(number: Any) -> None:
+    send({"id": number, "result": text("ok", structuredContent={str(key): 1 for key in range(10**6)})})
+
+
 def endless(_: Any) -> None:
     while True:
         write("x" * 2**20)
@@ -100,7 +128,7 @@ def wrong_id(number: Any) -> None:
 def chatters(number: Any) -> None:
     """Progress, of which some is none and some is long. Whoever calls has this number as the token, too."""
     for step in ("NaN", "1e999", '"x"', "null", "1", "2"):
-        params = f'{{"progressToken":{number},"progress":{step},"message":"{"m" * 200_000}"}}'
+        params = f'{{"progressToken":{number},"progress":{step},"message":"{"m" * 100_000}"}}'
         write(f'{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}\n')
     send({"id": number, "result": text("ok")})
 
@@ -111,6 +139,12 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "huge": huge,
     "many_lists": many_lists,
     "endless": endless,
+    "blank_lines": blank_lines,
+    "values_in_an_error": values_in_an_error,
+    "values_in_progress": values_in_progress,
+    "values_in_a_request": values_in_a_request,
+    "values_in_meta": values_in_meta,
+    "values_in_an_object": values_in_an_object,
     "flood": flood,
     "asks": asks,
     "pesters": pesters,
@@ -144,6 +178,9 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
     if kind == "pages":
         page = int(cursor or 0)
         return {"tools": [tool(f"tool_{page}")], "nextCursor": str(page + 1)}
+    if kind == "cursors":
+        page = int((cursor or "0").rstrip("c"))
+        return {"tools": [tool(f"tool_{page}")], "nextCursor": f"{page + 1}{'c' * 2**21}"}
     if kind == "heavy":
         page = int(cursor or 0)
         long: dict[str, Any] = {"type": "object", "description": "x" * 200_000}
@@ -176,8 +213,9 @@ lists: list[Any] = []
 def answer(request: dict[str, Any], kind: str) -> None:
     number, method, params = request.get("id"), request.get("method"), request.get("params") or {}
     if method == "initialize":
+        more = {"experimental": {str(key): {"a": 1} for key in range(300_000)}} if kind == "boasts" else {}
         about = {
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": {"tools": {"listChanged": True}, **more},
             "serverInfo": {"name": "hostile", "version": "6.6.6"},
         }
         send({"id": number, "result": {"protocolVersion": params["protocolVersion"], **about}})
