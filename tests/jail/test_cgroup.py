@@ -316,22 +316,3 @@ def test_what_was_found_to_work_is_noted_and_not_tried_again_in_the_same_place(
     assert cgroup.find(record) == found == controllers
     record.write_text(record.read_text().replace(" v", " elsewhere v"))
     assert "tried again" in str(cgroup.find(record))
-
-
-def test_each_guest_has_a_share_of_the_cpu_and_all_together_half_of_an_ordinary_one(
-    slots: Slots, controllers: Controllers
-) -> None:
-    if "cpu" not in controllers.parents:
-        pytest.skip("no control group divides the CPU here")
-    shares = {}
-    for slot in (slots.take(), slots.take()):
-        with guest(slot) as process:
-            for line in Path(f"/proc/{process.pid}/cgroup").read_text().splitlines():
-                _, names, path = line.split(":", 2)
-                if "cpu" in names.split(",") or not names:
-                    shares[Path(path).name] = Path(path).parent.name
-    [all_guests] = {name for name in shares.values() if name.startswith("paddock-")}
-    assert len(shares) >= 2
-    group = controllers.parents["cpu"] / all_guests
-    weight = next(each for each in (group / "cpu.shares", group / "cpu.weight") if each.exists())
-    assert weight.read_text() == {"cpu.shares": "512\n", "cpu.weight": "50\n"}[weight.name]
