@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from paddock.config import ArtifactsConfig
+from paddock.errors import StoreError
 from paddock.model.artifacts import Artifact, Owner
 from paddock.store.artifact_links import DAY_SECONDS, ArtifactLinks
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
@@ -105,3 +107,9 @@ async def test_a_link_lasts_a_week_and_stays_the_same_for_a_day(tmp_path: Path) 
     assert not ArtifactLinks(tmp_path / "other").is_valid("ann", "a_1", until, signature, now)
     assert ArtifactLinks(tmp_path / "key").is_valid("ann", "a_1", until, signature, now)
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
+
+
+async def test_a_pipe_in_place_of_the_key_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "key")
+    with pytest.raises(StoreError, match="does not have 32 bytes"):
+        ArtifactLinks(tmp_path / "key").query("ann", "a_1", 0)

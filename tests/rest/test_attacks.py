@@ -332,3 +332,9 @@ async def test_a_form_is_not_decoded_with_the_codec_that_a_caller_names(
     async with asyncio.timeout(2):  # punycode would take longer
         refused = await rest.http.post(path, content=body, headers={"Content-Type": kind})
     assert (refused.status_code, "UTF-8" in refused.text) == (400, True), refused.text
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/v1/health", "/healthz"])
+async def test_a_path_with_a_line_break_at_its_end_is_unknown(rest: Rest, path: str) -> None:
+    answer = await rest.http.get(f"{rest.url}{path}%0a")
+    assert (answer.status_code, answer.json()["error"]) == (404, "UnknownPath")

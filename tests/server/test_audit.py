@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -128,3 +129,10 @@ def test_a_link_in_place_of_the_log_is_not_followed(tmp_path: Path) -> None:
     audit.path.symlink_to(victim)
     audit.record("token.added")
     assert victim.read_bytes() == b""
+
+
+def test_a_pipe_in_place_of_the_log_is_not_waited_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    audit = Audit(stored_in(tmp_path))
+    os.mkfifo(audit.path)
+    audit.record("token.added")
+    assert "the event token.added is missing" in caplog.text

@@ -273,6 +273,17 @@ def test_a_search_that_nobody_waits_for_stops() -> None:
     assert found.feed("y" * 1_000_000)
 
 
+async def test_slow_searches_of_one_principal_leave_a_thread_to_others() -> None:
+    reader, slow = TextReader(search_seconds=60), Query("((a{1,100}){1,10})b", is_regex=True)
+    theirs = [asyncio.create_task(reader.search(cut(b"a" * 3_000_000, 3_000_000), slow, "ann")) for _ in range(9)]
+    found = await asyncio.create_task(reader.search(cut(b"a word", 6), Query("word"), "bob"))
+    assert (len(found.matches), [each for each in theirs if each.done()]) == (1, [])
+    for each in theirs:
+        each.cancel()
+    await asyncio.gather(*theirs, return_exceptions=True)
+    reader.close()
+
+
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [

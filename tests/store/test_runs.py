@@ -297,7 +297,7 @@ async def test_runs_that_began_at_the_same_moment_are_all_listed(store: Store, p
 
 @pytest.mark.parametrize("text", ["a\x00b", "half of a pair: \ud83d", "ünï", "'; DROP TABLE runs; --"])
 async def test_any_text_of_a_script_can_be_stored(store: Store, text: str) -> None:
-    await store.runs.begin(replace(RUN, code=text))
+    await store.runs.begin(replace(RUN, code=text, language=text))
     store.runs.add_output("r_1", "stdout", text)
     going_on = await store.runs.get("ada", "r_1")
     await store.runs.finish("r_1", result("r_1", stdout=text, error=RunError("E", text)))
@@ -305,7 +305,7 @@ async def test_any_text_of_a_script_can_be_stored(store: Store, text: str) -> No
     assert going_on is not None
     assert ended is not None
     shown = text.encode(errors="backslashreplace").decode()
-    assert (going_on.code, going_on.live_stdout, ended.code) == (shown, shown, shown)
+    assert {going_on.code, going_on.language, going_on.live_stdout, ended.code} == {shown}
     assert ended.to_dict()["result"]["stdout"] == text
     assert store.writer.lost == 0
 

@@ -86,7 +86,9 @@ class Audit:
 def _append(path: Path, line: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # O_NOFOLLOW: whoever may write to the folder must not make this process append to another file.
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    # O_NONBLOCK: nor wait for somebody to read a named pipe.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
     try:
         os.write(descriptor, line)  # one call, so that entries of several processes do not mix
     finally:

@@ -272,6 +272,8 @@ class _Guard:
             return
         if scope["path"] == f"{MCP_PATH}/":  # a redirect would send the token unencrypted behind a TLS proxy
             scope["path"] = MCP_PATH
+        if scope["path"].endswith("\n"):  # routes would ignore the line break, and `/mcp\n` would pass the checks below
+            scope["path"] += "/"  # an unknown path
         headers = Headers(scope=scope)
         try:
             self._check(headers)

@@ -63,7 +63,8 @@ def _read_or_create(path: Path) -> bytes:
             pass
         finally:
             new.unlink()
-    key = path.read_bytes()
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123  no wait at a pipe
+        key = file.read(KEY_BYTES + 1)
     if len(key) != KEY_BYTES:
         raise OSError(f"{path} does not have {KEY_BYTES} bytes; remove it, and a new one is made")
     return key

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from paddock.errors import BadArtifact
 
@@ -105,6 +106,7 @@ class TextReader:
         # Searches may be slow, so pages have separate threads.
         self._page_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-pages")
         self._search_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-search")
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of searches, by principal
 
     async def page(self, chunks: AsyncIterator[bytes], unit: Unit, offset: int, limit: int) -> Page:
         """Read a page of the text in `chunks`."""
@@ -112,10 +114,11 @@ class TextReader:
         await _scan(chunks, pager, self._page_threads)
         return pager.page()
 
-    async def search(self, chunks: AsyncIterator[bytes], query: Query) -> Search:
-        """Search the text in `chunks`."""
+    async def search(self, chunks: AsyncIterator[bytes], query: Query, principal: str = "") -> Search:
+        """Search the text in `chunks`. A principal's searches take turns, so that they do not take all threads."""
         search = Search(query, deadline=time.monotonic() + self._search_seconds)
-        await _scan(chunks, search, self._search_threads)
+        async with self._turns.setdefault(principal, asyncio.Lock()):
+            await _scan(chunks, search, self._search_threads)
         return search
 
     def close(self) -> None:

@@ -270,7 +270,7 @@ class ArtifactScope:
     async def search(self, found: StoredArtifact, query: Query) -> Search:
         """Search the artifact's text."""
         async with self._text(found, query.offset, query.limit) as chunks:
-            return await self._stored.texts.search(chunks, query)
+            return await self._stored.texts.search(chunks, query, self.owner.principal)
 
     @asynccontextmanager
     async def _text(self, found: StoredArtifact, offset: int, limit: int) -> AsyncIterator[AsyncIterator[bytes]]:

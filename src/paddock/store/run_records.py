@@ -67,9 +67,10 @@ class RunRecords:
             if earlier is not None:
                 return str(earlier.id)
         code = stored_text(run.code if run.redactor is None else str(run.redactor.redact(run.code)))
-        names = ("id", "principal", "connection", "definition", "idempotency_key", "language")
+        names = ("id", "principal", "connection", "definition", "idempotency_key")
         values = {
             **{name: getattr(run, name) for name in names},
+            "language": stored_text(run.language),
             "request_digest": _digest(run.id, run.fingerprint),
             "owner": owner,
             "started_at": now,

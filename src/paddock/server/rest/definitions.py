@@ -76,7 +76,7 @@ def make_router(services: Services) -> APIRouter:
             raise NotFound(f"there is no definition {name[:100]!r}")
         return [{**_saved(each), "is_current": each.is_current, "removed_at": each.removed_at} for each in found]
 
-    @router.put("/definitions/{name}", response_model=SavedDefinitionModel, responses=problems.responses(400, 422))
+    @router.put("/definitions/{name}", response_model=SavedDefinitionModel, responses=problems.responses(400, 404, 422))
     async def save(request: Request, name: str, body: DefinitionBody) -> dict[str, Any]:
         """Check a definition and save it. A bad one is refused, and the old one stays."""
         caller = await get_caller(services, request)
