@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from paddock.errors import NotFound
+from paddock.errors import NotFound, RequestError
 from paddock.jail.walls.watcher import tree
 from paddock.model.result import Verdict
+from tests.escape import traces
 from tests.escape.conftest import Rig
 
 MB = 1024 * 1024
@@ -149,3 +150,92 @@ async def test_a_fork_does_not_escape_its_limits(rig: Rig) -> None:
     assert (await rig.run("x", session="source", limits=limits)).output == 1
     for each in await rig.paddock.sessions():
         await rig.paddock.delete_session(each.name)
+
+
+FLOOD = (
+    FORGE
+    + """
+import select, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+control = next(filter(is_socket, range(3, 1024)))
+def send(data):
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(control, rest) :]
+        except BlockingIOError:
+            select.select([], [control], [])
+send(FIRST)
+flood = FRAME
+flood *= (1 << 20) // len(flood)
+while True:
+    send(flood)
+"""
+)
+UNSENT = """struct.pack("!BIII", 20, 1, 0, 2**32 - 1)"""
+TOO_LARGE = """struct.pack("!BIII", 20, 1, 0, 2**32 - 2)"""
+READ = """frame(19, 1, {"do": "read", "ref": "none"}, b"")"""
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [("b''", UNSENT), ("b''", READ), (TOO_LARGE, "bytes(1 << 20)")],
+    ids=["late results that are not sent", "artifacts", "a late result that is too large"],
+)
+async def test_a_flood_of_frames_does_not_pile_up_in_the_host(rig: Rig, first: str, then: str) -> None:
+    await rig.warm_up("cpython")
+    traces.forget_peak()
+    size = traces.peak_bytes()
+    code = FLOOD.replace("FIRST", first).replace("FRAME", then)
+    result = await rig.run(code, session="flood", limits={"wall_seconds": 1.5})
+    await rig.paddock.delete_session("flood")
+    assert traces.peak_bytes() - size < 40 * MB
+    # The runtime's clock may send a frame in the middle of one of these.
+    assert result.verdict in (Verdict.TIMEOUT, Verdict.CRASHED), result.error
+
+
+HOSTILE_FORK = """
+import os, struct, sys
+ready = struct.pack("!BIII", 16, 0, 0, 0)
+def fork(descriptors, folder):
+    control, out, error = descriptors
+    BODY
+    for each in descriptors:
+        os.close(each)
+sys.modules["paddock.guest.python.fork"].fork = fork
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("os.write(control, ready)", "its process did not fork"),
+        ("os.write(error, b'\\x1b[31m' * 2000)", "[31m[31m"),
+    ],
+    ids=["it answers itself", "it writes control sequences"],
+)
+async def test_a_session_that_does_not_fork_is_refused_a_fork(rig: Rig, body: str, words: str) -> None:
+    if rig.profile != "namespaces":
+        pytest.skip("forks are refused in this profile")
+    await rig.run(HOSTILE_FORK.replace("BODY", body), session="source")
+    with pytest.raises(RequestError) as refused:
+        await rig.run("1", session="fork", fork_from="source")
+    assert words in str(refused.value)
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 500
+    assert "fork" not in [each.name for each in await rig.paddock.sessions()]
+    await rig.paddock.delete_session("source")
+
+
+async def test_a_fork_that_ends_at_once_is_refused_or_its_run_has_crashed(rig: Rig) -> None:
+    if rig.profile != "namespaces":
+        pytest.skip("forks are refused in this profile")
+    body = "os.fork() or (os.write(control, ready), os._exit(0))\n    os.wait()"
+    await rig.run(HOSTILE_FORK.replace("BODY", body), session="source")
+    for _ in range(10):  # whether it has ended when the host looks is chance
+        with suppress(RequestError):
+            result = await rig.run("1", session="fork", fork_from="source")
+            assert result.verdict is Verdict.CRASHED
+            await rig.paddock.delete_session("fork")
+    assert (await rig.run("1", session="source")).output == 1
+    await rig.paddock.delete_session("source")

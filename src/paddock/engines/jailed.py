@@ -335,17 +335,21 @@ class JailedExecution:
         now = loop.time()
         again, deadline = now + within_seconds / 2, now + within_seconds
         self._guest.interrupt()
+        more = False
         while not self.has_result and now < deadline and not self._has_ended():
-            await self._guest.wait_for_input(min(again if now < again else deadline, deadline) - now)
+            wait_seconds = (again if now < again else deadline) - now
+            await (asyncio.sleep(0) if more else self._guest.wait_for_input(wait_seconds))
             now = loop.time()
             if now >= again:
                 self._guest.interrupt()  # asyncio treats the first one as a request to cancel
                 again = deadline
-            self._receive()
+            more = self._receive()
             for _ in self._read_output():
                 pass
             try:
-                for message in self._decoder.messages():
+                for count, message in enumerate(self._decoder.messages(), 1):
+                    if count % MESSAGES_AT_ONCE == 0:
+                        await asyncio.sleep(0)
                     if not isinstance(message, CallFrame | ArtifactFrame) and not self._is_late(message):
                         self._event(message)
             except WireError:
@@ -394,6 +398,8 @@ class JailedExecution:
         """Receive what has arrived. Returns True if more may be waiting after the reads of one turn."""
         if self._is_paused() or self._is_ahead():
             return False
+        if self._decoder.has_frame:
+            return True  # left by a pause: if more were received at each turn, the host's memory would grow
         for _ in range(READS_AT_ONCE):
             data = self._guest.read_control()
             if not data:

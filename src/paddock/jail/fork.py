@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from paddock.errors import RequestError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 10.0
 """How long the guest may take to fork."""
+REASON_CHARACTERS = 300
 REFUSED = "the session cannot be forked"
 UNKNOWN_STATUS = -1
 """The status in the report about a fork: only its parent in the jail could read how it ended."""
@@ -48,7 +50,10 @@ class Fork(Guest):
         self.hold()
 
     def _not_ready(self, why: str) -> Exception:
-        return RequestError(f"{REFUSED}: {why or 'its process has ended'}")
+        shown = "".join(
+            filter(str.isprintable, why[:REASON_CHARACTERS])
+        )  # the session's own script may have written it
+        return RequestError(f"{REFUSED}: {shown or 'its process has ended'}")
 
     def report(self) -> Report | None:
         return Report(UNKNOWN_STATUS, 0.0, 0) if self.has_ended() else None
@@ -65,41 +70,54 @@ class Family:
 
     def __init__(self, jail: Jail, first: Guest) -> None:
         self._jail, self._first = jail, first
-        self._members = 1
+        self._members = {first}
 
     async def fork(self, guest: Guest) -> Fork:
-        """Let this member fork itself. It must be idle, and not frozen."""
-        forked = await fork(self._jail, guest)
-        self._members += 1
+        """Let this member fork itself, and limit the new process like any guest. It must be idle, and not frozen."""
+        resource_limit = await self._jail.take_limit()
+        forked = None
+        try:
+            forked = _send_ends(guest, resource_limit)
+            await forked.wait_until_ready()
+            self._add(forked)
+            await asyncio.to_thread(_enter, resource_limit, forked, guest)
+        except BaseException:
+            if forked is not None:
+                await forked.end()
+                self._remove(forked)
+            self._jail.give_limit_back(resource_limit)
+            raise
+        guest.is_shared = True
+        self._jail.adopt(forked)
         return forked
 
     def end(self, guest: Guest) -> None:
         """End this member, which is set aside."""
-        self._members -= 1
         if isinstance(guest, Fork):
             self._jail.end_fork(guest)
-        elif self._members:
+        elif len(self._members) > 1:
             guest.kill_own()
-        if not self._members:
-            self._jail.give_back(self._first)
+        self._remove(guest)
+
+    def _add(self, forked: Fork) -> None:
+        # A member that answered itself would leave its control group for the fork's: nothing would limit it.
+        if any(forked.pid == member.pid for member in self._members):
+            raise RequestError(f"{REFUSED}: its process did not fork")
+        self._members.add(forked)
+
+    def _remove(self, guest: Guest) -> None:
+        if guest in self._members:
+            self._members.remove(guest)
+            if not self._members:
+                self._jail.give_back(self._first)
 
 
-async def fork(jail: Jail, guest: Guest) -> Fork:
-    """Let the guest fork itself, and limit the new process like any guest."""
-    resource_limit = await jail.take_limit()
-    forked = None
-    try:
-        forked = _send_ends(guest, resource_limit)
-        await forked.wait_until_ready()
-        await asyncio.to_thread(resource_limit.enter, forked.pid, guest.resource_limit)
-    except BaseException:
-        if forked is not None:
-            await forked.end()
-        jail.give_limit_back(resource_limit)
-        raise
-    guest.is_shared = True
-    jail.adopt(forked)
-    return forked
+def _enter(resource_limit: ResourceLimit, forked: Fork, parent: Guest) -> None:
+    """Let the limit apply to the new process. Raises `RequestError` if that has ended: its pid may be another's."""
+    with suppress(ProcessLookupError):
+        resource_limit.enter(forked.pid, parent.resource_limit)
+    if forked.has_ended():
+        raise RequestError(f"{REFUSED}: its process has ended")
 
 
 def _send_ends(guest: Guest, resource_limit: ResourceLimit) -> Fork:

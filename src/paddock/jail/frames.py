@@ -195,6 +195,14 @@ class FrameDecoder:
         """What has arrived of the next frame, or of later ones."""
         return bytes(self._data)
 
+    @property
+    def has_frame(self) -> bool:
+        """Whether the next frame has arrived as a whole."""
+        if len(self._data) < PREFIX.size:
+            return False
+        _, _, header_bytes, body_bytes = PREFIX.unpack_from(self._data)
+        return len(self._data) >= PREFIX.size + int(header_bytes) + int(body_bytes)
+
     def add(self, data: bytes) -> None:
         self._data += data
 
@@ -210,8 +218,10 @@ class FrameDecoder:
                     raise WireError(f"a frame of kind {kind} announces {body_bytes} bytes")
                 if body_bytes == UNSENT_BYTES and not header_bytes:
                     del self._data[: PREFIX.size]  # the next frame follows
+                    yield OversizedResult(body_bytes, frame_id)
+                    continue
                 yield OversizedResult(body_bytes, frame_id)
-                return
+                raise WireError(f"a RESULT that is not expected announces {body_bytes} bytes")
             end = PREFIX.size + header_bytes + body_bytes
             if len(self._data) < end:
                 return
