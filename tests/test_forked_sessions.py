@@ -64,6 +64,16 @@ async def test_open_files_share_their_position(paddock: Paddock, name: str) -> N
     assert await value(paddock, name, "os.read(fd, 1).decode()") == "b"
 
 
+async def test_the_event_loop_is_closed_and_other_folders_in_tmp_are_shared(paddock: Paddock, name: str) -> None:
+    code = "import asyncio, os\nloop = asyncio.get_running_loop()\nawait asyncio.sleep(0)\nos.mkdir('/tmp/both')"
+    await value(paddock, name, code)
+    seen = "await asyncio.sleep(0)\n[loop.is_closed(), asyncio.get_running_loop() is loop]"
+    assert await value(paddock, f"{name}.b", seen, fork_from=name) == [True, False]
+    assert await value(paddock, name, seen) == [True, False]
+    await value(paddock, f"{name}.b", "open('/tmp/both/a', 'w').write('from b')")
+    assert await value(paddock, name, "open('/tmp/both/a').read()") == "from b"
+
+
 async def test_neither_end_ends_the_other(paddock: Paddock, name: str) -> None:
     await value(paddock, name, "x = 1")
     for other in ("b", "c", "d"):

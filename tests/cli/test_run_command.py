@@ -205,6 +205,14 @@ def test_a_missing_package_is_shown_with_the_flag_that_installs_it() -> None:
     assert ended.err.endswith("\n`chalk` is not installed: pass --with chalk.\n")
 
 
+def test_a_table_is_a_table_on_a_terminal_and_json_in_a_pipe() -> None:
+    code = "import pandas as pd\nframe = pd.DataFrame({'a': [1, 2]})\n"
+    table = "   a\n0  1\n1  2\n[2 rows x 1 column; a int64]\n"
+    assert on_a_terminal("run", "-c", f"{code}frame") == (0, table)
+    assert paddock("run", "-c", f"{code}frame").out == '[{"a": 1}, {"a": 2}]\n'
+    assert paddock("run", "-c", f"{code}display(frame)").out == table
+
+
 def test_a_terminal_is_told_what_is_being_installed() -> None:
     _, shown = on_a_terminal("run", "--with", "paddock-has-no-such-package", "-c", "1")
     assert "\x1b[2minstalling paddock-has-no-such-package\x1b[0m" in shown

@@ -72,7 +72,8 @@ async def test_what_cannot_be_kept_is_named(paddock: Paddock) -> None:
 async def test_links_caches_and_hidden_files_are_not_kept(paddock: Paddock) -> None:
     code = (
         "import os, tempfile\nos.symlink('/etc/passwd', 'link')\nos.symlink('.', 'loop')\nos.mkdir('__pycache__')\n"
-        "open('__pycache__/x.pyc', 'w').close()\nopen('.hidden', 'w').close()\ntempfile.mkstemp(dir='.')"
+        "open('__pycache__/x.pyc', 'w').close()\nopen('.hidden', 'w').close()\ntempfile.mkstemp(dir='.')\n"
+        "import contextlib\nwith contextlib.suppress(PermissionError):\n    os.mkfifo('pipe')\n1"
     )
     result = await paddock.run(code)
     assert (result.artifacts, result.warnings) == ((), ())

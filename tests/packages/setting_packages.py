@@ -52,6 +52,9 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
         for name, code, packages in CELLS:
             ran = await paddock.run(code, engine="cpython", packages=packages, session="cells")
             results[name] = [ran.verdict, ran.output, ran.error.message if ran.error else None]
+        os.environ["PATH"] = f"{index.parent}/hostile:{os.environ['PATH']}"  # where `uv` is a program of the test
+        ran = await paddock.run("1", engine="cpython", packages=["greeting<9"])
+        results["hostile uv"] = ran.error.message if ran.error else None
     return results
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from paddock.jail.exec_installer import INSTALLER_UID
 from tests.jail.place import ORDINARY, Place, made
 from tests.packages.wheels import wheel
 from tests.uids import OWN
@@ -20,6 +22,18 @@ STARTUP = (
     "if os.access(folder, os.W_OK) and not os.path.exists('/files')]"
 )
 """A line of a `.pth` file, which Python executes at its start: leaves a mark, except in a guest, which has /files."""
+
+
+UV = """#!/bin/sh
+secret=$(cat {home}/secret.txt /etc/shadow /etc/machine-id {home}/data/packages/secret 2>/dev/null)
+echo x 2>/dev/null > {home}/written || echo x 2>/dev/null > {home}/data/packages/sets/written
+echo x 2>/dev/null > here && made=yes
+mount -t tmpfs none /tmp 2>/dev/null && mounted=yes
+processes=$(ls -d /proc/[0-9]* 2>/dev/null | wc -l)
+echo "error: read<$secret> made<$made> mounted<$mounted> uid<$(id -u)> processes<$processes>" >&2
+exit 1
+"""
+"""A program that takes the place of uv, as if what an index sent had taken it over."""
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +55,18 @@ def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
     wheel(index, "entries", {"entries.py": "", "entries-1.0.dist-info/entry_points.txt": scripts})
     wheel(index, "about", requires=(f"greeting; '{'(' * 5000}'", "file:///etc/passwd", "x @ file:///etc/passwd"))
     wheel(index, "climber", {"climber.py": "", f"../../../../../../{str(home).lstrip('/')}/evil.py": line + "\n"})
+    hostile, secret = home / "hostile" / "uv", home / "secret.txt"
+    hostile.parent.mkdir()
+    hostile.write_text(UV.format(home=home))
+    hostile.chmod(0o755)
+    secret.write_text("confidential")
     if is_ordinary:
-        for path in (index, *index.iterdir()):
+        for path in (index, *index.iterdir(), hostile.parent, hostile, secret):
             os.chown(path, ORDINARY, ORDINARY)
     told = place.told(kind, "packages/setting_packages.py", OWN, accept=accept, home=home)
     assert marks(home) == []
     assert not (home / "evil.py").exists()
+    assert [path for path in (home / "written", home / "data/packages/sets/written") if path.exists()] == []
     return told
 
 
@@ -68,3 +88,9 @@ def test_the_start_file_of_a_package_runs_in_its_guest_alone(place: Place, kind:
     assert told["entry points"][0] in ("ok", "rejected")
     assert told["metadata"][0] == "rejected"
     assert "\n" not in told["metadata"][2]
+    said = dict(re.findall(r"(\w+)<(.*?)>", told["hostile uv"]))
+    assert (said["read"], said["made"], said["mounted"]) == ("", "yes", "")
+    if kind == "root":
+        assert said["uid"] == str(INSTALLER_UID)
+    if kind != "bare":  # which has no namespaces
+        assert int(said["processes"]) < 10

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import socket
+import tarfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -76,11 +79,12 @@ def test_only_settings_that_say_where_packages_come_from_reach_npm(
 
 
 class Registry(ThreadingHTTPServer):
-    """A registry whose only package, `hostile`, has one dependency. It notes what it is asked for."""
+    """A registry whose only package, `hostile`, may have one dependency. It notes what it is asked for."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Page)
-        self.dependency, self.asked = "", list[str]()
+        self.dependency, self.archive, self.asked = "", b"", list[str]()
+        self.version = f"1.0.{time.time_ns() // 1000}"  # a set of an earlier test run must not be used
 
     @property
     def address(self) -> str:
@@ -92,13 +96,23 @@ class Page(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
+        if self.path == "/hostile.tgz":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(self.server.archive)
+            return
         version = {
             "name": "hostile",
-            "version": "1.0.0",
-            "dependencies": {"other": self.server.dependency},
+            "version": self.server.version,
+            "hasInstallScript": True,
+            "dependencies": {"other": self.server.dependency} if self.server.dependency else {},
             "dist": {"tarball": f"{self.server.address}/hostile.tgz"},
         }
-        page = {"name": "hostile", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version}}
+        page = {
+            "name": "hostile",
+            "dist-tags": {"latest": self.server.version},
+            "versions": {self.server.version: version},
+        }
         self.send_response(200 if self.path == "/hostile" else 404)
         self.end_headers()
         self.wfile.write(json.dumps(page).encode())
@@ -125,6 +139,23 @@ async def test_a_package_that_depends_on_an_address_git_or_a_folder_is_refused_b
     assert (result.verdict, registry.asked) == ("rejected", ["/hostile"])
     assert result.error is not None
     assert "an address, a folder or a git repository" in result.error.message
+
+
+async def test_no_install_script_of_a_package_runs(paddock: Paddock, registry: Registry) -> None:
+    write = "node -e \"require('fs').writeFileSync('ran', '')\""
+    scripts = dict.fromkeys(("preinstall", "install", "postinstall", "prepare"), write)
+    about = {"name": "hostile", "version": registry.version, "main": "index.js", "scripts": scripts}
+    files = {"package.json": json.dumps(about), "index.js": "exports.folder = __dirname"}
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    registry.archive = packed.getvalue()
+    code = "require('fs').readdirSync(require('hostile').folder).sort()"
+    result = await paddock.run(code, language="javascript", packages=[f"hostile@{registry.version}"])
+    assert (result.error, result.output) == (None, ["index.js", "package.json"])
 
 
 @pytest.mark.parametrize(

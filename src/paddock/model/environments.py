@@ -130,7 +130,7 @@ def requirement_problem(requirement: str) -> str | None:
     if re.fullmatch(_REQUIREMENT, requirement) and not is_archive:
         return None
     # The content of an address or a path can change while the environment's key stays the same.
-    if "@" in requirement or "://" in requirement:
+    if " @" in requirement or "://" in requirement:
         return f"{requirement!r} is an address; name the package, and configure its index in uv or pip (or find-links)"
     if requirement.startswith((".", "~")) or "/" in requirement or is_archive:
         return f"{requirement!r} is a path; name the package, and set its folder in uv or pip (find-links)"
