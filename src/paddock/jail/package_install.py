@@ -63,8 +63,8 @@ def _install(job: dict[str, Any]) -> None:
         except Failure:
             _uv(job, *command)
         _report(compiling=True)
-        # Files that are not valid Python, such as templates, stay as they are. Nobody reads the compiler's warnings, and
-        # an installer with many of them would wait for that.
+        # Files that are not valid Python, such as templates, stay as they are. Nobody reads the compiler's warnings:
+        # many of them would fill the pipe and block the installer.
         warnings.simplefilter("ignore")
         if job["is_own_python"]:
             compileall.compile_dir("site", maxlevels=LEVELS, quiet=2)
