@@ -311,6 +311,11 @@ async def test_empty_files_count_too(index: Path, config: Config) -> None:
     assert "the packages are larger than 1 MB" in result.error.message
 
 
+async def test_warnings_of_the_compiler_hold_no_installation_up(index: Path, paddock: Paddock) -> None:
+    wheel(index, "warns", {"warns.py": "X = 1\n", "other.py": "1 is 1\n" * 200_000})
+    assert (await paddock.run("import warns\nwarns.X", packages=["warns"])).output == 1
+
+
 async def test_the_cache_of_the_installers_is_emptied_when_it_is_too_large(index: Path, config: Config) -> None:
     wheel(index, "large", {"large.txt": "x" * 3 * 1024**2})
     packages = PackagesConfig(max_bytes=1024**2, cache_bytes=2 * 1024**2)

@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections import deque
 from typing import Any
 
@@ -62,11 +63,14 @@ def _install(job: dict[str, Any]) -> None:
         except Failure:
             _uv(job, *command)
         _report(compiling=True)
-        # Files that are not valid Python, such as templates, stay as they are.
+        # Files that are not valid Python, such as templates, stay as they are. Nobody reads the compiler's warnings: an
+        # installer with many of them would wait until its time is over.
+        warnings.simplefilter("ignore")
         if job["is_own_python"]:
             compileall.compile_dir("site", maxlevels=LEVELS, quiet=2)
         else:
-            compiling = [job["python"], "-I", "-S", "-m", "compileall", "-qq", "-r", str(LEVELS), "site"]
+            flags = ("-I", "-S", "-W", "ignore", "-m", "compileall", "-qq", "-r", str(LEVELS))
+            compiling = [job["python"], *flags, "site"]
             subprocess.run(compiling, stdin=subprocess.DEVNULL, check=False, env={})
     _report(done={"lock": lock, "shadows": shadows, "packages": packages, "uses": sorted(resolved.keys() - packages)})
 
