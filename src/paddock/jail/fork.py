@@ -50,9 +50,7 @@ class Fork(Guest):
         self.hold()
 
     def _not_ready(self, why: str) -> Exception:
-        shown = "".join(
-            filter(str.isprintable, why[:REASON_CHARACTERS])
-        )  # the session's own script may have written it
+        shown = "".join(filter(str.isprintable, why[:REASON_CHARACTERS]))  # the script may have written it
         return RequestError(f"{REFUSED}: {shown or 'its process has ended'}")
 
     def report(self) -> Report | None:
