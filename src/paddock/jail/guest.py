@@ -480,7 +480,11 @@ class Guest:
         self._epoll.unregister(self._watched)
         if self._unsent:
             self._loop.remove_writer(self.control.fileno())
-        self._await_end([pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None])
+        self._await_end(self._processes())
+
+    def _processes(self) -> list[int]:
+        """The processes whose end is the end of the guest. A fork does not wait for the reaper of its family."""
+        return [pidfd for pidfd in (self._pidfd, self._reaper) if pidfd is not None]
 
     def _await_end(self, pidfds: list[int]) -> None:
         """Wait until each of these processes has ended, from the last to the first; then close."""
