@@ -132,6 +132,36 @@ async def test_each_fork_has_its_own_memory_limit(paddock: Paddock, name: str) -
     assert await value(paddock, name, "len(x)") == 60 * MB
 
 
+async def test_memory_that_ended_forks_have_left_counts_for_those_that_use_it(paddock: Paddock, name: str) -> None:
+    limits = {"memory_bytes": 100 * MB}
+    await value(paddock, f"{name}.0", "import mmap\nx = []", limits=limits)
+    take = f"x.append(mmap.mmap(-1, {60 * MB}))\nfor at in range(0, len(x[-1]), 4096):\n    x[-1][at] = 1"  # shared
+
+    async def snapshot(number: int) -> None:
+        """Fork the newest session, let the fork take 60 MB more, and delete its source."""
+        before, new = f"{name}.{number - 1}", f"{name}.{number}"
+        await value(paddock, new, take, fork_from=before, limits=limits)
+        await paddock.delete_session(before)
+
+    for number in (1, 2):
+        await snapshot(number)
+    await snapshot(3)
+    with pytest.raises(RequestError, match=r"have ended and left \d+ MB that others still use, more than memory_bytes"):
+        await snapshot(4)
+    (last,) = [each for each in await paddock.sessions() if each.name.startswith(f"{name}.")]
+    assert last.memory_bytes > 100 * MB
+    assert await value(paddock, last.name, "sum(map(len, x))") >= 120 * MB
+
+
+async def test_forks_that_shared_nothing_leave_nothing(paddock: Paddock, name: str) -> None:
+    limits = {"memory_bytes": 100 * MB}
+    await value(paddock, name, "x = 1", limits=limits)
+    for number in range(5):
+        await value(paddock, f"{name}.{number}", f"y = bytearray(b'1') * {60 * MB}", fork_from=name, limits=limits)
+        await paddock.delete_session(f"{name}.{number}")
+    assert await value(paddock, f"{name}.b", "x", fork_from=name, limits=limits) == 1
+
+
 async def test_a_session_with_threads_is_not_forked(paddock: Paddock, name: str) -> None:
     await value(
         paddock, name, "import threading, time\nthreading.Thread(target=time.sleep, args=[99], daemon=True).start()"

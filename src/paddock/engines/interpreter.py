@@ -100,7 +100,10 @@ class JailedInterpreter:
         return JailedInterpreter(self._jail, forked, self._open_cell, self._family)
 
     def memory_bytes(self) -> int:
-        return 0 if self.ended is not None else self._guest.resource_limit.held_bytes()
+        if self.ended is not None:
+            return 0
+        shared_bytes = 0 if self._family is None else self._family.share_bytes()
+        return self._guest.resource_limit.held_bytes() + shared_bytes
 
     def check(self) -> None:
         if self.ended is None and self._guest.has_ended():

@@ -10,11 +10,13 @@ import asyncio
 import os
 import socket
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
-from paddock.errors import RequestError
+from paddock.errors import EngineCrashed, RequestError
 from paddock.jail.guest import Guest, Report
 from paddock.jail.wire import Kind, pack
+from paddock.model.limits import format_bytes
 
 if TYPE_CHECKING:
     from paddock.jail.jail import Jail
@@ -69,9 +71,11 @@ class Family:
     def __init__(self, jail: Jail, first: Guest) -> None:
         self._jail, self._first = jail, first
         self._members = {first}
+        self._left: dict[ResourceLimit, asyncio.Task[None] | None] = {}  # of ended members: others may use their memory
 
     async def fork(self, guest: Guest) -> Fork:
         """Let this member fork itself, and limit the new process like any guest. It must be idle, and not frozen."""
+        await self._check_memory(guest)
         resource_limit = await self._jail.take_limit()
         forked = None
         try:
@@ -92,10 +96,33 @@ class Family:
     def end(self, guest: Guest) -> None:
         """End this member, which is set aside."""
         if isinstance(guest, Fork):
-            self._jail.end_fork(guest)
+            self._left[guest.resource_limit] = self._jail.end_fork(guest)
         elif len(self._members) > 1:
             guest.kill_own()
+            self._left[guest.resource_limit] = None  # the jail's own processes are in its control group
         self._remove(guest)
+
+    def left_bytes(self) -> int:
+        """The memory of ended members that others still use. The kernel does not count it for those."""
+        for resource_limit, ending in list(self._left.items()):
+            if ending is not None and ending.done() and self._jail.settle(resource_limit):
+                del self._left[resource_limit]
+        return sum(resource_limit.held_bytes() for resource_limit in self._left)
+
+    def share_bytes(self) -> int:
+        """What each member has of that memory."""
+        return self.left_bytes() // max(len(self._members), 1)
+
+    async def _check_memory(self, guest: Guest) -> None:
+        """Refuse a fork if ended members have left more than the limit of one. Otherwise forks could evade limits."""
+        limit_bytes = guest.resource_limit.justified_bytes
+        if self.left_bytes() > limit_bytes:
+            await asyncio.gather(*filter(None, self._left.values()), return_exceptions=True)
+        if (left := self.left_bytes()) > limit_bytes:
+            raise RequestError(
+                f"{REFUSED}: sessions that it was forked from, or that were forked from it, have ended and left "
+                f"{format_bytes(left)} that others still use, more than memory_bytes; start a new session instead"
+            )
 
     def _add(self, forked: Fork) -> None:
         # A member that answered itself would leave its control group for the fork's: nothing would limit it.
@@ -108,6 +135,13 @@ class Family:
             self._members.remove(guest)
             if not self._members:
                 self._jail.give_back(self._first)
+                for resource_limit, ending in self._left.items():
+                    if ending is not None:
+                        ending.add_done_callback(partial(self._give_limit_back, resource_limit))
+
+    def _give_limit_back(self, resource_limit: ResourceLimit, _: object) -> None:
+        with suppress(EngineCrashed):  # the jail has been closed, and all its groups are gone
+            self._jail.give_limit_back(resource_limit)
 
 
 def _enter(resource_limit: ResourceLimit, forked: Fork, parent: Guest) -> None:

@@ -134,8 +134,11 @@ class Jail:
     def adopt(self, fork: Guest) -> None:
         self._running_pool().adopt(fork)
 
-    def end_fork(self, fork: Guest) -> None:
-        self._running_pool().end_fork(fork)
+    def end_fork(self, fork: Guest) -> asyncio.Task[None]:
+        return self._running_pool().end_fork(fork)
+
+    def settle(self, resource_limit: ResourceLimit) -> bool:
+        return self._running_pool().settle(resource_limit)
 
     def _running_pool(self) -> Pool:
         if self._pool is None:

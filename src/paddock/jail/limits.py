@@ -144,6 +144,20 @@ class ResourceLimits:
             if not is_settled:
                 self._emptying.submit(self._source.give_back, resource_limit.slot)
 
+    async def empty(self, resource_limit: ResourceLimit) -> None:
+        """Kill what is left of a fork. What it shares with its family stays, until `settle` finds it gone."""
+        if isinstance(resource_limit, GroupLimit):
+            with suppress(OSError):
+                await asyncio.get_running_loop().run_in_executor(self._emptying, resource_limit.slot.empty)
+
+    def settle(self, resource_limit: ResourceLimit) -> bool:
+        """Reuse the control group of a fork that has ended, unless others still use its memory."""
+        if isinstance(resource_limit, GroupLimit) and isinstance(self._source, Slots):
+            if not resource_limit.slot.is_settled():
+                return False
+            self.give_back(resource_limit)
+        return True
+
     async def close(self) -> None:
         def close() -> None:
             self._emptying.shutdown()

@@ -166,12 +166,20 @@ class Pool:
         """Count a fork of a guest among those that are set aside."""
         self._aside.add(fork)
 
-    def end_fork(self, fork: Guest) -> None:
-        """End a fork that is set aside, in the background."""
+    def settle(self, resource_limit: ResourceLimit) -> bool:
+        return self._limits.settle(resource_limit)
+
+    def end_fork(self, fork: Guest) -> asyncio.Task[None]:
+        """End a fork that is set aside, in the background. Its limit stays, because others may use its memory."""
+
+        async def end(ended: asyncio.Future[None]) -> None:
+            await ended
+            await self._limits.empty(fork.resource_limit)
+
         self._aside.remove(fork)
-        ending = fork.end()
-        ending.add_done_callback(lambda _: self._limits.give_back(fork.resource_limit))
+        ending = asyncio.create_task(end(fork.end()))
         self._in_background(ending)
+        return ending
 
     def give_back(self, guest: Guest) -> None:
         """End the guest of a finished run, in the background."""

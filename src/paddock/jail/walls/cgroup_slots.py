@@ -188,6 +188,11 @@ class Slot(ABC):
         self._stop()
         return not [group for group in self._groups if not end_members(group)]
 
+    def empty(self) -> None:
+        """Kill everything in the group, and free its cached pages. What is left is memory that other groups use."""
+        if self.kill() and self._memory.number(self._usage_file) > SETTLED_BYTES:
+            self._reclaim()
+
     def reset(self) -> None:
         """Reset an empty group: no limits, no cached pages, new counters. Takes milliseconds if it was full."""
         self._pids.write("pids.max", "max")
@@ -228,6 +233,8 @@ class Slot(ABC):
     def _limit_memory(self, memory_bytes: int) -> None: ...
     @abstractmethod
     def _reset_memory(self) -> None: ...
+    @abstractmethod
+    def _reclaim(self) -> None: ...
     @abstractmethod
     def _peak(self) -> int: ...
     @abstractmethod
@@ -272,8 +279,11 @@ class SlotV1(Slot):
     def _reset_memory(self) -> None:
         for file in reversed(self._limit_files):
             self._memory.write(file, "-1")
-        if self._memory.number("memory.usage_in_bytes") > SETTLED_BYTES:
-            self._memory.write("memory.force_empty", "0")
+        if self._memory.number(self._usage_file) > SETTLED_BYTES:
+            self._reclaim()
+
+    def _reclaim(self) -> None:
+        self._memory.write("memory.force_empty", "0")
 
     def was_out_of_memory(self) -> bool:
         self._read_notice()
@@ -348,11 +358,13 @@ class SlotV2(Slot):
 
     def _reset_memory(self) -> None:
         self._memory.write("memory.max", "max")
-        left = self._memory.number("memory.current")
-        if left > SETTLED_BYTES:
-            # EAGAIN: not all of it could be freed. The rest is in the baseline of the next guest.
-            with contextlib.suppress(FileNotFoundError, BlockingIOError):
-                write(f"{self._group}/memory.reclaim", str(left))
+        if self._memory.number(self._usage_file) > SETTLED_BYTES:
+            self._reclaim()
+
+    def _reclaim(self) -> None:
+        # EAGAIN: not all of it could be freed. The rest is in the baseline of the next guest.
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            write(f"{self._group}/memory.reclaim", str(self._memory.number(self._usage_file)))
 
     def _stop(self) -> None:
         if (self._group / "cgroup.kill").exists():
