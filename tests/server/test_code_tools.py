@@ -141,6 +141,20 @@ async def test_progress_of_a_script_reaches_the_client(services: Services, conne
     assert heard == [(0.0, 3.0, "page"), (1.0, 3.0, "page"), (2.0, 3.0, "page")]
 
 
+async def test_each_report_of_progress_is_more_than_the_one_before(services: Services, connect: Connect) -> None:
+    heard: list[float] = []
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        heard.append(done)
+
+    code = "for n in (0, 0, 2, 1, 3):\n    await report_progress(n, 3)"
+    async with connect(services) as client:
+        await client.call_tool("run_code", {"code": code}, progress_callback=hear)
+    assert len(heard) == 5
+    assert heard == sorted(set(heard))
+    assert [heard[0], heard[2], heard[4]] == [0, 2, 3]
+
+
 async def test_environments_of_the_configuration_can_be_chosen(connect: Connect) -> None:
     environments = {**Config().environments, "bare": EnvironmentConfig()}
     async with open_services(Config(environments=environments)) as services, connect(services) as client:

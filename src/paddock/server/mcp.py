@@ -67,6 +67,8 @@ if TYPE_CHECKING:
 
 NAME = "paddock"
 """The server's name. Another Paddock recognises it and does not let its scripts call this server."""
+LEAST_PROGRESS = 0.001
+"""In MCP, each report of progress must be more than the one before. One that is not is raised by this much."""
 MAX_SUBSCRIBERS = 10_000
 """How many connections are notified of changes. Beyond this, the one that asked longest ago is dropped."""
 NAME_CHARACTERS = 600
@@ -317,8 +319,12 @@ class _Handlers:
             return await prompts.get_prompt(self._services, self._caller(context), definitions, params.arguments or {})
 
     def _caller(self, context: Context) -> Caller:
+        last = -1.0
+
         async def report(done: float, total: float | None, message: str) -> None:
-            await context.session.report_progress(done, total, message or None)
+            nonlocal last
+            last = done if done > last else last + LEAST_PROGRESS
+            await context.session.report_progress(last, total, message or None)
 
         name = _session_name(context)
         http = received(context.request)

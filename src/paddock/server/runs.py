@@ -490,7 +490,7 @@ class ProgressReporter:
         return f"still running after {seconds:g} s" if position is None else f"queued, position {position}"
 
     def _still_running(self, seconds: float) -> None:
-        self._send(Progress(seconds, None, self._state(seconds)))
+        self._send(Progress(0.0, None, self._state(seconds)))  # not the seconds: the script may count from 1 to 3 later
         self._timer = self._loop.call_later(STILL_RUNNING_SECONDS, self._still_running, seconds + STILL_RUNNING_SECONDS)
 
     def _send(self, event: Progress) -> None:
