@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -170,6 +171,21 @@ async def test_credentials_of_an_index_are_neither_in_errors_nor_in_locks(
         assert result.error is not None
         shown.append(result.error.message)
     assert not [text for text in shown if "secret" in text]
+
+
+async def test_an_installation_that_takes_too_long_is_ended(
+    index: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for variable in ("PIP_NO_INDEX", "UV_NO_INDEX"):
+            monkeypatch.delenv(variable)
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        async with Paddock(replace(config, packages=PackagesConfig(build_seconds=0.5))) as paddock:
+            result = await paddock.run("1", packages=["greeting"])
+    assert (result.verdict, result.error and result.error.message) == (
+        "rejected",
+        "the packages were not installed within 0.5 s: ask for fewer or smaller ones",
+    )
 
 
 async def test_an_index_that_cannot_be_reached_is_said_to_be(paddock: Paddock, monkeypatch: pytest.MonkeyPatch) -> None:
