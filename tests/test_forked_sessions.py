@@ -146,7 +146,9 @@ async def test_memory_that_ended_forks_have_left_counts_for_those_that_use_it(pa
     for number in (1, 2):
         await snapshot(number)
     await snapshot(3)
-    with pytest.raises(RequestError, match=r"have ended and left [\d.]+ MB that others still use, more than memory_bytes"):
+    with pytest.raises(
+        RequestError, match=r"have ended and left [\d.]+ MB that others still use, more than memory_bytes"
+    ):
         await snapshot(4)
     (last,) = [each for each in await paddock.sessions() if each.name.startswith(f"{name}.")]
     assert last.memory_bytes > 100 * MB
