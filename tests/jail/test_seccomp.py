@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import privileges, seccomp
-from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, Denied, Policy
+from paddock.jail.walls import notices, privileges, seccomp
+from paddock.jail.walls.notices import Denied
+from paddock.jail.walls.seccomp import ALLOW, ARCHITECTURES, ERROR, Policy
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from tests.jail.bpf_interpreter import interpret
 from tests.jail.forked import errno_name, forked, outcome
@@ -227,7 +228,7 @@ def test_tracing_names_refused_calls_and_answers_as_without_it() -> None:
     theirs.close()
     _, (listener, *_), _, _ = socket.recv_fds(ours, 1, 1)
 
-    reported = list(seccomp.denied_calls(listener))
+    reported = list(notices.denied_calls(listener))
 
     assert ours.recv(100) == b"EPERM ENOSYS ENOSYS EOPNOTSUPP done"
     assert reported == [Denied(name, pid, (0,) * 6) for name in ("chroot", "clone3", "syscall 1000", "setxattr")]

@@ -274,4 +274,4 @@ def test_tracing_reports_exactly_what_is_refused_without_it(machine: str) -> Non
 
 def test_a_confined_guest_cannot_be_given_sockets() -> None:
     with pytest.raises(ValueError, match="must be 'none'"):
-        Policy(confined=True, sockets="unix")
+        seccomp.program(Policy(confined=True, sockets="unix"))

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from paddock.config import Config
-from paddock.jail.walls import seccomp
-from paddock.jail.walls.seccomp import Denied
+from paddock.jail.walls import notices
+from paddock.jail.walls.notices import Denied
 from paddock.model.result import Verdict
 from paddock.run import Paddock
 
@@ -37,14 +37,14 @@ async def test_refused_calls_of_the_script_are_logged_and_answered_as_ever(caplo
 
 def test_pointers_are_not_shown() -> None:
     denied = Denied("mknodat", 0, (0xFFFFFF9C, 0x7F40A83E3860, 0x6180, 0, 0x7F40A83E3860, 0))
-    assert seccomp.describe(denied) == "mknodat(0xffffff9c, …, 0x6180)"
+    assert notices.describe(denied) == "mknodat(0xffffff9c, …, 0x6180)"
 
 
 def test_a_guest_that_says_something_else_hands_over_nothing() -> None:
     ours, its = socket.socketpair()
     with ours, its:
         ours.setblocking(False)
-        assert seccomp.receive_listener(ours) is None
+        assert notices.receive_listener(ours) is None
         its.send(b"x")
         with pytest.raises(EOFError):
-            seccomp.receive_listener(ours)
+            notices.receive_listener(ours)

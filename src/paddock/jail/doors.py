@@ -32,7 +32,7 @@ from paddock import descriptors
 from paddock.jail.name_server import NameServer
 from paddock.jail.network_run import Attempt, NetworkRun
 from paddock.jail.supervisor import Supervisor
-from paddock.jail.walls import seccomp
+from paddock.jail.walls import notices
 from paddock.jail.walls.allowed_calls import refusal
 from paddock.jail.walls.own_network import NAME_SERVER
 from paddock.jail.walls.syscalls import syscall
@@ -100,7 +100,7 @@ class Door:
         self._last_run: NetworkRun | None = None  # of a session
         self._turn = asyncio.Lock()  # one thread at a time waits for this guest
         self._is_closed = False
-        seccomp.wake_on_same_cpu(listener)
+        notices.wake_on_same_cpu(listener)
         self._loop.call_soon_threadsafe(self._listen)
 
     def begin(self, run: NetworkRun) -> None:
@@ -186,16 +186,16 @@ class Door:
         if not any(event & select.POLLIN for _, event in poll.poll(0)):  # the last process is gone; receive would block
             self._loop.remove_reader(self._listener)
             return None
-        notice = seccomp.receive(self._listener)
+        notice = notices.receive(self._listener)
         if notice is None:
             return None
         if notice.name in ("connect", "bind"):
             return self._answer(notice, self._connect if notice.name == "connect" else self._bind)
-        if seccomp.respond(self._listener, notice, refusal(notice.name)) and self._names.run is not None:
-            log.info("%s", seccomp.describe(seccomp.Denied.from_notice(notice)))
+        if notices.respond(self._listener, notice, refusal(notice.name)) and self._names.run is not None:
+            log.info("%s", notices.describe(notices.Denied.from_notice(notice)))
         return None
 
-    async def _answer(self, notice: seccomp.Notice, make: Callable[[seccomp.Notice], Awaitable[int]]) -> None:
+    async def _answer(self, notice: notices.Notice, make: Callable[[notices.Notice], Awaitable[int]]) -> None:
         """Answer a call with what `make` returns, and whatever happens there."""
         error = errno.ECONNREFUSED
         try:
@@ -206,9 +206,9 @@ class Door:
             error = errno.EBADF if problem.errno == errno.EBADF else errno.ECONNREFUSED
         finally:
             with suppress(OSError):
-                seccomp.respond(self._listener, notice, error)
+                notices.respond(self._listener, notice, error)
 
-    async def _connect(self, notice: seccomp.Notice) -> int:
+    async def _connect(self, notice: notices.Notice) -> int:
         """Connect as the guest asks. Returns 0 or EINPROGRESS."""
         number = notice.arguments[0] & 0xFFFF_FFFF
         asked, theirs, flags = await self._wait_for_guest(partial(self._read, notice, number))
@@ -241,7 +241,7 @@ class Door:
         with ours:
             return await self._open(notice, number, flags, ours, run, attempt)
 
-    async def _bind(self, notice: seccomp.Notice) -> int:
+    async def _bind(self, notice: notices.Notice) -> int:
         """Bind to any port of `lo` in the guest's network: libraries find out in this way whether there is IPv6."""
         number = notice.arguments[0] & 0xFFFF_FFFF
         asked, theirs, _ = await self._wait_for_guest(partial(self._read, notice, number))
@@ -260,7 +260,7 @@ class Door:
         """Whether a socket of the guest is in the guest's network: not a connection that the host has put there."""
         return bool(self._cookie) and _netns_cookie(theirs) == self._cookie
 
-    def _read(self, notice: seccomp.Notice, number: int) -> tuple[bytes, socket.socket, int]:
+    def _read(self, notice: notices.Notice, number: int) -> tuple[bytes, socket.socket, int]:
         """The address in the guest's memory, its socket, and the flags of its descriptor. Each is read once."""
         length = notice.arguments[2] & 0xFFFF_FFFF
         if not 2 <= length <= ADDRESS_BYTES:
@@ -270,7 +270,7 @@ class Door:
         try:
             pidfd = _open_thread(notice.thread)
             try:
-                if not seccomp.is_waiting(self._listener, notice):  # the pid may have been another process's
+                if not notices.is_waiting(self._listener, notice):  # the pid may have been another process's
                     raise Refusal(errno.EINTR)
                 try:
                     asked = os.pread(memory, length, notice.arguments[1])
@@ -308,7 +308,7 @@ class Door:
         return run, attempt
 
     async def _open(
-        self, notice: seccomp.Notice, number: int, flags: int, ours: socket.socket, run: NetworkRun, attempt: Attempt
+        self, notice: notices.Notice, number: int, flags: int, ours: socket.socket, run: NetworkRun, attempt: Attempt
     ) -> int:
         """Connect our socket and put it in the place of the guest's."""
         error = ours.connect_ex((str(attempt.address), attempt.port))
@@ -329,7 +329,7 @@ class Door:
         if not self._supervisor.add_connection(run, ours, attempt):
             raise Refusal(errno.ECONNREFUSED)
         await self._put(notice, ours, number, flags)
-        seccomp.respond(self._listener, notice, error)
+        notices.respond(self._listener, notice, error)
         if error == 0:
             attempt.end("connected")
             return 0
@@ -356,13 +356,13 @@ class Door:
         finally:
             self._loop.remove_writer(ours)
 
-    async def _put(self, notice: seccomp.Notice, sock: socket.socket, number: int, flags: int) -> None:
+    async def _put(self, notice: notices.Notice, sock: socket.socket, number: int, flags: int) -> None:
         """Put a socket in the place of the guest's. The guest's own thread does that, when it gets the processor."""
         is_closed_on_exec = bool(flags & os.O_CLOEXEC)
-        put = partial(seccomp.put, self._listener, notice, sock.fileno(), number, close_on_exec=is_closed_on_exec)
+        put = partial(notices.put, self._listener, notice, sock.fileno(), number, close_on_exec=is_closed_on_exec)
         await self._wait_for_guest(put)
 
-    async def _serve_stream(self, notice: seccomp.Notice, number: int, flags: int) -> int:
+    async def _serve_stream(self, notice: notices.Notice, number: int, flags: int) -> int:
         """Connect the guest's stream to the name server: a pair of sockets, so that nothing has to listen."""
         ours, theirs = socket.socketpair()
         with theirs:

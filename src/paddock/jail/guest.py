@@ -19,7 +19,7 @@ from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.doors import Door, open_door
 from paddock.jail.limits import ResourceLimit
 from paddock.jail.reaper import BEGIN, END
-from paddock.jail.walls import freezer, seccomp
+from paddock.jail.walls import freezer, notices
 from paddock.jail.walls.shortage import find_in
 from paddock.jail.walls.watcher import Process, tree
 from paddock.jail.wire import PREFIX, Kind
@@ -123,7 +123,7 @@ class Guest:
         self.template = template
         self._has_namespaces = has_namespaces
         self._traced, self._has_network = traced, has_network
-        self._trace: seccomp.Trace | None = None
+        self._trace: notices.Trace | None = None
         self.door: Door | None = None  # of a guest with a network: see `doors`
         self._pidfd: int | None = None  # of the guest itself, in profiles where its reaper's death does not kill it
         self.is_shared = False  # other guests were forked from it, and live in the same jail
@@ -215,12 +215,12 @@ class Guest:
     async def _receive_listener(self) -> None:
         """Receive the listener of the guest's filter. Calls that the filter reports wait until the host has it."""
         with suppress(EOFError):  # the guest ended instead; `_ready_pid` finds out why
-            while (received := seccomp.receive_listener(self.control)) is None:
+            while (received := notices.receive_listener(self.control)) is None:
                 await self.wait_for_input()
             if self._has_network:
                 self.door = open_door(received)
             else:
-                self._trace = seccomp.Trace(*received)
+                self._trace = notices.Trace(*received)
 
     def _ready_pid(self) -> int:
         """The pid of the process that sent READY, according to the kernel; 0 if none has yet."""

@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from paddock.jail import reaper
 from paddock.jail.uid_block import UidBlock
-from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
+from paddock.jail.walls import landlock, notices, privileges, quota, roots, seccomp
 from paddock.jail.walls.syscalls import prctl
 from paddock.jail.zygote import Order, Spec, close_all_but
 
@@ -100,7 +100,7 @@ class ChrootProfile:
         privileges.no_new_privs()
         if landlock.abi():
             landlock.enforce(landlock.prepare(read=["/"], write=WRITABLE))
-        seccomp.install_in_guest(self._programs[order.processes], keep, listen=self._spec.trace)
+        notices.install_in_guest(self._programs[order.processes], keep, listen=self._spec.trace)
 
     def _enter_slot(self, uid: int) -> None:
         os.chroot(f"/{roots.SLOTS}/{uid}")

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from paddock.jail import reaper
-from paddock.jail.walls import landlock, privileges, quota, roots, seccomp
+from paddock.jail.walls import landlock, notices, privileges, quota, roots, seccomp
 from paddock.jail.walls.roots import LOADERS
 from paddock.jail.zygote import Order, Spec, close_all_but
 
@@ -95,7 +95,7 @@ class ConfinedProfile:
         ruleset = landlock.prepare(read=self._readable, write=writable, execute=False, programs=self._executable)
         landlock.enforce(ruleset)
         privileges.die_with_parent(os.getppid())
-        seccomp.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, listen=self._spec.trace)
+        notices.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, listen=self._spec.trace)
 
     def _folder(self, order: Order) -> Path | None:
         return None if self._prefix is None else Path(f"{self._prefix}-{order.number}")

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 
-from paddock.jail.walls import landlock, mounts, namespaces, own_network, privileges, seccomp
+from paddock.jail.walls import landlock, mounts, namespaces, notices, own_network, privileges, seccomp
 from paddock.jail.zygote import Order, Spec, close_all_but
 
 MAP_ME = b"map"
@@ -107,7 +107,7 @@ class NamespacesProfile:
         program = self._programs[order.processes]
         if name_server is None:
             close_all_but(0, 1, 2, keep)
-            seccomp.install_in_guest(program, keep, listen=spec.trace)
+            notices.install_in_guest(program, keep, listen=spec.trace)
         else:
             close_all_but(0, 1, 2, keep, name_server)
-            seccomp.install_in_guest(program, keep, name_server, listen=True)
+            notices.install_in_guest(program, keep, name_server, listen=True)

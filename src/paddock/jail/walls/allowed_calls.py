@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from paddock.jail.walls.bpf import ANY_BIT, EQUAL, Node, answer, branch, high, keep_bits, low, search
 
@@ -17,8 +16,7 @@ NOTIFY = 0x7FC0_0000  # SECCOMP_RET_USER_NOTIF
 Rule = Callable[[Node, Node], Node]  # gets the nodes that allow and refuse, returns the one that decides
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """What a guest's filter allows. Threads are always allowed. `confined` means one process without sockets."""
 
     processes: bool = True  # fork and exec
@@ -34,11 +32,7 @@ class Policy:
     sessions: bool = True
     """setsid works. False outside a CPU control group: each session there gets an equal share of the CPU, so a guest
     could gain time by making sessions."""
-    trace: bool = False  # refused calls are reported to a listener, see `seccomp.denied_calls`
-
-    def __post_init__(self) -> None:
-        if self.confined and self.sockets != "none":
-            raise ValueError("a confined guest shares the host's network: its sockets must be 'none'")
+    trace: bool = False  # refused calls are reported to a listener, see `notices.denied_calls`
 
     @property
     def is_installer(self) -> bool:
@@ -267,6 +261,8 @@ ZEROCOPY_RECEIVE = 35  # of getsockopt: maps received pages, which neither a con
 
 def rules(policy: Policy) -> dict[str, Rule]:
     """Every call that this policy allows, with what its arguments must be."""
+    if policy.confined and policy.sockets != "none":
+        raise ValueError("a confined guest shares the host's network: its sockets must be 'none'")
     processes = policy.processes and not policy.confined
     calls = dict.fromkeys(ALWAYS, allowed) | _self_only() | _open_calls() | _options(policy) | _sockets(policy)
     calls["clone"] = _clone(processes=processes)

@@ -10,9 +10,9 @@ import os
 import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from paddock.jail.walls.syscalls import syscall
 
@@ -56,8 +56,7 @@ class Source:
             self.fd = None
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """What a guest needs to know about the root."""
 
     has_proc: bool

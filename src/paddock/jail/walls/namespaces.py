@@ -12,8 +12,8 @@ import mmap
 import os
 import signal
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from paddock.jail.walls.syscalls import sleeping_child, syscall
 
@@ -29,28 +29,27 @@ GUEST = NEW_MOUNT | NEW_IPC
 """What a guest unshares itself. Its pid namespace exists already: see `PidNamespaces`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identities:
-    """The id map of a user namespace: `count` ids, which start at `inside` there and at the outside ids on the host."""
+class Identities(NamedTuple):
+    """The id map of a user namespace: `size` ids, which start at `inside` there and at the outside ids on the host."""
 
     inside: int
     outside_uid: int
     outside_gid: int
-    count: int
+    size: int
 
 
 def unshare(flags: int) -> None:
     syscall("unshare", flags)
 
 
-def give_identities(pid: int, identities: Identities, proc: str = "/proc") -> None:
+def give_identities(pid: int, identities: Identities) -> None:
     """Map the ids of the user namespace that `pid` has just made. Call this from outside it."""
-    inside, count = identities.inside, identities.count
-    folder = Path(proc) / str(pid)
-    if count == 1:
+    inside, outside_uid, outside_gid, size = identities
+    folder = Path("/proc") / str(pid)
+    if size == 1:
         (folder / "setgroups").write_text("deny")  # the kernel demands this of unprivileged users
-    (folder / "gid_map").write_text(f"{inside} {identities.outside_gid} {count}")
-    (folder / "uid_map").write_text(f"{inside} {identities.outside_uid} {count}")
+    (folder / "gid_map").write_text(f"{inside} {outside_gid} {size}")
+    (folder / "uid_map").write_text(f"{inside} {outside_uid} {size}")
 
 
 def join_pids(pidfd: int) -> None:
