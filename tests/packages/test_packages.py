@@ -383,10 +383,12 @@ async def test_sets_that_were_not_used_for_long_make_room_for_others(
 ) -> None:
     monkeypatch.setattr("paddock.jail.packages.UNUSED_SECONDS", -1.0)
     wheel(index, "other")
-    async with Paddock(replace(config, packages=PackagesConfig(cache_bytes=1))) as paddock:
+    config = replace(config, packages=PackagesConfig(cache_bytes=1))
+    async with Paddock(config) as paddock:
         await paddock.run("1", packages=["greeting"])
         await paddock.run("1", packages=["other"])
-        assert len(list(sets_folder(config.data_directory).iterdir())) == 1
+    assert len(list(sets_folder(config.data_directory).iterdir())) == 1
+    async with Paddock(config) as paddock:
         assert (await paddock.run("import greeting\n1", packages=["greeting"])).output == 1
 
 

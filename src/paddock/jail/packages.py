@@ -145,18 +145,20 @@ class PackageSets:
         async with self._turn:
             installation.tell(f"installing {', '.join(requirements)}")
             stage = await asyncio.to_thread(self._make_stage)
+            found = None
             try:
                 job = make_job(stage, self._folder / "work", requirements, built, language)
                 job["max_packages"] = self._settings.max_packages
                 done = await self._run(installation, job, stage)
-                return await asyncio.to_thread(self._keep, stage, request, built, done, language)
+                found = await asyncio.to_thread(self._keep, stage, request, built, done, language)
             except OSError as problem:
                 raise HostError(f"packages cannot be installed in {self._folder}: {problem}") from None
             finally:
                 # No run waits for this.
-                cleaning = asyncio.create_task(asyncio.to_thread(self._clean_up, stage, request))
+                cleaning = asyncio.create_task(asyncio.to_thread(self._clean_up, stage, request, found))
                 self._cleaning.add(cleaning)
                 cleaning.add_done_callback(self._cleaning.discard)
+            return found
 
     def _make_stage(self) -> Path:
         work = self._folder / "work"
@@ -169,9 +171,11 @@ class PackageSets:
                 os.lchown(folder, INSTALLER_UID, INSTALLER_UID)  # an installer may have left a link
         return stage
 
-    def _clean_up(self, stage: Path, request: str) -> None:
-        """Remove what an installation leaves behind, and the installers' cache if it has become too large."""
+    def _clean_up(self, stage: Path, request: str, found: PackageSet | None) -> None:
+        """Remove what an installation leaves behind, and what has become too large: old sets, the installers' cache."""
         _remove(stage)
+        if found is not None:
+            self._drop_unused(found)
         cache = self._folder / "work" / "cache"
         if self._installations.keys() <= {request} and _size(cache) > self._settings.cache_bytes:
             with suppress(OSError):
@@ -238,7 +242,6 @@ class PackageSets:
         new = record.with_name(f"{record.stem}.{stage.name}")
         new.write_bytes(msgspec.json.encode(_Request(key, time.time())))
         new.replace(record)
-        self._drop_unused(key)
         return self._open(key)
 
     def _set_key(self, built: Built, done: Done) -> str:
@@ -251,7 +254,7 @@ class PackageSets:
         content = json.dumps([built.key, done.shadows, done.lock]).encode()
         return hashlib.sha256(path.read_bytes() + content).hexdigest()[:32]
 
-    def _drop_unused(self, kept: str) -> None:
+    def _drop_unused(self, new: PackageSet) -> None:
         """Remove the least recently used sets, until the others fit into `packages.cache_bytes`."""
         found, now = [], time.time()
         for folder in (self._folder / "sets").iterdir():
@@ -262,7 +265,7 @@ class PackageSets:
         for _, size, folder in sorted(found):
             if left <= self._settings.cache_bytes:
                 return
-            if folder.name != kept and not _is_in_use(folder):
+            if f"/{folder.name}/site" not in new.path and not _is_in_use(folder):
                 (folder / "set.json").unlink()  # first: a set without it is not used
                 _remove(folder)
                 roots.remove(self._folder.parent / "roots", os.path.realpath(folder.parent) + f"/{folder.name}/site")
