@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -242,6 +243,41 @@ async def test_orphans_are_stopped_and_end_with_the_session_that_left_them(paddo
     await until(lambda: state() == "T")
     await paddock.delete_session(name)
     await until(lambda: orphan not in tree(reaper))
+    assert await value(paddock, f"{name}.b", "x") == 1
+
+
+HOPS = """
+import ctypes, mmap, os, struct
+memory = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)
+start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+memory[2048:2056] = struct.pack("<q", 3_000_000)  # how often they hop in all
+code = b"\\x48\\xbb" + struct.pack("<Q", start + 2048)  # mov rbx, address of the count
+code += bytes.fromhex("f048ff0b 781a")  # hop: lock dec qword [rbx]; js end
+code += bytes.fromhex("b838000000 bf11010000 31f6 31d2 4d31d2 4d31c0 0f05")  # clone(CLONE_VM | SIGCHLD, 0, 0, 0, 0)
+code += bytes.fromhex("85c0 7ee0")  # test eax, eax; jle hop: the child, or the parent if there was no child
+code += bytes.fromhex("b83c000000 31ff 0f05")  # end: exit(0)
+memory[:len(code)] = code
+for _ in range(30):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            ctypes.CFUNCTYPE(None)(start)()
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the script has machine code for x86-64")
+async def test_processes_that_fork_and_exit_all_the_time_end_with_their_session(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "x = 1")
+    await value(paddock, f"{name}.b", "x", fork_from=name)
+    guest: Any = paddock._sessions._sessions["local", name].interpreter
+    group = guest._guest.resource_limit
+    if not group.processes():
+        pytest.skip("there is no control group, and orphans go on until the last session of the family ends")
+    await value(paddock, name, HOPS)
+    assert len(group.processes()) > 1
+    await paddock.delete_session(name)
+    await until(lambda: not group.processes())
     assert await value(paddock, f"{name}.b", "x") == 1
 
 

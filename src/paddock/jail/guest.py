@@ -392,6 +392,7 @@ class Guest:
         """
         self._is_killed = True
         if self._pidfd is not None:
+            self.resource_limit.prevent_forks()  # otherwise processes that fork and exit fast enough escape
             for number in (signal.SIGSTOP, signal.SIGKILL):  # its children become orphans when it has ended
                 with suppress(OSError):
                     signal.pidfd_send_signal(self._pidfd, number)

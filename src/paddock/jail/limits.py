@@ -63,6 +63,9 @@ class ResourceLimit:
         """The processes that the limit applies to, as far as that is known."""
         return []
 
+    def prevent_forks(self) -> None:
+        """Keep the guest, which is about to be killed, from starting more processes, if the limit can do that."""
+
     def renew(self, limits: Limits) -> None:
         """Apply the limits of the next run of a session. Memory that the session holds already counts too."""
 
@@ -225,6 +228,10 @@ class GroupLimit(ResourceLimit):
 
     def processes(self) -> list[int]:
         return self.slot.processes()
+
+    def prevent_forks(self) -> None:
+        with suppress(OSError):  # no descriptor is free
+            self.slot.prevent_forks()
 
     def renew(self, limits: Limits) -> None:
         self.slot.count_anew()

@@ -185,7 +185,7 @@ class Slot(ABC):
 
     def kill(self) -> bool:
         """Kill everything in the group. Returns whether it is empty now. Takes as long as freeing its memory."""
-        self._stop()
+        self.prevent_forks()
         return not [group for group in self._groups if not end_members(group)]
 
     def empty(self) -> None:
@@ -226,8 +226,8 @@ class Slot(ABC):
         """Prepare the new groups; `group` is the group of the memory controller."""
 
     @abstractmethod
-    def _stop(self) -> None:
-        """Prevent forks, and kill everything if the kernel can do that at once."""
+    def prevent_forks(self) -> None:
+        """Prevent forks before a kill, and kill everything if the kernel can do that at once."""
 
     @abstractmethod
     def _limit_memory(self, memory_bytes: int) -> None: ...
@@ -303,7 +303,7 @@ class SlotV1(Slot):
         # Not memory.failcnt: recent kernels no longer update it.
         return self._peak() > self._baseline + self._limits[0] - 2**20
 
-    def _stop(self) -> None:
+    def prevent_forks(self) -> None:
         self._pids.write("pids.max", "0")
 
     def remove(self) -> None:
@@ -366,7 +366,7 @@ class SlotV2(Slot):
         with contextlib.suppress(FileNotFoundError, BlockingIOError):
             write(f"{self._group}/memory.reclaim", str(self._memory.number(self._usage_file)))
 
-    def _stop(self) -> None:
+    def prevent_forks(self) -> None:
         if (self._group / "cgroup.kill").exists():
             write(f"{self._group}/cgroup.kill", "1")
         else:
