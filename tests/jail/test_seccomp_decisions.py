@@ -94,7 +94,11 @@ CASES: list[Case] = [
     *((policy, "sendto", (3, 0, 0, 1), EPERM) for policy in (NORMAL, UNIX, CONFINED)),  # MSG_OOB
     *((UNIX, name, arguments, EPERM) for name, arguments in (("sendmsg", (3, 0, 1)), ("sendmmsg", (3, 0, 1, 1)))),
     (UNIX, "setsockopt", (3, 1, 2), ALLOW),
-    *((policy, "setsockopt", (3, 1, 76), EPERM) for policy in (NORMAL, UNIX, DOORS, CONFINED)),  # SO_PASSPIDFD
+    *(
+        (policy, "setsockopt", (3, 1, option), EPERM)  # SO_PASSCRED, PASSSEC, PASSPIDFD
+        for policy in (NORMAL, UNIX, DOORS, CONFINED)
+        for option in (16, 34, 76)
+    ),
     *(
         (policy, "getsockopt", (3, 1, option), EPERM)  # SO_PEERCRED, PEERSEC, PEERGROUPS, PEERPIDFD
         for policy in (NORMAL, UNIX, DOORS, CONFINED)

@@ -246,9 +246,10 @@ ARCH_PRCTL = (
 SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_IPV6 = 1, 0, 6, 17, 41
 NETLINK_ROUTE = 0
 # Not ATTACH_FILTER (26), ATTACH_BPF (50), ATTACH_REUSEPORT_* (51, 52): a guest's own programs would run in the
-# kernel. Not ZEROCOPY (60), TXTIME (61). Not PASSPIDFD (76): see PEER. The kernel checks options that need
-# privileges.
-SOCKET_OPTIONS = (*range(1, 26), *range(28, 50), *range(53, 60), *range(62, 76), *range(78, 80))
+# kernel. Not ZEROCOPY (60), TXTIME (61). Not PASSCRED (16), PASSSEC (34), PASSPIDFD (76): see PEER. The kernel checks
+# options that need privileges.
+_RANGES = ((1, 16), (17, 26), (28, 34), (35, 50), (53, 60), (62, 76), (78, 80))
+SOCKET_OPTIONS = tuple(number for start, end in _RANGES for number in range(start, end))
 PEER = (17, 31, 59, 77)  # PEERCRED, PEERSEC, PEERGROUPS, PEERPIDFD: of a guest's own channel, that is the host
 BUFFERS = (7, 8, 72, 73)  # SNDBUF, RCVBUF, BUF_LOCK, RESERVE_MEM
 LINGER = 13  # makes whoever closes a connection last wait for its peer: that can be the host
