@@ -25,7 +25,7 @@ from paddock.jail.packages import make_safe, sets_folder
 from paddock.jail.walls.roots import empty
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Event, Progress
-from paddock.model.packages import parse_packages, python_problem, read_block
+from paddock.model.packages import BLOCK_BYTES, parse_packages, python_problem, read_block
 from paddock.model.request import RunContext
 from tests.environments import sdist
 from tests.packages.wheels import wheel
@@ -495,12 +495,20 @@ def test_a_block_is_read_only_among_the_first_comments() -> None:
         ("# /// script\n# dependencies = 'a'\n# ///", "dependencies is a list"),
         ("# /// script\n# dependencies = ['../a']\n# ///", "is a path"),
         ("# /// script\n" + "# x = [" * 2000 + "\n# ///", "has no end"),
-        ("# /// script\n# dependencies = [{" + ".".join("a" * 3000) + " = 1}]\n# ///", "has a value of type dict"),
+        ("# /// script\n# dependencies = [{" + ".".join("a" * 1500) + " = 1}]\n# ///", "has a value of type dict"),
     ],
 )
 def test_a_block_that_cannot_be_read_is_refused_with_the_reason(block: str, words: str) -> None:
     with pytest.raises(RequestError, match=words):
         read_block(block)
+
+
+def test_the_most_expensive_block_holds_the_event_loop_only_briefly() -> None:
+    parts = BLOCK_BYTES // 4 - 20  # a table deep in others, and in it a key that is as deep
+    block = f"# /// script\n#[{'a.' * parts}a]\n#{'b.' * parts}b = 1\n# ///"
+    began = time.thread_time()
+    assert read_block(block).packages == ()
+    assert time.thread_time() - began < 0.3
 
 
 def test_a_script_that_needs_a_newer_python_is_told_so() -> None:

@@ -11,7 +11,7 @@ from paddock.model.environments import requirement_name, requirement_problem
 
 MAX_PACKAGES = 50
 """How many packages a run may ask for. Their dependencies are limited by `packages.max_packages`."""
-BLOCK_BYTES = 8 * 1024
+BLOCK_BYTES = 4 * 1024
 """The longest PEP 723 block. It is the only part of a script that the host reads as more than bytes."""
 _NPM = r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
 _NPM_VERSION = r"(?:[\^~]|[<>]=?|=)?v?\d+(?:\.(?:\d+|x|\*)){0,2}(?:-[0-9A-Za-z.-]+)?|latest|next"
