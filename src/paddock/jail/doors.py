@@ -299,7 +299,7 @@ class Door:
         if not run.policy.allows(address, port, run.names.get(address, ()), is_own=is_own):
             run.deny(name, address, port)
             raise Refusal(errno.ECONNREFUSED)
-        if run.connections >= run.max_connections:
+        if run.connections + len(run.kept) >= run.max_connections:
             run.deny(name, address, port, "limit")
             raise Refusal(errno.ECONNREFUSED)
         run.connections += 1
