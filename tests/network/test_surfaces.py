@@ -153,6 +153,8 @@ sent
     address = f"127.0.0.1:{source.getsockname()[1]}"
     async with Paddock(config(address)) as paddock:
         result = await paddock.run(script, network=[address])
+    [made] = result.network
+    assert made.bytes == result.output  # although most of it was not read yet
     there, _ = source.accept()
     with there:
         there.settimeout(20)
