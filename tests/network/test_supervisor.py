@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
-from paddock import Paddock
+from paddock import Output, Paddock
 from paddock.config import Config, GuestsConfig, JailConfig, NetworkConfig
-from paddock.jail import supervisor
+from paddock.jail import doors, supervisor
 from paddock.jail.sock_diag import Connected, Counter
 from paddock.model.environments import EnvironmentConfig
 from tests.uids import OWN
@@ -91,3 +91,52 @@ async def test_a_guest_whose_connection_takes_long_to_count_holds_up_nobody_else
             ends.set()
             server.accept()[0].close()
             assert (await slow).output == 0
+
+
+async def test_a_guest_that_uses_a_connection_as_soon_as_it_is_made_holds_up_nobody_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began, ends = threading.Event(), threading.Event()
+    waited: list[bool] = []
+    was_connected: Callable[[socket.socket], bool] = doors._was_connected
+
+    def look_slowly(sock: socket.socket) -> bool:  # the guest holds the lock of its socket
+        began.set()
+        waited.append(ends.wait(30))
+        return was_connected(sock)
+
+    monkeypatch.setattr(doors, "_was_connected", look_slowly)
+    monkeypatch.setattr(supervisor, "SLOW_SECONDS", 0.0)  # every call is one that took long
+    guests = GuestsConfig(environment="bare")
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, socket.create_connection(server.getsockname()):
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        config = Config(
+            environments={"bare": EnvironmentConfig()},
+            cpython=guests,
+            jail=JailConfig(uid_base=OWN),
+            network=NetworkConfig(private=(address,)),
+        )
+        script = f"""
+import select, socket
+here = socket.socket()
+here.setblocking(False)
+here.connect_ex({server.getsockname()!r})
+print('asked', flush=True)
+select.select([], [here], [])
+here.setblocking(True)
+len(here.recv(1))
+"""
+
+        async def run_slowly(paddock: Paddock) -> None:
+            async for event in paddock.stream(script, network=[address], engine="cpython"):
+                if isinstance(event, Output):
+                    server.accept()[0].close()  # the queue was full: the connection is made when the kernel asks again
+
+        async with Paddock(config) as paddock:
+            slow = asyncio.create_task(run_slowly(paddock))
+            assert await asyncio.to_thread(began.wait, 60)
+            assert await connect(paddock, 2) == "ConnectionRefusedError"
+            assert waited == []
+            ends.set()
+            server.accept()[0].close()
+            await slow

@@ -338,7 +338,8 @@ class Door:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._wait_writable(ours)
-            attempt.end("connected" if _was_connected(ours) else "failed")
+            was_connected = await self._wait_for_guest(partial(_was_connected, ours))
+            attempt.end("connected" if was_connected else "failed")
         except TimeoutError:
             attempt.end("timeout")
         return error
@@ -472,5 +473,8 @@ def _tcp_state(sock: socket.socket) -> int:
 
 
 def _was_connected(sock: socket.socket) -> bool:
-    """Whether the peer has answered, even if either side has closed the connection since."""
+    """Whether the peer has answered, even if either side has closed the connection since.
+
+    Waits while the guest sends or receives on it.
+    """
     return any(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)[_ACKNOWLEDGED:])
