@@ -119,6 +119,51 @@ async def test_connections_of_a_session_count_for_the_run_that_uses_them(source:
     assert (beyond.verdict, beyond.network[0].bytes) == ("denied", 1_100_000)
 
 
+async def test_connections_that_earlier_runs_of_a_session_left_open_count_as_its_connections(address: str) -> None:
+    host, _, port = address.partition(":")
+    limited = replace(Config(), network=NetworkConfig(private=(address,), max_connections=3))
+    connect = (
+        f"import socket\nkept = globals().get('kept', [])\nkept.append(socket.create_connection(('{host}', {port})))"
+    )
+    async with Paddock(limited) as paddock:
+        runs = [await paddock.run(connect, network=[address], session="s") for _ in range(4)]
+        after = await paddock.run(f"kept.pop().close()\n{connect}", session="s")
+        later = await paddock.run("kept.pop().close()", session="s")
+        again = await paddock.run(connect, session="s")
+    assert [each.verdict for each in runs] == ["ok"] * 3 + ["raised"]
+    assert [each.outcome for each in runs[3].network] == ["limit"]
+    # One that is closed counts until the end of its run.
+    assert [each.verdict for each in (after, later, again)] == ["raised", "ok", "ok"]
+
+
+async def test_what_a_script_has_sent_does_not_wait_in_the_kernel_because_the_script_says_so(
+    source: socket.socket,
+) -> None:
+    script = f"""
+import socket
+paced = socket.create_connection({source.getsockname()})
+paced.setsockopt(socket.SOL_SOCKET, 47, 1)  # SO_MAX_PACING_RATE: a byte a second
+paced.setblocking(False)
+sent = 0
+try:
+    while True: sent += paced.send(bytes(100_000))
+except BlockingIOError: pass
+sent
+"""
+    address = f"127.0.0.1:{source.getsockname()[1]}"
+    async with Paddock(config(address)) as paddock:
+        result = await paddock.run(script, network=[address])
+    [made] = result.network
+    assert made.bytes == result.output  # although most of it was not read yet
+    there, _ = source.accept()
+    with there:
+        there.settimeout(20)
+        found = 0
+        while part := there.recv(1 << 20):
+            found += len(part)
+    assert found == result.output
+
+
 async def test_a_connection_counts_before_the_script_can_use_it(source: socket.socket) -> None:
     """It is half closed as soon as it is open, and what arrives then counts nevertheless."""
     address = f"127.0.0.1:{source.getsockname()[1]}"

@@ -13,17 +13,20 @@ Whatever waits for the guest itself is done in other threads once it has taken l
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import errno
 import logging
 import os
 import select
 import socket
+import stat
 import struct
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from functools import cache, partial
+from io import FileIO
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,7 +69,7 @@ SMALL_BUFFERS = ((socket.SO_RCVBUF, 96 * 1024), (socket.SO_SNDBUF, 48 * 1024))
 
 Nothing else limits what a guest leaves unread: the kernel counts the buffers for whoever made a socket, the host."""
 TIMEOUTS = ((socket.SO_RCVTIMEO, 16), (socket.SO_SNDTIMEO, 16))
-_NETNS_COOKIE = 71  # SO_NETNS_COOKIE, Linux 5.14
+_DOMAIN, _NETNS_COOKIE = 39, 71  # SO_DOMAIN; SO_NETNS_COOKIE, Linux 5.14
 _ESTABLISHED, _CONNECTING = 1, 2  # states of TCP
 _NEW_ROUTE, _GET_ROUTE, _REQUEST, _DESTINATION = 24, 26, 1, 1  # of rtnetlink
 _OWN_ROUTES = (2, 4)  # RTN_LOCAL, RTN_ANYCAST
@@ -96,7 +99,7 @@ class Door:
         self._supervisor = Supervisor.share()
         self._loop = self._supervisor.loop
         self._names = NameServer(name_server, self._loop)
-        self._cookie = _netns_cookie(self._names.socket)
+        self._cookie = _netns_cookie(self._names.socket.fileno())
         self._last_run: NetworkRun | None = None  # of a session
         self._turn = asyncio.Lock()  # one thread at a time waits for this guest
         self._is_closed = False
@@ -213,25 +216,27 @@ class Door:
         number = notice.arguments[0] & 0xFFFF_FFFF
         asked, theirs, flags = await self._wait_for_guest(partial(self._read, notice, number))
         with theirs:
-            is_inner = self._is_inner(theirs)
+            fd = theirs.fileno()
+            is_inner = self._is_inner(fd)
             if not is_inner:
-                state = await self._wait_for_guest(partial(_tcp_state, theirs))
+                state = await self._wait_for_guest(partial(_tcp_state, fd))
                 if state in (_ESTABLISHED, _CONNECTING):
                     raise Refusal(errno.EISCONN if state == _ESTABLISHED else errno.EALREADY)
-            address, port = parse_sockaddr(asked, theirs.family)
+            family = _number_option(fd, _DOMAIN)
+            address, port = parse_sockaddr(asked, family)
             is_name_server = (str(address), port) == NAME_SERVER
-            if theirs.type == socket.SOCK_DGRAM:
+            if _number_option(fd, socket.SO_TYPE) == socket.SOCK_DGRAM:
                 if not (is_name_server and is_inner):
                     raise Refusal(errno.ENETUNREACH)
                 # In the guest's network, where the host answers.
-                await self._wait_for_guest(partial(theirs.connect, NAME_SERVER))
+                await self._wait_for_guest(partial(syscall, "connect", fd, asked, len(asked)))
                 return 0
             if is_name_server:
                 return await self._serve_stream(notice, number, flags)
             run, attempt = self._admit(address, port)
-            ours = socket.socket(theirs.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+            ours = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
             try:
-                _copy_options(theirs, ours)
+                _copy_options(fd, ours)
                 if (run.connections + len(run.kept)) * _usual_buffer_bytes() > run.memory_bytes:
                     for option, size in SMALL_BUFFERS:
                         ours.setsockopt(socket.SOL_SOCKET, option, size)
@@ -246,22 +251,26 @@ class Door:
         number = notice.arguments[0] & 0xFFFF_FFFF
         asked, theirs, _ = await self._wait_for_guest(partial(self._read, notice, number))
         with theirs:
-            address, port = parse_sockaddr(asked, theirs.family)
-            if port or not (address.is_loopback or address.is_unspecified) or not self._is_inner(theirs):
+            fd = theirs.fileno()
+            address, port = parse_sockaddr(asked, _number_option(fd, _DOMAIN))
+            if port or not (address.is_loopback or address.is_unspecified) or not self._is_inner(fd):
                 raise Refusal(errno.EACCES)
-            await self._wait_for_guest(partial(theirs.bind, (str(address), 0)))
+            await self._wait_for_guest(partial(syscall, "bind", fd, asked, len(asked)))
         return 0
 
     async def _wait_for_guest(self, function: Callable[[], T]) -> T:
         async with self._turn:
             return await self._supervisor.call(function)
 
-    def _is_inner(self, theirs: socket.socket) -> bool:
+    def _is_inner(self, theirs: int) -> bool:
         """Whether a socket of the guest is in the guest's network: not a connection that the host has put there."""
         return bool(self._cookie) and _netns_cookie(theirs) == self._cookie
 
-    def _read(self, notice: notices.Notice, number: int) -> tuple[bytes, socket.socket, int]:
-        """The address in the guest's memory, its socket, and the flags of its descriptor. Each is read once."""
+    def _read(self, notice: notices.Notice, number: int) -> tuple[bytes, FileIO, int]:
+        """The address in the guest's memory, its socket, and the flags of its descriptor. Each is read once.
+
+        Not a socket object: Python makes one with calls that wait for the guest while no other thread can run.
+        """
         length = notice.arguments[2] & 0xFFFF_FFFF
         if not 2 <= length <= ADDRESS_BYTES:
             raise Refusal(errno.EINVAL)
@@ -283,11 +292,10 @@ class Door:
                 os.close(pidfd)
         finally:
             os.close(memory)
-        try:
-            return asked, socket.socket(fileno=theirs), flags
-        except OSError:
+        if not stat.S_ISSOCK(os.fstat(theirs).st_mode):
             os.close(theirs)
-            raise Refusal(errno.ENOTSOCK) from None
+            raise Refusal(errno.ENOTSOCK)
+        return asked, FileIO(theirs), flags
 
     def _admit(self, address: Address, port: int) -> tuple[NetworkRun, Attempt]:
         """Record an attempt to connect. Raises Refusal if the policy does not allow it."""
@@ -299,7 +307,7 @@ class Door:
         if not run.policy.allows(address, port, run.names.get(address, ()), is_own=is_own):
             run.deny(name, address, port)
             raise Refusal(errno.ECONNREFUSED)
-        if run.connections >= run.max_connections:
+        if run.connections + len(run.kept) >= run.max_connections:
             run.deny(name, address, port, "limit")
             raise Refusal(errno.ECONNREFUSED)
         run.connections += 1
@@ -313,7 +321,7 @@ class Door:
         """Connect our socket and put it in the place of the guest's."""
         error = ours.connect_ex((str(attempt.address), attempt.port))
         is_blocking = not flags & os.O_NONBLOCK
-        if error == errno.EINPROGRESS and _tcp_state(ours) == _ESTABLISHED:
+        if error == errno.EINPROGRESS and _tcp_state(ours.fileno()) == _ESTABLISHED:
             error = 0  # on the same machine, it is connected by now
         if error == errno.EINPROGRESS and is_blocking:
             try:
@@ -338,7 +346,8 @@ class Door:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._wait_writable(ours)
-            attempt.end("connected" if _was_connected(ours) else "failed")
+            was_connected = await self._wait_for_guest(partial(_was_connected, ours.fileno()))
+            attempt.end("connected" if was_connected else "failed")
         except TimeoutError:
             attempt.end("timeout")
         return error
@@ -435,15 +444,30 @@ def _is_own(address: Address) -> bool:
     return is_route and answer[23] in _OWN_ROUTES  # without a route, the connect will fail
 
 
-def _copy_options(theirs: socket.socket, ours: socket.socket) -> None:
+def _option(fd: int, level: int, option: int, size: int = 4) -> bytes:
+    """An option of a socket. Raises OSError.
+
+    The kernel may wait until the guest no longer uses the socket. Python's `getsockopt` would keep all other threads
+    from running meanwhile.
+    """
+    value, length = ctypes.create_string_buffer(size), ctypes.create_string_buffer(struct.pack("=I", size), 4)
+    syscall("getsockopt", fd, level, option, value, length)
+    return value.raw
+
+
+def _number_option(fd: int, option: int) -> int:
+    return int.from_bytes(_option(fd, socket.SOL_SOCKET, option), sys.byteorder)
+
+
+def _copy_options(theirs: int, ours: socket.socket) -> None:
     """Copy the options that libraries set before they connect. Those left out, or 0, have their defaults."""
     with suppress(OSError):
-        keeps_alive = theirs.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        keeps_alive = _number_option(theirs, socket.SO_KEEPALIVE)
         for level, option in (*OPTIONS, *(KEEPALIVE_OPTIONS if keeps_alive else ())):
-            if value := theirs.getsockopt(level, option):
+            if any(value := _option(theirs, level, option)):
                 ours.setsockopt(level, option, value)
         for option, size in TIMEOUTS:
-            if any(data := theirs.getsockopt(socket.SOL_SOCKET, option, size)):
+            if any(data := _option(theirs, socket.SOL_SOCKET, option, size)):
                 ours.setsockopt(socket.SOL_SOCKET, option, data)
 
 
@@ -457,20 +481,20 @@ def _usual_buffer_bytes() -> int:
         return 10 * 1024 * 1024
 
 
-def _netns_cookie(sock: socket.socket) -> bytes:
+def _netns_cookie(fd: int) -> bytes:
     try:
-        return sock.getsockopt(socket.SOL_SOCKET, _NETNS_COOKIE, 8)
+        return _option(fd, socket.SOL_SOCKET, _NETNS_COOKIE, 8)
     except OSError:
         return b""  # a family that has none
 
 
-def _tcp_state(sock: socket.socket) -> int:
+def _tcp_state(fd: int) -> int:
     try:
-        return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+        return _option(fd, socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
     except OSError:
         return 0
 
 
-def _was_connected(sock: socket.socket) -> bool:
+def _was_connected(fd: int) -> bool:
     """Whether the peer has answered, even if either side has closed the connection since."""
-    return any(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)[_ACKNOWLEDGED:])
+    return any(_option(fd, socket.IPPROTO_TCP, socket.TCP_INFO, 128)[_ACKNOWLEDGED:])

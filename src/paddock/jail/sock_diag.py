@@ -19,6 +19,7 @@ _ID = struct.Struct("!HH16s16s")  # ports and addresses; an interface and a cook
 _INFO = 2  # the attribute with tcp_info
 _SENT_AND_RECEIVED = struct.Struct("=QQ")
 _BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
+_WAITING_AT = 60  # of idiag_wqueue in inet_diag_msg: what the peer has not acknowledged
 _BUFFER_BYTES = 4 * 1024 * 1024
 _MAX_MESSAGES = 10_000
 
@@ -75,7 +76,10 @@ def _open() -> socket.socket:
 
 
 def _parse(data: bytes) -> list[tuple[bytes, int]]:
-    """The cookie and the bytes of each socket in a message of the kernel. The SYN counts as a byte there, not here."""
+    """The cookie and the bytes of each socket in a message of the kernel. The SYN counts as a byte there, not here.
+
+    What waits to be sent counts as sent: the kernel goes on sending it after the run.
+    """
     found, at = [], 0
     while at + _HEADER.size <= len(data):
         length, kind, *_ = _HEADER.unpack_from(data, at)
@@ -85,7 +89,8 @@ def _parse(data: bytes) -> list[tuple[bytes, int]]:
             cookie = data[at + _HEADER.size + 4 + 40 : at + _HEADER.size + 4 + 48]
             info = _attribute(data[at + _HEADER.size + 72 : at + length])
             if len(info) >= _BYTES_AT + _SENT_AND_RECEIVED.size:
-                found.append((cookie, max(0, sum(_SENT_AND_RECEIVED.unpack_from(info, _BYTES_AT)) - 1)))
+                (waiting,) = struct.unpack_from("=I", data, at + _HEADER.size + _WAITING_AT)
+                found.append((cookie, max(0, sum(_SENT_AND_RECEIVED.unpack_from(info, _BYTES_AT)) + waiting - 1)))
         at += (length + 3) & ~3
     return found
 

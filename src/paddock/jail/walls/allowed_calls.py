@@ -253,6 +253,7 @@ SOCKET_OPTIONS = tuple(number for start, end in _RANGES for number in range(star
 PEER = (17, 31, 59, 77)  # PEERCRED, PEERSEC, PEERGROUPS, PEERPIDFD: of a guest's own channel, that is the host
 BUFFERS = (7, 8, 72, 73)  # SNDBUF, RCVBUF, BUF_LOCK, RESERVE_MEM
 LINGER = 13  # makes whoever closes a connection last wait for its peer: that can be the host
+MAX_PACING_RATE = 47  # at a byte a second, what was sent would stay in the kernel for days after the run
 INTERFACES = (25, 62)  # BINDTODEVICE, BINDTOIFINDEX
 IP_OPTIONS = (1, 11)  # TOS, which Node sets; RECVERR, without which libc does not resolve. Not OPTIONS (a route)
 IPV6_OPTIONS = (25, 26, 67)  # RECVERR, V6ONLY, TCLASS
@@ -384,9 +385,9 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
         "doors": {"socket": _door_sockets(), "connect": ask_host, "bind": ask_host},
     }
     if policy.sockets == "doors":
-        # The buffers are the host's, and `doors` has chosen their size.
+        ignored = (LINGER, MAX_PACING_RATE, *BUFFERS)  # the buffers are the host's, and `doors` has chosen their size
         socket_options = dict.fromkeys((number for number in options if number not in INTERFACES), allowed)
-        levels |= {SOL_SOCKET: case(2, socket_options | dict.fromkeys((LINGER, *BUFFERS), without_effect))}
+        levels |= {SOL_SOCKET: case(2, socket_options | dict.fromkeys(ignored, without_effect))}
         levels |= {IPPROTO_IP: one_of(2, *IP_OPTIONS), IPPROTO_IPV6: one_of(2, *IPV6_OPTIONS)}
     if policy.is_installer:
         levels |= {IPPROTO_IP: allowed, IPPROTO_IPV6: allowed}
