@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import pytest
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.subscriptions import ListenHandler
 from starlette.types import Receive, Scope, Send
 
 from paddock import Config
@@ -21,7 +24,7 @@ from paddock.server.connections import LimitedProtocol
 from paddock.server.http import TOO_MANY_CONNECTIONS, make_app
 from paddock.server.mcp import make_server
 from paddock.server.rest.problems import MEDIA_TYPE
-from tests.server.conftest import at_a_port
+from tests.server.conftest import ERAS, at_a_port
 from tests.server.shared_services import open_services
 from tests.server.test_access import bearer
 from tests.server.test_processes import ACCEPT, HELLO
@@ -89,18 +92,35 @@ async def test_a_body_without_a_token_is_not_read() -> None:
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 405")
 
 
-async def test_one_principal_cannot_open_all_sessions() -> None:
+async def test_one_principal_cannot_open_all_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.server.http.PRINCIPAL_SESSIONS", 6)
     async with open_services(REQUIRED) as services:
         ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
-        server = make_server(services)
-        app = make_app(server, services)
-        server.session_manager.max_sessions = 8
+        app = make_app(make_server(services), services)
         async with at_a_port(app) as address, httpx.AsyncClient() as http:
             begun = [await http.post(address, json=HELLO, headers=ACCEPT | who) for who in [*[ann] * 7, bob]]
             session = {"mcp-session-id": begun[0].headers["mcp-session-id"]}
             assert (await http.delete(address, headers=session | ann)).status_code == 200
             again = await http.post(address, json=HELLO, headers=ACCEPT | ann)
     assert [each.status_code for each in (*begun, again)] == [200] * 6 + [503, 200, 200]
+
+
+async def test_subscriptions_of_one_principal_do_not_count_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ListenHandler.__init__, "__kwdefaults__", {"max_subscriptions": 2, "max_buffered_events": 9})
+    async with open_services(REQUIRED) as services, AsyncExitStack() as stack:
+        ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
+        address = await stack.enter_async_context(at_a_port(make_app(make_server(services), services)))
+        answers = []
+        for who in (ann, ann, ann, bob):
+            http = await stack.enter_async_context(httpx.AsyncClient(headers=who))
+            client = Client(streamable_http_client(address, http_client=http), mode=ERAS[0])
+            listen = (await stack.enter_async_context(client)).listen(tools_list_changed=True)
+            try:
+                await stack.enter_async_context(listen)
+                answers.append("")
+            except MCPError as problem:
+                answers.append(str(problem))
+    assert answers == ["", "", "Subscription limit reached", ""]
 
 
 async def test_one_principal_cannot_hold_all_connections(monkeypatch: pytest.MonkeyPatch) -> None:
