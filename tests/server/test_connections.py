@@ -20,9 +20,11 @@ from starlette.types import Receive, Scope, Send
 from paddock import Config
 from paddock.config import ServerConfig
 from paddock.server import connections
+from paddock.server.authentication import Identity
 from paddock.server.connections import LimitedProtocol
-from paddock.server.http import TOO_MANY_CONNECTIONS, make_app
+from paddock.server.http import TOO_MANY_CONNECTIONS, Received, make_app
 from paddock.server.mcp import make_server
+from paddock.server.request_memory import HeldMemory, RequestMemory
 from paddock.server.rest.problems import MEDIA_TYPE
 from tests.server.conftest import ERAS, at_a_port
 from tests.server.shared_services import open_services
@@ -206,6 +208,37 @@ async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatc
         async with asyncio.timeout(20):
             await ended.wait()
         writer.close()
+
+
+async def test_a_caller_with_too_many_unread_answers_loses_its_oldest_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = bytes(32 << 20)  # of which the kernel keeps at most 10 MB
+    monkeypatch.setattr(connections, "UNREAD_BYTES", 65 << 20)
+    answered = asyncio.Queue[None]()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        caller = scope["path"]
+        identity, memory = Identity(caller, "user"), HeldMemory(RequestMemory(0), caller)
+        scope["state"]["paddock_received"] = Received(identity, caller, 0, memory, asyncio.Event())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+        answered.put_nowait(None)
+
+    async with at_a_port(answer, http=LimitedProtocol) as address, asyncio.timeout(60):  # type: ignore[arg-type]
+        clients = []
+        for caller in (b"/bob", b"/ann", b"/ann"):
+            client = await asyncio.open_connection("127.0.0.1", urlsplit(address).port, limit=1024)
+            client[1].write(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % caller)
+            await answered.get()
+            clients.append(client)
+        sizes = [len(await reader.read()) for reader, _ in clients]
+        for _, writer in clients:
+            writer.close()
+            await writer.wait_closed()
+    assert [size > len(body) for size in sizes] == [True, False, True]
 
 
 async def test_a_request_for_a_websocket_is_answered_as_any_other_and_not_logged(
