@@ -12,16 +12,21 @@ from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import pytest
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.subscriptions import ListenHandler
 from starlette.types import Receive, Scope, Send
 
 from paddock import Config
 from paddock.config import ServerConfig
 from paddock.server import connections
+from paddock.server.authentication import Identity
 from paddock.server.connections import LimitedProtocol
-from paddock.server.http import TOO_MANY_CONNECTIONS, make_app
+from paddock.server.http import TOO_MANY_CONNECTIONS, Received, make_app
 from paddock.server.mcp import make_server
+from paddock.server.request_memory import HeldMemory, RequestMemory
 from paddock.server.rest.problems import MEDIA_TYPE
-from tests.server.conftest import at_a_port
+from tests.server.conftest import ERAS, at_a_port
 from tests.server.shared_services import open_services
 from tests.server.test_access import bearer
 from tests.server.test_processes import ACCEPT, HELLO
@@ -89,18 +94,35 @@ async def test_a_body_without_a_token_is_not_read() -> None:
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 405")
 
 
-async def test_one_principal_cannot_open_all_sessions() -> None:
+async def test_one_principal_cannot_open_all_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.server.http.PRINCIPAL_SESSIONS", 6)
     async with open_services(REQUIRED) as services:
         ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
-        server = make_server(services)
-        app = make_app(server, services)
-        server.session_manager.max_sessions = 8
+        app = make_app(make_server(services), services)
         async with at_a_port(app) as address, httpx.AsyncClient() as http:
             begun = [await http.post(address, json=HELLO, headers=ACCEPT | who) for who in [*[ann] * 7, bob]]
             session = {"mcp-session-id": begun[0].headers["mcp-session-id"]}
             assert (await http.delete(address, headers=session | ann)).status_code == 200
             again = await http.post(address, json=HELLO, headers=ACCEPT | ann)
     assert [each.status_code for each in (*begun, again)] == [200] * 6 + [503, 200, 200]
+
+
+async def test_subscriptions_of_one_principal_do_not_count_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ListenHandler.__init__, "__kwdefaults__", {"max_subscriptions": 2, "max_buffered_events": 9})
+    async with open_services(REQUIRED) as services, AsyncExitStack() as stack:
+        ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
+        address = await stack.enter_async_context(at_a_port(make_app(make_server(services), services)))
+        answers = []
+        for who in (ann, ann, ann, bob):
+            http = await stack.enter_async_context(httpx.AsyncClient(headers=who))
+            client = Client(streamable_http_client(address, http_client=http), mode=ERAS[0])
+            listen = (await stack.enter_async_context(client)).listen(tools_list_changed=True)
+            try:
+                await stack.enter_async_context(listen)
+                answers.append("")
+            except MCPError as problem:
+                answers.append(str(problem))
+    assert answers == ["", "", "Subscription limit reached", ""]
 
 
 async def test_one_principal_cannot_hold_all_connections(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,6 +208,37 @@ async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatc
         async with asyncio.timeout(20):
             await ended.wait()
         writer.close()
+
+
+async def test_a_caller_with_too_many_unread_answers_loses_its_oldest_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = bytes(32 << 20)  # of which the kernel keeps at most 10 MB
+    monkeypatch.setattr(connections, "UNREAD_BYTES", 65 << 20)
+    answered = asyncio.Queue[None]()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        caller = scope["path"]
+        identity, memory = Identity(caller, "user"), HeldMemory(RequestMemory(0), caller)
+        scope["state"]["paddock_received"] = Received(identity, caller, 0, memory, asyncio.Event())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+        answered.put_nowait(None)
+
+    async with at_a_port(answer, http=LimitedProtocol) as address, asyncio.timeout(60):  # type: ignore[arg-type]
+        clients = []
+        for caller in (b"/bob", b"/ann", b"/ann"):
+            client = await asyncio.open_connection("127.0.0.1", urlsplit(address).port, limit=1024)
+            client[1].write(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % caller)
+            await answered.get()
+            clients.append(client)
+        sizes = [len(await reader.read()) for reader, _ in clients]
+        for _, writer in clients:
+            writer.close()
+            await writer.wait_closed()
+    assert [size > len(body) for size in sizes] == [True, False, True]
 
 
 async def test_a_request_for_a_websocket_is_answered_as_any_other_and_not_logged(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import resource
+import sys
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,3 +72,24 @@ async def test_freed_memory_goes_back_to_the_system(monkeypatch: pytest.MonkeyPa
 
 def _resident_mb() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() // 2**20
+
+
+async def test_large_blocks_go_back_to_the_system_without_a_collection() -> None:
+    script = """
+import asyncio, pathlib
+from paddock.server import garbage
+
+async def main():
+    with garbage.collect_when_idle(lambda: False):
+        del (block := bytearray(16 << 20))[:]  # by itself, malloc would now expect more blocks of this size
+        del block
+        blocks = [(bytearray(b"x") * (16 << 20), bytes(1000)) for _ in range(10)]
+        kept = [small for _, small in blocks]
+        del blocks
+        print(int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096 >> 20)
+
+asyncio.run(main())
+"""
+    program = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+    printed, _ = await program.communicate()
+    assert int(printed) < 100

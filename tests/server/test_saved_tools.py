@@ -128,18 +128,14 @@ async def test_a_saved_definition_brings_the_discovery_tools(services: Services)
 
 
 @asynccontextmanager
-async def connected(way: str, era: str, services: Services, heard: asyncio.Event) -> AsyncIterator[Any]:
+async def listening(target: Any, era: str, heard: asyncio.Event) -> AsyncIterator[Client]:
     """A client that sets `heard` when it is told that the tools have changed."""
 
     async def hear(message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
             heard.set()
 
-    made = make_server(services, saved="all")
     async with AsyncExitStack() as stack:
-        target: Any = made
-        if way == "http":
-            target = await stack.enter_async_context(at_a_port(make_app(made, services)))
         client = await stack.enter_async_context(Client(target, mode=era, message_handler=hear))
         if era == ERAS[0]:
             listen = await stack.enter_async_context(client.listen(tools_list_changed=True))
@@ -151,6 +147,16 @@ async def connected(way: str, era: str, services: Services, heard: asyncio.Event
             following = asyncio.create_task(follow())
             stack.callback(following.cancel)
         yield client
+
+
+@asynccontextmanager
+async def connected(way: str, era: str, services: Services, heard: asyncio.Event) -> AsyncIterator[Client]:
+    made = make_server(services, saved="all")
+    async with AsyncExitStack() as stack:
+        target: Any = made
+        if way == "http":
+            target = await stack.enter_async_context(at_a_port(make_app(made, services)))
+        yield await stack.enter_async_context(listening(target, era, heard))
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -227,3 +233,22 @@ async def test_each_principal_is_offered_its_own_definitions_and_no_others(era: 
                 outputs[name] = await output(client, "double")
                 assert (await client.call_tool("triple", {})).is_error is (name == "ann")
         assert (found, outputs) == ({"ann": {"double"}, "bob": {"double", "triple"}}, {"ann": 4, "bob": 40})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_nobody_is_told_of_the_definitions_of_another_principal(era: str) -> None:
+    config = replace(Config(), server=ServerConfig(require_token=True))
+    async with open_services(config) as services:
+        heard = {"ann": asyncio.Event(), "bob": asyncio.Event()}
+        headers = {name: {"Authorization": f"Bearer {(await services.store.tokens.add(name))[1]}"} for name in heard}
+        made = make_server(services, saved="all")
+        async with at_a_port(make_app(made, services)) as url, AsyncExitStack() as stack:
+            for name, event in heard.items():
+                http = await stack.enter_async_context(httpx.AsyncClient(headers=headers[name]))
+                target = streamable_http_client(url, http_client=http)
+                await names(await stack.enter_async_context(listening(target, era, event)))
+            await services.store.definitions.save("bob", "double", DOUBLE)
+            await asyncio.wait_for(heard["bob"].wait(), 60)
+            assert not heard["ann"].is_set()
+            await services.store.definitions.save("ann", "double", DOUBLE)
+            await asyncio.wait_for(heard["ann"].wait(), 60)

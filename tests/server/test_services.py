@@ -97,7 +97,8 @@ async def test_watching_saved_definitions_is_retried_after_a_failure(
     monkeypatch.setattr(code_tools, "WATCH_SECONDS", 0)
     changed = asyncio.Event()
 
-    async def tell() -> None:
+    async def tell(principals: set[str]) -> None:
+        assert principals == {LOCAL}
         changed.set()
 
     with caplog.at_level(logging.WARNING):

@@ -151,10 +151,11 @@ class SavedTools:
         await self._refresh(principal, offered)
         return offered.tools
 
-    async def watch(self, known: Versions | None, changed: Callable[[], Awaitable[None]]) -> None:
+    async def watch(self, known: Versions | None, changed: Callable[[set[str]], Awaitable[None]]) -> None:
         """Call `changed` whenever the offered definitions in the store no longer are those of `known`.
 
-        Runs until it is cancelled, or returns at once if no saved definition is offered.
+        It gets the principals whose definitions have changed. Runs until it is cancelled, or returns at once if no
+        saved definition is offered.
         """
         while self._names:
             await asyncio.sleep(WATCH_SECONDS)
@@ -162,7 +163,7 @@ class SavedTools:
             if versions is None:
                 continue
             if known is not None and versions != known:
-                await changed()
+                await changed({principal for (principal, _), _ in known.items() ^ versions.items()})
             known = versions
 
     async def versions(self) -> Versions | None:

@@ -7,14 +7,16 @@ import heapq
 import logging
 import math
 import time
+from collections import Counter
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 import h11
+from starlette.requests import Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from paddock import descriptors
-from paddock.server.http import TOO_MANY_CONNECTIONS, refuse_connection
+from paddock.server.http import TOO_MANY_CONNECTIONS, received, refuse_connection
 from paddock.server.rest.problems import MEDIA_TYPE, problem
 
 ACCEPTED_AT_ONCE = 32
@@ -29,6 +31,8 @@ sends a request on a connection that is being closed, and loses it.
 """
 UNREAD_SECONDS = 60.0
 """How long a client may leave an answer unread. Then it is disconnected, which also ends the run that it watches."""
+UNREAD_BYTES = 256 * 1024 * 1024
+"""How much memory unread answers may take together. One answer can have 16 MB and more."""
 CHUNKS_AT_ONCE = 256
 """How many chunks of a body are read before other connections get their turn: each takes 20 µs, even for one byte."""
 WARN_SECONDS = 60.0
@@ -60,6 +64,7 @@ class LimitedProtocol(H11Protocol):
     _warned_at = -math.inf
     idle_since = 0.0
     _unread_timer: asyncio.TimerHandle | None = None  # set while the client does not read what was sent
+    _unread: ClassVar[dict[LimitedProtocol, None]] = {}  # the connections with such a timer, the oldest first
     _is_pacing = False  # whether `_handle_rest` is scheduled
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -109,6 +114,8 @@ class LimitedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         self._unread_timer = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+        self._unread[self] = None
+        self._limit_unread()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -118,6 +125,25 @@ class LimitedProtocol(H11Protocol):
         if self._unread_timer is not None:
             self._unread_timer.cancel()
             self._unread_timer = None
+            del self._unread[self]
+
+    def _limit_unread(self) -> None:
+        """While unread answers take too much memory, end the oldest connection of the caller who has most of them."""
+        sizes = {each: each.transport.get_write_buffer_size() for each in self._unread}
+        while sum(sizes.values()) > UNREAD_BYTES:
+            held: Counter[str] = Counter()
+            for each, size in sizes.items():
+                held[each.caller] += size
+            [(most, _)] = held.most_common(1)
+            oldest = next(each for each in sizes if each.caller == most)
+            oldest.transport.abort()
+            del sizes[oldest]
+
+    @property
+    def caller(self) -> str:
+        """Who sent the last request; empty if that is not known."""
+        known = None if self.cycle is None else received(Request(dict(self.cycle.scope)))
+        return "" if known is None else known.caller
 
     def on_response_complete(self) -> None:
         self._silence_timer.cancel()

@@ -21,11 +21,17 @@ DUE = 2
 """A full collection is due after so many collections of the middle generation: some 200 runs."""
 OVERDUE = 50
 """It takes place after so many, whatever is in progress."""
+LARGE_BYTES = 1024 * 1024
+"""A block of memory of this size is given back to the system as soon as it is free."""
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of glibc's malloc.h
 
 
 @contextmanager
 def collect_when_idle(is_idle: Callable[[], bool]) -> Iterator[None]:
     """Within the block, make each full collection that is due once `is_idle()`."""
+    if (set_option := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        # Otherwise glibc keeps freed blocks of up to 32 MB: large answers that nobody read left 2 GB.
+        set_option(_MMAP_THRESHOLD, LARGE_BYTES)
     young, middle, old = gc.get_threshold()
     gc.set_threshold(YOUNG, middle, OVERDUE)
     gc.freeze()  # modules stay, so no collection needs to look at their objects

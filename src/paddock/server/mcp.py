@@ -12,6 +12,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from mcp import MCPError
 from mcp.server.lowlevel import Server
@@ -36,6 +37,8 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -77,6 +80,8 @@ _PROGRAMS = ("markdown", "terminal")
 """Faces whose programs cannot call tools."""
 NOTIFY_SECONDS = 5.0
 """How long to wait for a client that does not read its notifications."""
+NOTIFIED_PER_SECOND = 1000
+"""How many clients are notified in a second. It takes 0.3 ms for each, and others must not wait for thousands."""
 log = logging.getLogger(__name__)
 
 
@@ -108,7 +113,7 @@ def make_server(
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
-        on_subscriptions_listen=ListenHandler(handlers.bus),
+        on_subscriptions_listen=handlers.listen,
     )
 
 
@@ -126,15 +131,24 @@ class _Server(Server[Any]):
         )
 
 
-class _Subscribers:
-    """Clients that are notified when the lists change. Over HTTP all share one of these, over stdio each has its own.
+class _Streams(ListenHandler):
+    """The open streams of one principal's subscriptions. The SDK limits how many there are."""
 
-    In older protocol versions, every client that has requested a list is notified; in newer ones, a client subscribes.
+    def __init__(self) -> None:
+        self.bus = InMemorySubscriptionBus()
+        super().__init__(self.bus)
+
+
+class _Subscribers:
+    """Clients that are notified when the definitions of their principal, and so the lists, change.
+
+    Over HTTP all share one of these, over stdio each has its own. In older protocol versions, every client that has
+    requested a list is notified; in newer ones, a client subscribes.
     """
 
-    def __init__(self, bus: InMemorySubscriptionBus) -> None:
-        self._bus = bus
-        self._sessions: dict[str, ServerSession] = {}
+    def __init__(self) -> None:
+        self._sessions: dict[str, tuple[str, ServerSession]] = {}  # each with its principal
+        self._streams: WeakValueDictionary[str, _Streams] = WeakValueDictionary()  # by principal, while one is open
 
     def add(self, context: Context) -> None:
         """Remember that this client asked for a list."""
@@ -142,17 +156,25 @@ class _Subscribers:
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS or name is None:
             return
         self._sessions.pop(name, None)
-        self._sessions[name] = context.session
+        self._sessions[name] = _principal(context), context.session
         if len(self._sessions) > MAX_SUBSCRIBERS:
             self._sessions.pop(next(iter(self._sessions)))
 
-    async def notify(self) -> None:
-        """Notify every client that the lists have changed."""
-        await asyncio.gather(*(self._notify(session) for session in list(self._sessions.values())))
-        for event in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
-            await self._bus.publish(event)
+    async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        streams = self._streams.setdefault(_principal(context), _Streams())
+        return await streams(context, params)
 
-    async def _notify(self, session: ServerSession) -> None:
+    async def notify(self, principals: set[str]) -> None:
+        """Notify every client of these principals that the lists have changed."""
+        sessions = [session for principal, session in self._sessions.values() if principal in principals]
+        await asyncio.gather(*(self._notify(*each) for each in enumerate(sessions)))
+        for streams in [self._streams.get(each) for each in principals]:
+            for event in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
+                if streams is not None:
+                    await streams.bus.publish(event)
+
+    async def _notify(self, position: int, session: ServerSession) -> None:
+        await asyncio.sleep(position / NOTIFIED_PER_SECOND)
         with suppress(TimeoutError):
             async with asyncio.timeout(NOTIFY_SECONDS):
                 await session.send_tool_list_changed()
@@ -169,7 +191,6 @@ class _Handlers:
         self._services = services
         self._definitions = tuple(definitions)
         self._saved = SavedTools(services, saved)
-        self.bus = InMemorySubscriptionBus()
         is_javascript = bool(definitions) and all(each.language == "javascript" for each in definitions)
         self._discovery = builtin_tools.discovery_tools(services, "javascript" if is_javascript else "python")
         self._contract = builtin_tools.contract_tool()
@@ -195,7 +216,7 @@ class _Handlers:
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[_Subscribers]:
         """Watch the saved definitions, and tell subscribers when they change, until the server ends."""
-        subscribers = _Subscribers(self.bus)
+        subscribers = _Subscribers()
         known = await self._saved.versions()  # before a client can list the tools: later changes are announced
         watch = asyncio.create_task(self._saved.watch(known, subscribers.notify))
         try:
@@ -227,6 +248,10 @@ class _Handlers:
         if any(each.face == "inputs" and each.includes_files for each in definitions):
             tools += self._files
         return tools
+
+    async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        subscribers: _Subscribers = context.lifespan_context
+        return await subscribers.listen(context, params)
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _, tools = await self._current(context)
