@@ -68,6 +68,7 @@ CASES: list[Case] = [
     (DOORS, "sendmmsg", (3, 0, 1, 0x2000_0000), EPERM),
     *((DOORS, "setsockopt", (3, 1, number), EPERM) for number in (25, 26, 50, 62)),
     (DOORS, "setsockopt", (3, 1, 13), NO_EFFECT),  # SO_LINGER
+    (DOORS, "setsockopt", (3, 6, 18), NO_EFFECT),  # TCP_USER_TIMEOUT
     *((DOORS, "setsockopt", (3, 6, number), EPERM) for number in (19, 23, 29, 30, 31)),
     *((DOORS, "setsockopt", (3, 0, number), EPERM) for number in (4, 15, 19)),
     *((DOORS, "setsockopt", (3, 0, number), ALLOW) for number in (1, 11)),

@@ -55,11 +55,7 @@ BURST, PER_SECOND = 1000, 200
 LAST_COUNTS, LAST_COUNT_SECONDS = 10, 0.005
 ADDRESS_BYTES = 128  # of sockaddr_storage
 _TCP = socket.IPPROTO_TCP
-OPTIONS = (
-    (socket.SOL_SOCKET, socket.SO_OOBINLINE),
-    (_TCP, socket.TCP_NODELAY),
-    (_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0)),
-)
+OPTIONS = ((socket.SOL_SOCKET, socket.SO_OOBINLINE), (_TCP, socket.TCP_NODELAY))
 KEEPALIVE_OPTIONS = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
     *((_TCP, getattr(socket, f"TCP_{name}", 0)) for name in ("KEEPIDLE", "KEEPINTVL", "KEEPCNT")),

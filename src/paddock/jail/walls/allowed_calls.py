@@ -257,7 +257,8 @@ MAX_PACING_RATE = 47  # at a byte a second, what was sent would stay in the kern
 INTERFACES = (25, 62)  # BINDTODEVICE, BINDTOIFINDEX
 IP_OPTIONS = (1, 11)  # TOS, which Node sets; RECVERR, without which libc does not resolve. Not OPTIONS (a route)
 IPV6_OPTIONS = (25, 26, 67)  # RECVERR, V6ONLY, TCLASS
-TCP_OPTIONS = (*range(1, 14), 18, 25)  # NODELAY to CONGESTION, USER_TIMEOUT, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
+TCP_OPTIONS = (*range(1, 14), 25)  # NODELAY to CONGESTION, NOTSENT_LOWAT. Not ULP (31), REPAIR (19)
+USER_TIMEOUT = 18  # if it is long, what a peer that has vanished did not take stays in the kernel as long
 ZEROCOPY_RECEIVE = 35  # of getsockopt: maps received pages, which neither a control group nor a watcher counts
 
 
@@ -371,7 +372,8 @@ def _sockets(policy: Policy) -> dict[str, Rule]:
     pair = one_of(1, STREAM, *((SEQPACKET,) if is_counted else ()), mask=SOCKET_TYPE)
     any_unix = one_of(1, STREAM, DGRAM, SEQPACKET, mask=SOCKET_TYPE)
     options = [number for number in SOCKET_OPTIONS if is_counted or number not in BUFFERS]
-    levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: one_of(2, *TCP_OPTIONS)}
+    tcp_options = dict.fromkeys(TCP_OPTIONS, allowed) | {USER_TIMEOUT: without_effect}
+    levels = {SOL_SOCKET: one_of(2, *options), IPPROTO_TCP: case(2, tcp_options)}
     refused = MSG_FASTOPEN | MSG_OOB
     # A descriptor that waits in a socket can hold a file that the quota does not see, so a confined guest may not send
     # any. With tracing it must send its listener.
