@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.jail.walls.syscalls import syscall
 from tests.anomaly.crowd import KINDS, Crowd, crowd
 from tests.anomaly.serving import PATIENCE_SECONDS, Serving, serving
 from tests.mounts import TEST_DISK
@@ -116,6 +117,12 @@ async def test_runs_on_a_full_disk_are_recorded_when_there_is_room_again(tmp_pat
             await works(callers)
 
 
+def _exchange(one: Path, other: Path) -> None:
+    """Exchange two paths in one step: the server would make a missing folder again."""
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    syscall("renameat2", here, bytes(one), here, bytes(other), exchange)
+
+
 @pytest.mark.parametrize("fault", ["full", "replaced"])
 async def test_artifacts_that_cannot_be_written_are_missing_whole_and_their_scripts_are_told(
     tmp_path: Path, fault: str
@@ -135,12 +142,11 @@ async def test_artifacts_that_cannot_be_written_are_missing_whole_and_their_scri
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     while not (await callers.http["ann"].get("/artifacts")).json()["artifacts"]:
                         await asyncio.sleep(0.001)
-                objects.rename(away)
-                objects.write_text("no folder")
+                away.write_text("no folder")
+                _exchange(objects, away)
                 await callers.ended()
                 await not_ready(server, "the bytes of an artifact cannot be written")
-                objects.unlink()
-                away.rename(objects)
+                _exchange(objects, away)
             await server.until_ready()
             assert callers.check() == {"ok": RUNS}
             assert 0 < callers.stored() < RUNS

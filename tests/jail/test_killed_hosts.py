@@ -85,7 +85,7 @@ def groups_of(pid: int) -> list[Path]:
 
 def is_alive(pid: int) -> bool:
     with suppress(FileNotFoundError, ProcessLookupError):
-        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text(errors="replace")
     return False
 
 

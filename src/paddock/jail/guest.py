@@ -364,7 +364,11 @@ class Guest:
     def _own_processes(self) -> dict[int, Process]:
         """The processes of this guest, without the reaper, which polls in some profiles."""
         known = self.resource_limit.processes() if self.is_shared else []
-        found = {pid: each for root in known for pid, each in tree(root).items() if pid == root} or tree(*self._roots())
+        found = {pid: each for root in known for pid, each in tree(root).items() if pid == root}
+        if not found:
+            found = tree(*self._roots())
+            if self.has_ended():  # its pid may be another's by now
+                found = {} if self.is_shared else tree(self._reaper_pid())
         found.pop(self._reaper_pid(), None)
         return found
 

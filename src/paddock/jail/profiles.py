@@ -215,6 +215,6 @@ def _sysctl(name: str) -> str | None:
 def process_status(pid: int | str) -> dict[str, str]:
     """The fields of /proc/PID/status; empty if it cannot be read."""
     with suppress(OSError):
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
     return {}

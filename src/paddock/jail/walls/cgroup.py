@@ -243,11 +243,11 @@ def own_name() -> str:
 def start_time(pid: int) -> int | None:
     """When the process started, in clock ticks since boot; None if there is no such process."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The name in parentheses may contain anything, spaces and parentheses too.
-    return int(stat.rpartition(")")[2].split()[19])
+    return int(stat.rpartition(b")")[2].split()[19])
 
 
 def _pid_namespace() -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from paddock.jail.walls.watcher import tree
 
@@ -30,16 +31,16 @@ def stop(find: Callable[[], Mapping[int, int]]) -> Mapping[int, int]:
 
 
 def is_stopped(pids: Iterable[int]) -> bool:
-    """Whether none of these processes runs."""
-    return all(_state(pid) in ("T", "Z", "X", "") for pid in pids)
+    """Whether no thread of these processes runs."""
+    return all(state in b"TZX" for pid in pids for state in _states(pid))
 
 
-def _state(pid: int) -> str:
-    try:
-        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
-            return stat.read().rpartition(")")[2].split()[0]
-    except OSError:
-        return ""  # it is gone
+def _states(pid: int) -> Iterator[bytes]:
+    """The state of each thread: the first one may have ended before the others."""
+    with suppress(OSError):  # it is gone
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            with suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat", "rb") as stat:  # noqa: PTH123
+                yield stat.read().rpartition(b")")[2].split()[0]
 
 
 def resume(stopped: Mapping[int, int]) -> None:
