@@ -258,10 +258,16 @@ code += bytes.fromhex("85c0 7ee0")  # test eax, eax; jle hop: the child, or the 
 code += bytes.fromhex("b83c000000 31ff 0f05")  # end: exit(0)
 memory[:len(code)] = code
 for _ in range(30):
-    if os.fork() == 0:
-        if os.fork() == 0:
-            ctypes.CFUNCTYPE(None)(start)()
-        os._exit(0)
+    try:
+        pid = os.fork()
+    except BlockingIOError:  # they are as many as the limit allows
+        break
+    if pid == 0:
+        try:
+            if os.fork() == 0:
+                ctypes.CFUNCTYPE(None)(start)()
+        finally:
+            os._exit(0)
     os.wait()
 """
 
