@@ -49,10 +49,14 @@ async def test_each_protocol_gets_its_sequence(
 ) -> None:
     paddock, result = drawn
     image = result.outputs[0].content
-    monkeypatch.delenv("TERM_PROGRAM", raising=False)
+    text = base64.b64encode(image).decode()
     async with paddock:
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
+        assert await sequences(paddock, result) == [f"\x1b]1337;File=inline=1;size={len(image)}:{text}\x07\n"]
+        monkeypatch.delenv("TERM_PROGRAM")
         monkeypatch.setenv("TERM", "xterm-kitty")
-        assert await sequences(paddock, result) == [f"\x1b_Ga=T,f=100,m=0;{base64.b64encode(image).decode()}\x1b\\\n"]
+        assert await sequences(paddock, result) == [f"\x1b_Ga=T,f=100,m=0;{text}\x1b\\\n"]
         monkeypatch.setenv("TERM", "foot")
         [sixel] = await sequences(paddock, result)
         monkeypatch.setenv("TERM", "xterm")
