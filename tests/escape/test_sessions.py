@@ -118,37 +118,6 @@ async def test_processes_of_an_idle_session_are_stopped_and_end_with_it(rig: Rig
     await until(lambda: not [pid for pid in pids if tree(pid)])
 
 
-RESTLESS = """
-import ctypes, os, platform, signal, struct, threading, time
-libc = ctypes.CDLL(None)
-def go_on():
-    signal.signal(signal.SIGCONT, lambda *_: None)
-    timer = ctypes.c_void_p()
-    assert libc.timer_create(1, struct.pack("=Qii", 0, signal.SIGCONT, 0) + bytes(48), ctypes.byref(timer)) == 0
-    assert libc.timer_settime(timer, 0, struct.pack("=4q", 0, 30_000_000, 0, 30_000_000), None) == 0
-    threading.Thread(target=lambda: [time.sleep(0.01) for _ in iter(int, 1)], daemon=True).start()
-"""
-NOT_UTF_8 = "libc.prctl(15, b'\\xff\\xfe', 0, 0, 0)\ngo_on()\n1"  # PR_SET_NAME
-NO_FIRST_THREAD = """
-if os.fork() == 0:
-    go_on()
-    libc.syscall(60 if platform.machine() == "x86_64" else 93, 0)  # exit, of this thread alone
-1"""
-
-
-@pytest.mark.parametrize("cell", [NOT_UTF_8, NO_FIRST_THREAD], ids=["a name that is not UTF-8", "no first thread"])
-async def test_a_session_that_goes_on_while_it_is_idle_ends(rig: Rig, cell: str) -> None:
-    if rig.profile == "confined" and cell is NO_FIRST_THREAD:
-        pytest.skip("a confined guest has one process")
-    result = await rig.run(RESTLESS + cell, session="restless")
-    assert result.output == 1, result.error
-    guest = guest_of(rig, "restless")
-    await until(guest.has_ended)
-    assert guest.is_restless
-    with suppress(NotFound):
-        await rig.paddock.delete_session("restless")
-
-
 async def test_what_a_session_holds_counts_against_the_limit_of_each_run(rig: Rig) -> None:
     limits = {"memory_bytes": 100 * MB}
     hoard = "import mmap\nheld = globals().get('held', []) + [mmap.mmap(-1, 40 << 20, flags=34)]\n"
