@@ -1,8 +1,8 @@
 """The thread that serves the doors of all guests (`doors`), apart from the event loop of the runs.
 
 Reading a guest's memory takes locks that the guest can hold, so it must not hold up anything else: if it takes long,
-other threads do it for a while. So must counting the bytes of the connections that were put into guests, which another
-thread does.
+other threads do it for a while. Counting the bytes of the connections that were put into guests can wait for a guest
+too, so it has a thread of its own.
 """
 
 from __future__ import annotations
