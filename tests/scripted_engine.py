@@ -95,9 +95,17 @@ class ScriptedExecution:
         self._answers[call_id] = answer
         self._settle("ToolCall", call_id)
 
+    def usage(self) -> tuple[None, None]:
+        return None, None
+
+    def unread_output(self) -> tuple[()]:
+        return ()
+
     async def end_network(self) -> tuple[()]:
         return ()
 
+    def pause(self) -> None: ...
+    def halt(self) -> None: ...
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
         self._artifact_answers[call_id] = answer
         self._settle("ArtifactCall", call_id)

@@ -266,6 +266,13 @@ async def test_arguments_that_are_no_json_object_are_answered_and_recorded(text:
     assert [(call.id, call.arguments, call.status) for call in broker.calls()] == [(1, {}, "error")]
 
 
+async def test_half_of_a_surrogate_pair_in_arguments_is_replaced() -> None:
+    """A stored run that showed it could not be encoded."""
+    broker = broker_of({"tool": add})
+    await broker.answer(ToolCall(1, "tool", '{"\\ud800": ["\\uDFFF", "\\ud83d\\ude00"]}'))
+    assert [call.arguments for call in broker.calls()] == [{"?": ["?", "\U0001f600"]}]
+
+
 async def test_large_arguments_do_not_hold_up_other_runs() -> None:
     broker = broker_of({"tool": add}, journal=FullJournal(takes_intents=True))
     await broker.answer(ToolCall(1, "tool", '{"a": 1}'))  # imports what calls need

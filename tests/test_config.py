@@ -147,6 +147,12 @@ WORKERS = "other.toml: 1 <= monty.min_workers <= monty.max_workers <= 1000 must 
         ("caps.calls = -1", "other.toml: caps.calls must be a positive, finite number, not -1"),
         ("monty.min_workers = 0", f"{WORKERS}; here they are 0 and {MontyConfig().max_workers}"),
         ("data_directory = ''", "other.toml: data_directory must be the path of a directory, not ''"),
+        (r'data_directory = "a\u0000"', r"other.toml: data_directory must be the path of a directory, not 'a\x00'"),
+        (
+            "jail.uid_base = 4294901760",
+            "other.toml: jail.uid_base must be below 4293918720, because guests use 2^20 ids from there on, "
+            "not 4294901760",
+        ),
         ("environments = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
         ("environments.a = 5", "other.toml: 'environments' must contain a table for each environment, not 5"),
         (

@@ -15,6 +15,8 @@ import pytest_asyncio
 
 from paddock.config import JailConfig
 from paddock.errors import NotFound, RequestError
+from paddock.jail.fork import Fork
+from paddock.jail.jail import Jail
 from paddock.jail.walls.watcher import tree
 from paddock.model.request import RunContext
 from paddock.model.result import Verdict
@@ -98,6 +100,82 @@ async def test_the_jail_ends_with_the_last_of_a_family(paddock: Paddock, name: s
     await until(lambda: not [guest for guest in pool._client_of if guest.pid in pids])
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_source_that_is_deleted_while_it_is_forked_ends_once(
+    paddock: Paddock, name: str, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await value(paddock, name, "x = 1")
+    pool: Any = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
+    source: Any = paddock._sessions._sessions["local", name].interpreter
+    room, guest = pool._room._value, source._guest
+    take_limit, wait_until_ready = Jail.take_limit, Fork.wait_until_ready
+
+    async def delete_before(self: Jail) -> Any:
+        await paddock.delete_session(name)
+        await until(guest._ended.done)
+        return await take_limit(self)
+
+    async def delete_after(self: Fork) -> None:
+        await wait_until_ready(self)
+        await paddock.delete_session(name)
+
+    if moment == "before":
+        monkeypatch.setattr(Jail, "take_limit", delete_before)
+    else:
+        monkeypatch.setattr(Fork, "wait_until_ready", delete_after)
+    with pytest.raises(RequestError, match="cannot be forked: it has ended"):
+        await paddock.run("x", session=f"{name}.b", fork_from=name)
+    await until(lambda: guest not in pool._client_of)
+    assert pool._room._value == room
+    assert len(pool._uids) == len(set(pool._uids))
+    assert await value(paddock, f"{name}.c", "1") == 1
+
+
+IS_OLD = tuple(map(int, os.uname().release.split(".")[:2])) < (6, 16)
+
+
+@pytest.mark.skipif(IS_OLD, reason="before Linux 6.16 a socket cannot refuse descriptors")
+async def test_a_session_that_is_forked_cannot_send_descriptors_over_the_new_socket(
+    paddock: Paddock, name: str
+) -> None:
+    """Freeing a heavy one takes the event loop seconds. The session has replaced the fork of its own runtime."""
+    cell = """
+import os, socket, sys
+frame, said = sys._getframe(), []
+while frame.f_code.co_name != 'serve': frame = frame.f_back
+runtime = frame.f_globals['fork']
+real = runtime.fork
+def sends(descriptors, folder):
+    with socket.socket(fileno=os.dup(descriptors[0])) as end:
+        try: said.append(socket.send_fds(end, [b'x'], [0]))
+        except PermissionError: said.append('refused')
+    return real(descriptors, folder)
+runtime.fork = sends
+"""
+    await value(paddock, name, cell)
+    assert await value(paddock, f"{name}.b", "1", fork_from=name) == 1
+    assert await value(paddock, name, "said") == ["refused"]
+
+
+async def test_sessions_that_would_be_copies_of_each_other_do_not_wait_forever(paddock: Paddock, name: str) -> None:
+    other = f"{name}.b"
+    await value(paddock, name, "import asyncio")
+    sessions = paddock._sessions._sessions
+    first = asyncio.create_task(paddock.run("await asyncio.sleep(60)", session=name))
+    await until(lambda: sessions["local", name].waiting == 1)
+    one = asyncio.create_task(paddock.run("1", session=name, fork_from=other))  # when the first run has ended
+    await until(lambda: sessions["local", name].waiting == 2)
+    two = asyncio.create_task(paddock.run("1", session=other, fork_from=name))
+    await until(lambda: sessions["local", name].waiting == 3)
+    await paddock.delete_session(name)
+    await first
+    async with asyncio.timeout(20):
+        with pytest.raises(RequestError, match="itself waits to be a copy"):
+            await one
+        with pytest.raises(RequestError, match="nothing was copied"):
+            await two
+
+
 async def test_forks_run_at_the_same_time_with_their_own_calls_and_output(paddock: Paddock, name: str) -> None:
     await value(paddock, name, "import asyncio")
     names = [f"{name}.{number}" for number in range(3)]
@@ -133,6 +211,22 @@ async def test_each_fork_has_its_own_memory_limit(paddock: Paddock, name: str) -
     assert await value(paddock, name, "len(x)") == 60 * MB
 
 
+async def test_each_fork_has_its_own_number_of_processes(paddock: Paddock, name: str) -> None:
+    limits = {"processes": 16}
+    start = "import os, signal\nfor _ in range(10):\n    if os.fork() == 0:\n        signal.pause()\n"
+    for fork in ({}, {"fork_from": name}):
+        await value(paddock, f"{name}.b" if fork else name, f"{start}1", limits=limits, **fork)
+    result = await paddock.run(start, session=name, limits=limits)
+    assert result.error is not None
+    assert result.error.type == "BlockingIOError"
+
+
+async def test_a_session_without_free_processes_says_why_it_is_not_forked(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "1", limits={"processes": 1})
+    with pytest.raises(RequestError, match="two more processes than"):
+        await paddock.run("1", session=f"{name}.b", fork_from=name)
+
+
 async def test_memory_that_ended_forks_have_left_counts_for_those_that_use_it(paddock: Paddock, name: str) -> None:
     limits = {"memory_bytes": 100 * MB}
     await value(paddock, f"{name}.0", "import mmap\nx = []", limits=limits)
@@ -154,6 +248,41 @@ async def test_memory_that_ended_forks_have_left_counts_for_those_that_use_it(pa
     (last,) = [each for each in await paddock.sessions() if each.name.startswith(f"{name}.")]
     assert last.memory_bytes > 100 * MB
     assert await value(paddock, last.name, "sum(map(len, x))") >= 120 * MB
+
+
+async def test_an_idle_session_ends_if_ended_forks_have_left_it_more_than_all_may_hold() -> None:
+    async with Paddock(config(memory_bytes=150 * MB)) as paddock:
+        await value(paddock, "a", "import os, time\nshared = os.memfd_create('shared')")
+        if not paddock._engines.get("cpython")._jail._pool._limits.counts_unmapped:  # type: ignore[attr-defined]
+            pytest.skip("there is no control group, which would count memory that no process has mapped")
+        runs = []
+        for number in range(4):
+            written = asyncio.Event()
+            code = f"os.pwrite(shared, bytes({60 * MB}), {number * 60 * MB})\nprint('written')\ntime.sleep(60)"
+            following = paddock.follow(code, lambda _, seen=written: seen.set(), session=f"b{number}", fork_from="a")  # type: ignore[misc]
+            runs.append(asyncio.create_task(following))
+            await written.wait()
+        for number in range(4):
+            await paddock.delete_session(f"b{number}")
+        assert {each.verdict for each in await asyncio.gather(*runs)} == {Verdict.CANCELLED}
+        async with asyncio.timeout(30):
+            while await paddock.sessions():
+                await asyncio.sleep(0.01)
+        refused = await paddock.run("1", session="a")
+    assert refused.error is not None
+    assert "ended to free memory" in refused.error.message
+
+
+async def test_little_that_each_of_many_ended_forks_has_left_counts_too(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "import os\nshared = os.memfd_create('shared')")
+    source: Any = paddock._sessions._sessions["local", name].interpreter
+    before = source.memory_bytes()
+    for number in range(10):
+        code = f"os.pwrite(shared, bytes(2 << 20), {number * 2 * MB})"
+        await value(paddock, f"{name}.{number}", code, fork_from=name)
+        await paddock.delete_session(f"{name}.{number}")
+    await until(lambda: not [each for each in source._family._left.values() if not each.done()])
+    assert source.memory_bytes() - before >= 20 * MB
 
 
 async def test_forks_that_shared_nothing_leave_nothing(paddock: Paddock, name: str) -> None:
@@ -183,6 +312,14 @@ async def test_files_that_do_not_fit_twice_are_a_reason_not_to_fork(paddock: Pad
     assert await value(paddock, name, left) == ["large"]
 
 
+async def test_a_fork_does_not_end_its_own_source_to_make_room() -> None:
+    async with Paddock(config(principal_count=2)) as paddock:
+        await value(paddock, "source", "x = 1")
+        await value(paddock, "other", "y = 2")
+        assert await value(paddock, "fork", "x", fork_from="source") == 1
+        assert {each.name for each in await paddock.sessions()} == {"source", "fork"}
+
+
 async def test_a_fork_needs_a_source_and_a_new_name(paddock: Paddock, name: str) -> None:
     with pytest.raises(NotFound):
         await paddock.run("1", session=name, fork_from="nothing")
@@ -190,6 +327,19 @@ async def test_a_fork_needs_a_source_and_a_new_name(paddock: Paddock, name: str)
     await value(paddock, f"{name}.b", "1")
     with pytest.raises(RequestError, match="exists already"):
         await paddock.run("1", session=f"{name}.b", fork_from=name)
+
+
+async def test_a_refused_fork_of_a_session_that_has_ended_leaves_the_news_to_its_next_run(
+    paddock: Paddock, name: str
+) -> None:
+    await value(paddock, name, "x = 1")
+    assert (await paddock.run("import os\nos._exit(1)", session=name)).verdict is Verdict.CRASHED
+    for _ in range(2):
+        with pytest.raises(RequestError, match="its process died; nothing was copied"):
+            await paddock.run("x", session=f"{name}.b", fork_from=name)
+    refused = await paddock.run("x", session=name)
+    assert refused.error is not None
+    assert (refused.verdict, refused.error.type) == (Verdict.REJECTED, "SessionEnded")
 
 
 async def test_the_session_of_another_principal_cannot_be_forked(paddock: Paddock, name: str) -> None:
@@ -232,7 +382,7 @@ async def test_orphans_are_stopped_and_end_with_the_session_that_left_them(paddo
     await value(paddock, name, "x = 1")
     await value(paddock, f"{name}.b", "x", fork_from=name)
     guest: Any = paddock._sessions._sessions["local", name].interpreter
-    reaper = guest._guest._reaper_pid()
+    reaper = guest._guest.reaper_pid
     before = set(tree(reaper))
     await value(paddock, name, ORPHAN)
     [orphan] = set(tree(reaper)) - before

@@ -18,7 +18,7 @@ from paddock.errors import PaddockError
 
 SOURCE = Path(paddock.__file__).parent
 LAYERS = (
-    {"errors", "descriptors"},
+    {"errors", "descriptors", "uncancelled"},
     {"model"},
     {"tracing"},
     {"config", "config_checks"},

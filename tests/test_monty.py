@@ -281,3 +281,30 @@ async def test_a_package_of_full_python_is_not_said_to_be_installed_here() -> No
         result = await paddock.run("import numpy", engine="monty")
     assert result.error is not None
     assert result.error.hint == "`numpy` is not installed. Monty, which runs this script, has no packages."
+
+
+async def test_the_limit_of_processor_time_is_for_the_whole_run() -> None:
+    code = """
+def compute():
+    n = 0
+    while n < COUNT:
+        n += 1
+class Slow:
+    def __repr__(self):
+        compute()
+        return "slow"
+compute()
+[Slow()]
+"""
+    async with Paddock() as paddock:
+        for count in (10**5 * 2**n for n in range(20)):
+            inputs = {"COUNT": count}
+            runs = [await paddock.run(f"{code}\n1", engine="monty", inputs=inputs) for _ in range(3)]
+            spent = min(run.usage.cpu_seconds or 0.0 for run in runs)  # by one of its two computations
+            if spent > 0.8:
+                break
+        limits = {"cpu_seconds": round(spent * 1.3, 2), "wall_seconds": 60}
+        result = await paddock.run(code, engine="monty", inputs=inputs, limits=limits)
+    assert result.verdict is Verdict.TIMEOUT
+    assert result.error is not None
+    assert "cpu_seconds" in result.error.message

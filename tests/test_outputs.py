@@ -246,6 +246,14 @@ async def test_a_result_draws_itself_in_a_notebook_and_interprets_nothing(paddoc
     assert "<script>" not in html
 
 
+@pytest.mark.parametrize("mime_type", ['x" onerror="alert(1)', "text/html", 5])
+async def test_a_server_cannot_invent_a_type_of_output(mime_type: object) -> None:
+    values = {"data": "AAAA", "type": "image", "artifact": None, "text": "", "stdout_offset": 0, "is_result": False}
+    assert RunOutput.from_values({**values, "mime_type": "image/png"}).content == b"\x00\x00\x00"
+    with pytest.raises(ValueError, match="MIME type"):
+        RunOutput.from_values({**values, "mime_type": mime_type})
+
+
 async def test_an_excel_file_comes_back(paddock: Paddock) -> None:
     result = await paddock.run(f"{FRAME}frame.to_excel('prices.xlsx', index=False)")
     (artifact,) = result.artifacts

@@ -16,6 +16,7 @@ import pytest_asyncio
 
 from paddock.config import Config, GuestsConfig, SessionsConfig
 from paddock.errors import NotFound, Overloaded, RequestError
+from paddock.jail.pool import Pool
 from paddock.jail.walls.watcher import tree
 from paddock.model.files import File
 from paddock.model.request import RunContext
@@ -265,25 +266,23 @@ for _ in range(8):
             if os.fork():
                 os._exit(0)
 """
-TIMER = """
-import ctypes, signal, struct, threading
-signal.signal(signal.SIGCONT, lambda *_: None)
-timer, event = ctypes.c_void_p(), ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
-libc = ctypes.CDLL(None)
-assert libc.timer_create(1, event, ctypes.byref(timer)) == 0
-assert libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 10**7, 0, 3 * 10**8), None) == 0
-def spin():
-    while True:
-        pass
-threading.Thread(target=spin, daemon=True).start()
+# A process that is stopped cannot run, but a signal from a timer could continue it, or end it and so continue another.
+TIMERS = """
+import ctypes, errno, signal, struct
+libc, timer = ctypes.CDLL(None, use_errno=True), ctypes.c_void_p()
+def make(number):
+    event = ctypes.create_string_buffer(struct.pack("qii", 0, number, 0), 64)
+    return errno.errorcode[ctypes.get_errno()] if libc.timer_create(1, event, ctypes.byref(timer)) else "made"
+[make(signal.SIGCONT), make(signal.SIGKILL)]
 """
 
 
-@pytest.mark.parametrize("code", [FORKS, TIMER])
-async def test_processes_that_evade_being_stopped_are_stopped_or_end_the_session(
-    paddock: Paddock, name: str, code: str
-) -> None:
-    assert (await paddock.run(code, session=name)).verdict is Verdict.OK
+async def test_no_timer_can_continue_an_idle_session(paddock: Paddock, name: str) -> None:
+    assert await value(paddock, name, TIMERS) == ["ENOSYS", "ENOSYS"]
+
+
+async def test_processes_that_evade_being_stopped_are_stopped_or_end_the_session(paddock: Paddock, name: str) -> None:
+    assert (await paddock.run(FORKS, session=name)).verdict is Verdict.OK
     interpreter: Any = paddock._sessions._sessions["local", name].interpreter
     guest, used = interpreter._guest, list[float]()
 
@@ -431,6 +430,14 @@ async def test_beyond_the_number_of_sessions_the_one_idle_for_longest_ends() -> 
         assert "there may be 2 sessions (sessions.principal_count)" in refused.error.message
 
 
+async def test_sessions_that_start_at_the_same_time_count_too() -> None:
+    async with Paddock(config(principal_count=2)) as paddock:
+        runs = (paddock.run("1", session=f"s{number}") for number in range(8))
+        results = await asyncio.gather(*runs, return_exceptions=True)
+        assert len(await paddock.sessions()) == 2
+        assert {type(each) for each in results} == {RunResult, Overloaded}
+
+
 async def test_the_principal_with_most_sessions_makes_room_for_others() -> None:
     async with Paddock(config(max_count=3)) as paddock:
         for number, (principal, name) in enumerate([("bob", "b"), ("ann", "a1"), ("ann", "a2"), ("eve", "e")]):
@@ -484,6 +491,42 @@ async def test_idle_sessions_leave_room_for_runs() -> None:
             await value(paddock, f"s{number}", f"x = {number}")
         assert (await paddock.run("1")).output == 1
         assert [await value(paddock, f"s{number}", "x") for number in range(4)] == [0, 1, 2, 3]
+
+
+async def test_deleting_a_session_cancels_a_run_that_waits_for_its_turn() -> None:
+    cpython = GuestsConfig(environment="bare", min_waiting=0, max_waiting=1, max_guests=1)
+    async with Paddock(replace(BARE, cpython=cpython)) as paddock:
+        await value(paddock, "s", "x = 1")
+        printed = asyncio.Event()
+        code = "import time\nprint(1)\ntime.sleep(60)"
+        busy = asyncio.create_task(paddock.follow(code, lambda event: printed.set()))
+        await printed.wait()
+        waits = asyncio.create_task(paddock.run("x", session="s"))
+        await until(lambda: paddock._sessions._sessions["local", "s"].waiting)
+        await paddock.delete_session("s")
+        busy.cancel()
+        result = await waits
+    assert result.error is not None
+    assert (result.verdict, result.error.message) == (Verdict.CANCELLED, "the session was deleted")
+
+
+async def test_a_session_is_created_while_a_guest_waits_whose_caller_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Pool._make
+
+    async def cancel_and_make(self: Pool, *arguments: Any) -> None:
+        cancelled.cancel()
+        await make(self, *arguments)
+
+    monkeypatch.setattr(Pool, "_make", cancel_and_make)
+    cpython = GuestsConfig(environment="bare", min_waiting=0, max_waiting=1)
+    async with Paddock(replace(BARE, cpython=cpython)) as paddock:
+        cancelled = asyncio.create_task(paddock.run("1", session="a"))
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled
+        jail: Any = paddock._engines.get("cpython")._jail  # type: ignore[attr-defined]
+        await until(lambda: jail._pool.waiting)
+        async with asyncio.timeout(30):
+            assert await value(paddock, "b", "1") == 1
 
 
 async def test_closing_ends_every_session_and_its_processes() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import PaddockError, RequestError
@@ -48,13 +49,15 @@ class CallTasks:
         """Whether any call was started that may have changed something outside the sandbox."""
 
     def start(self, call: GuestCall) -> None:
-        """Publish a tool call, then start a task that answers `call`.
+        """Publish a tool call that is not over the limit, then start a task that answers `call`.
 
         The task runs in the context in which the run was started, so tools see the caller's context variables.
         """
         if isinstance(call, ToolCall):
-            self._broker.expect(call)
-            self._publish(call)
+            expected = self._broker.expect(call)
+            if expected is not None:
+                self._publish(expected)
+            call = expected or replace(call, arguments_json="{}")
         is_read = isinstance(call, ArtifactCall) and call.action == "read"
         self.may_have_side_effects = self.may_have_side_effects or not is_read
         task = self._context.run(asyncio.create_task, self._answer(call))
@@ -62,8 +65,13 @@ class CallTasks:
         task.add_done_callback(self._tasks.discard)
 
     async def end(self) -> None:
-        """Cancel pending calls, except those whose outcome is being journalled, and wait for all."""
+        """Cancel pending calls, except those whose outcome is being journalled, and wait for all.
+
+        The script goes no further meanwhile: a tool may take long to be cancelled.
+        """
         pending = set(self._tasks)
+        if pending:
+            self._execution.halt()
         for task in pending.difference(self._broker.concluding):
             task.cancel()
         if pending:
@@ -109,7 +117,7 @@ class RunArtifacts:
         kind = mime_type(call.file_type, call.name, call.content)
         try:
             artifact = self._created[key] = await self._store.create(call.name, kind, call.content)
-        except PaddockError as fault:
+        except Exception as fault:  # noqa: BLE001  a store of the caller's own may raise anything
             return _failed(_explain(fault, "stored"))
         self._publish(artifact)
         return ArtifactAnswer({"success": True, "id": artifact.id, "url": artifact.url, **_metadata(artifact)})
@@ -129,7 +137,7 @@ class RunArtifacts:
         """Whether the script can read this artifact."""
         try:
             return await self._store.read(ref) is not None
-        except PaddockError:
+        except Exception:  # noqa: BLE001
             return False
 
     async def create(self, filename: str, content: bytes, file_type: str) -> Mapping[str, Any]:
@@ -142,7 +150,7 @@ class RunArtifacts:
             return _failed(_READ_ENOUGH)
         try:
             stored = await self._store.read(ref)
-        except PaddockError as fault:
+        except Exception as fault:  # noqa: BLE001
             return _failed(_explain(fault, "read"))
         if stored is None:
             return _failed(f"there is no artifact {ref[:100]!r}; pass an artifact's id, URL or file name")
@@ -165,11 +173,11 @@ def _metadata(artifact: Artifact) -> dict[str, object]:
     return {"filename": artifact.filename, "mimeType": artifact.mime_type, "size": artifact.size}
 
 
-def _explain(fault: PaddockError, what: str) -> str:
+def _explain(fault: Exception, what: str) -> str:
     """The reason that the script may see. Details of a host fault go to the host's log only."""
     if isinstance(fault, RequestError):
         return str(fault)
-    _log.warning("an artifact could not be %s: %s", what, fault)
+    _log.warning("an artifact could not be %s: %s", what, fault, exc_info=not isinstance(fault, PaddockError))
     return f"the artifact could not be {what} because of a fault on the host; the host's log has the details"
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _Kind = TypeVar("_Kind")
 MAX_WORKERS = 1000
+UIDS_END = 2**32 - 2**20
+"""Ids have 32 bits, and the last one means none. The kernel would take a larger base for another one, such as 0."""
 PROFILES = ("auto", "namespaces", "chroot", "confined")
 LOG_FORMATS = ("text", "json")
 GUEST_ENGINES = ("cpython", "quickjs", "node")
@@ -102,7 +104,12 @@ def _requirements() -> Iterator[tuple[str, str, Callable[[Any], bool]]]:
     for setting, schemes in _URL_SCHEMES.items():
         known = ", ".join(f"{scheme}://" for scheme in schemes)
         yield setting, f"empty or begin with one of {known}", partial(_is_url, schemes=schemes)
-    yield "data_directory", "the path of a directory", bool
+    yield "data_directory", "the path of a directory", lambda value: value and "\0" not in value
+    yield (
+        "jail.uid_base",
+        f"below {UIDS_END}, because guests use 2^20 ids from there on",
+        lambda value: value < UIDS_END,
+    )
     yield "server.origins", "origins such as http://localhost:6274, or http://localhost:* for any port", _are_origins
     yield "jail.hash_seed", "`random` or a number below 2**32", _is_hash_seed
 

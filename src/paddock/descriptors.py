@@ -7,6 +7,9 @@ from contextlib import suppress
 
 HIGHEST_LIMIT = 65_536
 """`raise_limit` stops here: with a higher limit some programs take long to start."""
+RESERVED, PER_GUEST, PER_SESSION = 128, 40, 12
+"""Descriptors reserved for the host itself, for each guest in use, and for each idle session. PER_GUEST includes those
+of guests that wait or are being created."""
 _PASS_RIGHTS = 83  # SO_PASSRIGHTS
 _original: int | None = None  # the soft limit that this process was started with
 
@@ -19,8 +22,18 @@ def limit() -> int:
 
 
 def max_connections() -> int:
-    """How many connections a server may have open. Runs need the other descriptors."""
+    """How many connections a server may have open. Runs and sessions need the other descriptors."""
     return max(16, limit() // 4)
+
+
+def max_guests() -> int:
+    """How many guests may be in use or ending, in all pools together."""
+    return max(2, (limit() // 2 - RESERVED) // PER_GUEST)
+
+
+def max_sessions() -> int:
+    """How many sessions there may be."""
+    return max(2, (limit() - RESERVED) // 4 // PER_SESSION)
 
 
 def raise_limit() -> None:

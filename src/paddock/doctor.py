@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import time
@@ -132,6 +133,9 @@ def _add_jail(report: EngineReport, config: Config, findings: Findings) -> Engin
         works = any(each.works and each.allowed for each in findings.tried)
         return replace(report, detail=UNLIMITED if works else NO_PROFILE, missing=missing)
     if not built:
+        folder = environments.builds(config.data_directory)
+        if not os.access(next(filter(os.path.exists, (folder, *folder.parents))), os.W_OK):
+            return replace(report, detail=f"its environment cannot be built in {folder}: set data_directory")
         detail = f"works; the first run builds its environment, or `paddock env build {environment.name}` does so now"
         return replace(report, available=True, detail=detail)
     return report

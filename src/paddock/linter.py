@@ -35,7 +35,7 @@ LINT_SECONDS = 30.0
 LINT_THREADS = 2
 REPORT_BYTES = 4 * 1024 * 1024
 MEMORY_BYTES = 2 * 1024**3
-"""Ruff's memory limit. For a source full of mistakes it needs a thousand times the size of the source."""
+"""The memory limit of each process. Ruff needs a thousand times the size of a source that is full of mistakes."""
 FINDINGS = 1000
 NEWEST_MINOR = 15
 """Ruff knows no later Python 3."""
@@ -267,9 +267,10 @@ def _run_jailed(arguments: list[str], code: str) -> tuple[int, bytes]:
 
 def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
     argv = command(*arguments)
-    if arguments[0] == "exec_jailed":
-        limited = ["/bin/sh", "-c", f'ulimit -d {MEMORY_BYTES // 1024}; exec "$@"', "sh", *argv]
-        argv = limited if sys.platform == "linux" else arguments[1:]
+    if sys.platform == "linux":
+        argv = ["/bin/sh", "-c", f'ulimit -d {MEMORY_BYTES // 1024}; exec "$@"', "sh", *argv]
+    elif arguments[0] == "exec_jailed":
+        argv = arguments[1:]
     env = {name: value for name, value in os.environ.items() if not name.startswith("RUFF_")}
     try:
         # One pipe for both streams: stderr matters only after a failure.

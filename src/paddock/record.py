@@ -11,7 +11,7 @@ import os
 import re
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from io import StringIO
 
@@ -92,6 +92,11 @@ class RunRecord:
         """Note what became of the session that the run took place in."""
         self.session = state
 
+    @property
+    def has_connected(self) -> bool:
+        """Whether the run has reached a network, or tried to."""
+        return any(each.outcome not in ("denied", "limit") for each in self.network)
+
     def note_network(self, connections: tuple[Connection, ...]) -> None:
         """Note what the run connected to. A server also keeps this for a cancelled run."""
         self.network = connections
@@ -125,6 +130,18 @@ class RunRecord:
     def end(self, verdict: Verdict) -> None:
         """Record that the host ended the run."""
         self._finish(Finished(verdict))
+
+    def note_usage(self, cpu_seconds: float | None, memory_bytes: int | None) -> None:
+        """Record what the guest used, unless the engine has: the host ended the run."""
+        if self._finished is not None and self._finished.cpu_seconds is None:
+            self._finished = replace(self._finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
+
+    def note_unread_output(self, read: Callable[[], Iterable[Output]], publish: Callable[[Event], None]) -> None:
+        """Record what the script had written to either stream when the host ended the run."""
+        if self._finished is not None and self._finished.cpu_seconds is None:
+            for output in read():
+                if (shown := self._append_output(output)) is not None:
+                    publish(shown)
 
     def result(self) -> RunResult:
         plan = self._plan

@@ -44,7 +44,11 @@ CONNECT_SECONDS = 10.0
 CANCEL_SECONDS = 5.0
 """How long to wait for the server to end a cancelled run."""
 EVENT_BYTES = 256 * 1024 * 1024
-"""The largest event that is read: the result of a run, with its value and output."""
+"""The largest answer or event that is read: the result of a run, with its value and output."""
+ARTIFACT_BYTES = 1024 * 1024 * 1024
+"""The largest artifact that is read."""
+PROBLEM_BYTES = 1024 * 1024
+"""The largest error that is read."""
 MAX_TOOLS = 10_000
 ANY_CONFIG = Config(code_bytes=32 * 1024 * 1024, caps=Limits(**dict.fromkeys(NAMES, sys.maxsize)))
 """A configuration that refuses only what every server refuses, such as a request of more than 32 MB."""
@@ -115,7 +119,7 @@ class RemotePaddock(Paddock):
                 async for each in httpx2.EventSource(response, max_event_size=EVENT_BYTES):
                     with self._unreadable_answers():
                         if each.event == "started":
-                            run_id = str(json.loads(each.data)["run_id"])
+                            run_id = quote(str(json.loads(each.data)["run_id"]), safe="")
                         event = await run_by_size(each.data, _event, each.event, each.data)
                     if isinstance(event, Done):
                         run_id = None
@@ -141,7 +145,9 @@ class RemotePaddock(Paddock):
         with self._unreadable_answers():
             return msgspec.convert(json.loads(answer)["error"], RunError | None)
 
-    async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
+    async def validate(self, code: str, *, context: RunContext | None = None, **options: Unpack[RunOptions]) -> None:
+        if context is not None:
+            raise RequestError("context cannot be used with url: the server has its own")
         await self._send("POST", "/check", body=_body(code, options), params={"compile": False})
 
     async def tools(self, *, servers: Iterable[str] = ()) -> tuple[Tool, ...]:
@@ -236,10 +242,10 @@ class RemotePaddock(Paddock):
     async def read_artifact(self, ref: str) -> bytes:
         answer = await self.request("GET", "/artifacts", params={"ref": ref})
         with self._unreadable_answers():
-            found = [str(each["id"]) for each in answer["artifacts"]]
+            found = [quote(str(each["id"]), safe="") for each in answer["artifacts"]]
         if not found:
             raise RequestError(f"there is no artifact {ref!r}; result.artifacts lists the artifacts of a run")
-        return await self._send("GET", f"/artifacts/{quote(found[0], safe='')}/content")
+        return await self._send("GET", f"/artifacts/{found[0]}/content", max_bytes=ARTIFACT_BYTES)
 
     async def request(
         self, method: str, path: str, *, body: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
@@ -259,11 +265,22 @@ class RemotePaddock(Paddock):
         return RemotePaddock(url=self._url, token=self._token)
 
     def _headers(self) -> dict[str, str]:
-        return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        headers = {"Accept-Encoding": "identity"}  # a small compressed answer could become a huge one
+        return headers if self._token is None else {**headers, "Authorization": f"Bearer {self._token}"}
 
-    async def _send(self, method: str, path: str, **request: Any) -> bytes:
+    async def _send(self, method: str, path: str, *, max_bytes: int = EVENT_BYTES, **request: Any) -> bytes:
         async with self._open(method, path, **request) as response:
-            return await response.aread()
+            return await self._read(response, max_bytes)
+
+    async def _read(self, response: httpx2.Response, max_bytes: int) -> bytes:
+        """The body of a response. Raises HostError if it is larger than `max_bytes`."""
+        pieces, size = [], 0
+        async for piece in response.aiter_raw():
+            pieces.append(piece)
+            size += len(piece)
+            if size > max_bytes:
+                raise HostError(f"{self._url} sent an answer of more than {max_bytes >> 20} MB")
+        return b"".join(pieces)
 
     @asynccontextmanager
     async def _open(
@@ -281,8 +298,11 @@ class RemotePaddock(Paddock):
         with self._connection_errors():
             sent = self._client().stream(method, path, content=content, params=params, headers=headers)
             async with sent as response:
+                if response.headers.get("content-encoding", "identity").lower() != "identity":
+                    raise HostError(f"{self._url} sent a compressed answer, although none was asked for")
+                response.encoding = "utf-8"
                 if response.is_error:
-                    self._raise_for(response.status_code, await response.aread())
+                    self._raise_for(response.status_code, await self._read(response, PROBLEM_BYTES))
                 yield response
 
     def _client(self) -> httpx2.AsyncClient:
@@ -309,7 +329,7 @@ class RemotePaddock(Paddock):
         """Turn errors about an answer that is not what this version expects into HostError."""
         try:
             yield
-        except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
             raise HostError(f"{self._url} sent an answer that is not one of this version's REST API") from None
 
     def _raise_for(self, status: int, body: bytes) -> None:

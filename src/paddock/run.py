@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
@@ -44,6 +45,7 @@ from paddock.tools.functions import by_name
 from paddock.tools.size import run_by_size
 from paddock.tools.toolbox import Scope, make_rules, make_toolbox
 from paddock.tracing import describe_run, span
+from paddock.uncancelled import uncancelled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
     from paddock.tools.mcp_config import Server
     from paddock.tools.upstream import Health
 
+PAUSE_SECONDS = 0.1
+"""How long a session goes on while its next run waits for MCP servers or its type check. Then it is stopped."""
 ATTEMPTS = 4
 """How often a run may be started. It is started again only if the host lost it before it had a visible effect."""
 _END: Any = object()
@@ -168,14 +172,16 @@ class Paddock:
         record = await self._execute(plan, scope, engine, lambda event: None)
         return record.result().error
 
-    async def validate(self, code: str, **options: Unpack[RunOptions]) -> None:
-        """Raise the `RequestError` that `run` would raise. Neither compiles nor runs anything."""
-        await self._plan(make_request(code, options), None)
+    async def validate(self, code: str, *, context: RunContext | None = None, **options: Unpack[RunOptions]) -> None:
+        """Raise the `RequestError` that `run` would raise now. Neither compiles nor runs anything."""
+        _, plan, engine = await self._plan(make_request(code, options), context)
+        if plan.session is not None and engine is not None:
+            self._sessions.check(plan, LOCAL if context is None else context.principal)
 
     def run_sync(self, code: str, **options: Unpack[RunOptions]) -> RunResult:
         """`run` for programs without an event loop. The engines stay warm between calls, until `close`."""
         with self._lock:
-            if self._background is None:
+            if self._background is None or self._background.pid != os.getpid():
                 from paddock.sync import Background
 
                 self._background = Background(self._copy())
@@ -211,7 +217,8 @@ class Paddock:
             for _ in range(ATTEMPTS):
                 with span(f"engine {plan.engine}"):
                     record = await self._execute(plan, scope, engine, publish, context)
-                is_final = has_published or record.has_side_effects or plan.session is not None
+                has_effects = record.has_side_effects or record.has_connected
+                is_final = has_published or has_effects or plan.session is not None
                 if record.verdict is not Verdict.LOST or is_final:
                     break
             result = record.result()
@@ -297,17 +304,18 @@ class Paddock:
                         if (shown := record.add(event)) is not None:
                             publish(shown)
                         if isinstance(event, Outline):
-                            if (problem := await self._prepare(plan, scope, event, clock)) is not None:
-                                record.add(problem)
-                            else:
-                                execution.go(tuple(scope.links))
+                            await self._continue(execution, plan, scope, event, clock, record)
                         if record.verdict is not None:
                             break
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
-                await calls.end()
-                record.note_network(await execution.end_network())
+                try:
+                    record.note_unread_output(execution.unread_output, publish)
+                    record.note_usage(*execution.usage())
+                    record.note_network(await execution.end_network())
+                finally:
+                    await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts, record.displayed = broker.calls(), artifacts.created(), artifacts.displayed
         record.is_denial, record.warnings = broker.is_denial, broker.warnings()
@@ -323,6 +331,23 @@ class Paddock:
         if plan.session is None:
             return engine.open(plan)
         return self._sessions.open(engine, plan, LOCAL if context is None else context.principal, record.note_session)
+
+    async def _continue(
+        self,
+        execution: Execution,
+        plan: Plan,
+        scope: Scope,
+        outline: Outline,
+        clock: asyncio.Timeout,
+        record: RunRecord,
+    ) -> None:
+        """Let a script run that has sent its outline, or record why it must not."""
+        with _later(PAUSE_SECONDS, execution.pause):
+            problem = await self._prepare(plan, scope, outline, clock)
+        if problem is not None:
+            record.add(problem)
+        else:
+            execution.go(tuple(scope.links))
 
     async def _prepare(
         self, plan: Plan, scope: Scope, outline: Outline | None = None, clock: asyncio.Timeout | None = None
@@ -505,12 +530,15 @@ class Paddock:
         self._loop = loop
 
     async def aclose(self) -> None:
-        """Close every engine and connection. The next run starts them again."""
+        """Close every engine and connection, even if this is cancelled. The next run starts them again."""
         self.close()
         self._sessions.close()
         engines, self._engines = self._engines, Engines(self._config, self._engines.factories)
-        await engines.close()
         checker, self._type_checker = self._type_checker, None
+        await uncancelled(self._end(engines, checker))
+
+    async def _end(self, engines: Engines, checker: TypeChecker | None) -> None:
+        await engines.close()
         if checker is not None:
             await checker.close()
         await self._toolbox.close()
@@ -522,7 +550,8 @@ class Paddock:
         """
         if self._background is not None:
             background, self._background = self._background, None
-            background.close()
+            if background.pid == os.getpid():
+                background.close()
 
     async def __aenter__(self) -> Paddock:
         return self
@@ -535,6 +564,16 @@ class Paddock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def _later(seconds: float, act: Callable[[], None]) -> Iterator[None]:
+    """Call `act` after so many seconds if the block still runs."""
+    timer = asyncio.get_running_loop().call_later(seconds, act)
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from paddock.errors import NotFound, Overloaded, RequestError
+from paddock import descriptors
+from paddock.errors import NetworkDenied, NotFound, Overloaded, RequestError
 from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, Finished, OnCall
 from paddock.model.limits import format_bytes
 from paddock.model.network import NetworkPolicy
@@ -31,6 +32,8 @@ MAX_ENDED = 1000
 EMPTY = "its variables, imports and files are gone; run the code that made them again, in a session that starts empty"
 RETRY_SECONDS = 5.0
 """When a caller whose sessions are all in use should try again."""
+SETTLE_SECONDS = 1.0
+"""How long after the end of a session its forks have what it leaves them. Then the memory of all is checked again."""
 DELETED = "was deleted"
 RESET = "was reset"
 CLOSED = "ended: Paddock was closed"
@@ -56,12 +59,14 @@ class Session:
         self.queue = asyncio.Lock()  # held by the run in progress; the others wait in the order in which they came
         self.waiting = 0  # runs in the queue, the one in progress included
         self.interpreter: Interpreter | None = None
+        self.source: Session | None = None  # the session that its first run waits to copy
         self.language = self.engine = ""
         self.network: NetworkPolicy | None = None  # of all its runs
         self.environment: str | None = None  # of all its runs; None: the engine's own
         self.cells = 0
         self.used_at = 0.0  # when the last run ended
         self.ended: str | None = None  # why the interpreter ended, if the next run is to be refused
+        self.is_starting = False  # an interpreter for it is being made
         self.is_reset = False  # it stays listed, without an interpreter
         self.timer: asyncio.TimerHandle | None = None
 
@@ -81,6 +86,7 @@ class Sessions:
     def __init__(self, config: SessionsConfig, default_environment: str) -> None:
         self._config, self._default_environment = config, default_environment
         self._sessions: dict[tuple[str, str], Session] = {}  # those that ended are here until their next run
+        self._memory_timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def open(
@@ -94,7 +100,8 @@ class Sessions:
         session = self._enter(principal, plan.session or "")
         try:
             async with session.queue:
-                if (reason := self._take_news(session)) is not None:
+                if (reason := self._news(session)) is not None:
+                    session.ended = None  # it is told once
                     note(SessionState(session.name, 0, False, f"the session {reason}"))
                     yield Refused(f"the session {session.name!r} {reason}; {EMPTY}")
                     return
@@ -112,28 +119,48 @@ class Sessions:
         finally:
             self._leave(session)
 
-    def _take_news(self, session: Session) -> str | None:
-        """Why the session has ended since its last run, if it has: returned once."""
+    def _news(self, session: Session) -> str | None:
+        """Why the session has ended since its last run, if it has."""
         if session.interpreter is not None:
             session.interpreter.check()
             if session.interpreter.ended is not None:
                 self._end(session, session.interpreter.ended)
-        reason, session.ended = session.ended, None
-        return reason
+        return session.ended
 
     async def _interpreter(self, session: Session, engine: Engine, plan: Plan) -> Interpreter:
         """The session's interpreter, a new one if it has none."""
-        if session.interpreter is None:
-            self._make_room(session.principal)
-            if plan.fork_from is None:
-                session.interpreter = await engine.interpreter(plan)
-            else:
-                session.interpreter = await self._fork(session, plan)
+        if session.interpreter is not None:
+            self._check_run(session, session.interpreter, plan)
+        else:
+            source = None if plan.fork_from is None else self._find(session.principal, plan.fork_from)
+            self._make_room(session.principal, source)
+            session.is_starting = True  # so it counts
+            try:
+                if source is None:
+                    session.interpreter = await engine.interpreter(plan)
+                else:
+                    session.interpreter = await self._fork(session, source, plan)
+            finally:
+                session.is_starting = False
             session.language, session.engine, session.is_reset = plan.language, plan.engine or "", False
             session.network, session.environment = plan.network, plan.environment
-        elif plan.fork_from is not None:
+        return session.interpreter
+
+    def check(self, plan: Plan, principal: str) -> None:
+        """Raise the `RequestError` with which `open` would refuse the plan as its sessions are now."""
+        session = self._sessions.get((principal, plan.session or ""))
+        if session is not None and session.interpreter is not None:
+            self._check_run(session, session.interpreter, plan)
+        elif plan.fork_from is not None and (session is None or session.ended is None):
+            source = self._find(principal, plan.fork_from)
+            if source.interpreter is not None or not source.waiting:  # otherwise its first run is about to begin
+                self._check_source(source, plan)
+
+    def _check_run(self, session: Session, interpreter: Interpreter, plan: Plan) -> None:
+        """Raise `RequestError` if the plan cannot be run in this session."""
+        if plan.fork_from is not None:
             raise RequestError(f"the session {session.name!r} exists already; use a new name, or delete it first")
-        elif session.engine != plan.engine:
+        if session.engine != plan.engine:
             raise RequestError(
                 f"the session {session.name!r} runs {session.language} on {session.engine}, and this run is "
                 f"{plan.language} on {plan.engine}; use another session"
@@ -145,7 +172,12 @@ class Sessions:
                 f"the session {session.name!r} was created with network={has.words()!r}, which its runs cannot change; "
                 "leave network out, or use another session"
             )
-        return session.interpreter
+        if session.network is not None and (beyond := session.network.beyond(plan.network_allowed)) is not None:
+            raise NetworkDenied(
+                f"the session {session.name!r} may reach {beyond}, which this caller may not, or not any more; "
+                "use another session"
+            )
+        interpreter.check_run(plan)
 
     def _check_environment(self, session: Session, plan: Plan) -> None:
         has = session.environment or self._default_environment
@@ -156,23 +188,36 @@ class Sessions:
                 "leave environment out, or use another session"
             )
 
-    async def _fork(self, session: Session, plan: Plan) -> Interpreter:
+    async def _fork(self, session: Session, source: Session, plan: Plan) -> Interpreter:
         """A copy of another session's interpreter, made when the runs before it have ended."""
-        source = self._find(session.principal, plan.fork_from or "")
+        waiting = source
+        while waiting.source is not None:
+            waiting = waiting.source
+        if waiting is session:
+            raise RequestError(f"the session {source.name!r} itself waits to be a copy of {session.name!r}")
+        session.source = source
         self._enter(source.principal, source.name)
         try:
             async with source.queue:
-                if (reason := self._take_news(source)) is not None or source.interpreter is None:
-                    raise RequestError(f"the session {source.name!r} {reason or 'has no run yet'}; nothing was copied")
-                if source.network or plan.network:
-                    raise RequestError(f"the session {source.name!r} cannot be forked: one of the two has a network")
-                if source.engine != plan.engine:
-                    raise RequestError(f"the session {source.name!r} runs {source.language} on {source.engine}")
-                self._check_environment(source, plan)
+                self._news(source)
+                interpreter = self._check_source(source, plan)
                 session.cells = source.cells  # tracebacks name the cells of both
-                return await source.interpreter.fork()
+                return await interpreter.fork()
         finally:
+            session.source = None
             self._leave(source)
+
+    def _check_source(self, source: Session, plan: Plan) -> Interpreter:
+        """The interpreter of a session that is to be copied for this plan. Raises `RequestError` if it cannot be."""
+        if source.ended is not None or source.interpreter is None:
+            raise RequestError(f"the session {source.name!r} {source.ended or 'has no run yet'}; nothing was copied")
+        if source.network or plan.network:
+            raise RequestError(f"the session {source.name!r} cannot be forked: one of the two has a network")
+        if source.engine != plan.engine:
+            raise RequestError(f"the session {source.name!r} runs {source.language} on {source.engine}")
+        self._check_environment(source, plan)
+        source.interpreter.check_fork()
+        return source.interpreter
 
     def environment(self, principal: str, name: str | None) -> str | None:
         """The environment of a live session, unless it is the engine's own."""
@@ -208,6 +253,8 @@ class Sessions:
             self._end(session, CLOSED)
             session.ended = None
         self._sessions.clear()
+        if self._memory_timer is not None:
+            self._memory_timer.cancel()
 
     def _enter(self, principal: str, name: str) -> Session:
         """The session of this name, an empty one if there is none. Its queue has one run more."""
@@ -226,6 +273,8 @@ class Sessions:
             loop = asyncio.get_running_loop()
             session.timer = loop.call_later(self._config.idle_seconds, self._end_idle, session)
             self._limit_memory()
+        elif session.interpreter is None:
+            self._limit_memory_later()
         self._drop_unused(session)
 
     def _drop_unused(self, session: Session) -> None:
@@ -246,6 +295,7 @@ class Sessions:
             interpreter.end(reason)
             session.ended, session.cells = interpreter.ended, 0
             self._forget_old()
+            self._limit_memory_later()
 
     def _forget_old(self) -> None:
         """Forget the oldest of the principal with the most ended sessions: the others' runs must still be refused."""
@@ -259,26 +309,33 @@ class Sessions:
         if session.is_idle:
             self._end(session, f"ended: it was idle for {self._config.idle_seconds:g} seconds (sessions.idle_seconds)")
 
-    def _make_room(self, principal: str) -> None:
-        """End idle sessions until one more fits. Raises `Overloaded` if all sessions are in use."""
-        own_cap, cap = self._config.principal_count, self._config.max_count
+    def _make_room(self, principal: str, source: Session | None) -> None:
+        """End idle sessions, except the `source` of a copy, until one more fits. Raises `Overloaded`."""
+        own_cap, cap = self._config.principal_count, min(self._config.max_count, descriptors.max_sessions())
+        setting = "sessions.max_count" if cap == self._config.max_count else "as ulimit -n allows"
         while len(own := self._live(lambda each: each.principal == principal)) >= own_cap:
-            self._end_oldest(own, f"{own_cap} sessions (sessions.principal_count)")
+            self._end_oldest(own, source, f"{own_cap} sessions (sessions.principal_count)")
         while len(live := self._live()) >= cap:
             counts = Counter(each.principal for each in live)
             most = [each for each in live if counts[each.principal] == max(counts.values())]
-            self._end_oldest(
-                most if any(each.is_idle for each in most) else live, f"{cap} sessions (sessions.max_count)"
-            )
+            most = most if any(each.is_idle and each is not source for each in most) else live
+            self._end_oldest(most, source, f"{cap} sessions ({setting})")
 
     def _live(self, condition: Callable[[Session], bool] = lambda each: True) -> list[Session]:
-        return [each for each in self._sessions.values() if each.interpreter is not None and condition(each)]
+        live = [each for each in self._sessions.values() if each.interpreter is not None or each.is_starting]
+        return [each for each in live if condition(each)]
 
-    def _end_oldest(self, sessions: list[Session], limit: str) -> None:
-        idle = [each for each in sessions if each.is_idle]
+    def _end_oldest(self, sessions: list[Session], source: Session | None, limit: str) -> None:
+        idle = [each for each in sessions if each.is_idle and each is not source]
         if not idle:
             raise Overloaded(f"all of at most {limit} are in use; wait for one, or delete one", RETRY_SECONDS)
         self._end(min(idle, key=lambda each: each.used_at), f"ended to make room: there may be {limit}")
+
+    def _limit_memory_later(self) -> None:
+        """Check the memory again: a session that ends may leave some to those that were forked from it."""
+        if self._memory_timer is not None:
+            self._memory_timer.cancel()
+        self._memory_timer = asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._limit_memory)
 
     def _limit_memory(self) -> None:
         """While all idle sessions hold too much memory together, end the oldest of the principal that holds most."""
@@ -304,8 +361,16 @@ class Refused:
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         yield Finished(Verdict.REJECTED, error_type="SessionEnded", error_message=self._message)
 
+    def pause(self) -> None: ...
+    def halt(self) -> None: ...
     def go(self, tools: Collection[str]) -> None: ...
     def answer(self, call_id: int, answer: Answer) -> None: ...
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None: ...
+    def usage(self) -> tuple[None, None]:
+        return None, None
+
+    def unread_output(self) -> tuple[()]:
+        return ()
+
     async def end_network(self) -> tuple[Connection, ...]:
         return ()

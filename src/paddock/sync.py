@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +22,8 @@ class Background:
 
     def __init__(self, paddock: Paddock) -> None:
         self.paddock = paddock
+        self.pid = os.getpid()
+        """The process that has the thread: a fork of it has only a copy of this object."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="paddock", daemon=True)
         self._thread.start()

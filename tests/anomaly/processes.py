@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 PATIENCE_SECONDS = 30
+BUSY = "import subprocess\nsubprocess.Popen(['sh', '-c', 'while true; do :; done', 'busy-for-a-tool'])\n"
+"""A script that begins like this leaves a process that computes."""
 
 
 def children(pid: int | None = None) -> list[int]:
@@ -44,3 +46,26 @@ def start(program: str, *arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def are_busy() -> bool:
+    """Whether a process that BUSY has started goes on."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if b"\0busy-for-a-tool\0" in (process / "cmdline").read_bytes():
+                return state_of(int(process.name)) not in "TZX"
+    return False
+
+
+def state_of(pid: int) -> str:
+    """The state of a process, such as R for one that computes; Z for one that is gone."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return "Z"
+
+
+def computes(pid: int) -> bool:
+    """Whether a process or one below it computes."""
+    with suppress(OSError):
+        return state_of(pid) == "R" or any(map(computes, children(pid)))
+    return False

@@ -129,7 +129,7 @@ def wards(pid: int) -> set[int]:
 
 
 def reaper_of(guest: Guest) -> int:
-    return guest._reaper_pid()
+    return guest.reaper_pid
 
 
 @ROOT_ONLY

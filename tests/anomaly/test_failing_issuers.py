@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
@@ -163,6 +164,7 @@ LIES = {
     "a key of another algorithm": published(rsa=_jwk(OTHER_RSA) | {"alg": "ES256"}),
     "a secret as a key": published(rsa=SECRET),
     "no usable number": published(rsa={"kty": "RSA", "n": "AQAB", "e": "AA"}),
+    "a private key": published(rsa=jwt.algorithms.RSAAlgorithm.to_jwk(OTHER_RSA, as_dict=True)),
     "a huge number": published(rsa={"kty": "RSA", "n": "_" * 500_000, "e": "AQAB"}),
     "odd ids": {"keys": [_jwk(OTHER_RSA) | {"kid": ["rsa"]}, _jwk(EC) | {"kid": {"a": 1}}]},
     "deep": b'{"keys":' + b"[" * 50_000 + b"]" * 50_000 + b"}",

@@ -7,11 +7,12 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from paddock.config import Config, GuestsConfig
+from paddock.config import Config, GuestsConfig, NetworkConfig
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Output
 from paddock.model.result import RunResult, Verdict
@@ -147,6 +148,34 @@ async def test_a_run_that_has_called_a_tool_is_lost_with_its_zygote(paddock: Pad
     os.kill(zygote_of(paddock), signal.SIGKILL)
     result = await running
     assert result.verdict == Verdict.LOST
+
+
+async def test_a_run_that_has_used_its_network_is_lost_with_its_zygote() -> None:
+    received: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.append(await reader.readline())
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with Paddock(replace(BARE, network=NetworkConfig(private=(address,)))) as paddock:
+            if (problem := await paddock.network_problem()) is not None:
+                pytest.skip(problem)
+            code = (
+                "import socket, time\nhost, port = address.split(':')\nto = socket.create_connection((host, int(port)))"
+            )
+            code += "\nto.sendall(b'transfer\\n')\ntime.sleep(20)"
+            running = asyncio.create_task(
+                paddock.run(code, engine="cpython", inputs={"address": address}, network=[address])
+            )
+            await until(lambda: received or running.done())
+            jails = paddock._engines.get("cpython")._jails  # type: ignore[attr-defined]
+            [warden] = children(jails["bare", "", True]._pool._client._process.pid)
+            os.kill(min(children(warden)), signal.SIGKILL)
+            result = await running
+    assert (result.verdict, received) == (Verdict.LOST, [b"transfer\n"])
 
 
 async def test_the_death_of_everything_while_nothing_runs_is_not_noticed(paddock: Paddock) -> None:

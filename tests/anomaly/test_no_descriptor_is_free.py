@@ -140,6 +140,22 @@ async def test_a_guest_that_the_host_has_no_descriptors_for_leaves_nothing() -> 
     assert children() == []
 
 
+async def test_the_control_group_of_a_fork_that_ended_without_a_descriptor_is_emptied_later() -> None:
+    async with Paddock(BARE) as paddock:
+        for name, source in (("first", None), ("fork", "first")):
+            result = await paddock.run("1", engine="cpython", session=name, fork_from=source)
+            assert result.verdict is Verdict.OK
+        sessions = paddock._sessions._sessions
+        first, guest = sessions["local", "first"].interpreter, sessions["local", "fork"].interpreter._guest  # type: ignore[union-attr]
+        limits = paddock._engines.get("cpython")._jail._pool._limits  # type: ignore[attr-defined]
+        with room_for(0):
+            await paddock.delete_session("fork")
+            await until(guest._ended.done)
+            await asyncio.sleep(0)
+            await asyncio.wrap_future(limits._emptying.submit(int))  # after the first attempt
+        await until(lambda: first._family.left_bytes() >= 0 and not first._family._left)  # type: ignore[union-attr]
+
+
 def is_of_group(fd: int) -> bool:
     """A file that a slot keeps: which of them are open depends on what the slot was used for."""
     with_name = f"/proc/self/fd/{fd}"
@@ -169,5 +185,53 @@ def test_a_control_group_that_could_not_be_made_leaves_nothing(room: int) -> Non
             left = [group for parent in slots._parents.values() for group in parent.iterdir() if group.is_dir()]
             assert left == []
         assert failed or room > 0
+    finally:
+        slots.close()
+
+
+@pytest.mark.parametrize("room", range(3))
+@pytest.mark.parametrize("kept", [True, False], ids=["kept files", "files that are opened each time"])
+def test_a_control_group_that_is_given_back_keeps_no_descriptor(
+    monkeypatch: pytest.MonkeyPatch, room: int, kept: bool
+) -> None:
+    controllers = cgroup.find()
+    if isinstance(controllers, str):
+        pytest.skip(controllers)
+    if not kept:
+        monkeypatch.setattr(cgroup, "KEPT_FILES", 1 << 30)
+    slots = Slots(controllers)
+    try:
+        before = opened()
+        taken = [slots.take() for _ in range(3)]
+        for slot in taken:
+            slot.limit(64 << 20, 8)
+        with room_for(room):
+            for slot in taken:
+                slots.give_back(slot)
+        slots.give_back(slots.take())
+        slots.give_back(slots.take())
+        assert sorted(slots._free, key=id) == sorted(slots._all, key=id)
+        for slot in slots._free:
+            slot.remove()
+        assert opened() == before
+    finally:
+        slots.close()
+
+
+def test_a_control_group_that_could_not_be_emptied_is_removed_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    controllers = cgroup.find()
+    if isinstance(controllers, str):
+        pytest.skip(controllers)
+    slots = Slots(controllers)
+    try:
+        before = opened()
+        first, second = slots.take(), slots.take()
+        first.close()
+        with room_for(0):
+            slots.give_back(first)
+        assert opened() == before | {fd for fd in opened() if is_of_group(fd)} | {second.oom_fd}
+        assert not slots.settle(second)
+        slots.give_back(second)
+        assert slots._all == slots._free == [second]
     finally:
         slots.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +47,10 @@ def times(said: list[str], text: str) -> int:
     return len([line for line in said if text in line and "entries were not written" not in line])
 
 
+WITHOUT_OVERRIDE = "import ctypes, os, sys; ctypes.CDLL(None).prctl(24, 1); os.execv(sys.argv[1], sys.argv[1:])"
+"""A command that starts another one without CAP_DAC_OVERRIDE, with which root may write everywhere."""
+
+
 @contextmanager
 def server(*before: str) -> Iterator[Server]:
     command = [*before, sys.executable, "-m", "paddock", "serve", "--port", "0"]
@@ -69,7 +74,7 @@ async def test_a_server_that_can_keep_what_it_does_is_ready_and_probes_leave_not
     with server() as ready:
         assert (ready.get("/readyz"), ready.get("/healthz")) == ((200, "ok\n"), (200, "ok\n"))
         assert (await ready.run()).structured_content["output"] == 2
-        assert [each for each in (folder / "objects").rglob("*") if each.is_file()] == []
+        assert [*(folder / "objects").iterdir()] == []
         assert ready.end() == []
 
 
@@ -105,6 +110,35 @@ async def test_a_data_directory_that_is_removed_is_noticed(folder: Path) -> None
     assert f"the data directory {folder} was removed" in reason
     assert [line.partition(": ")[0] for line in said if "the data directory" in line] == ["not ready"]
     assert times(said, f"the store {folder}/store/paddock.db was removed") == 1
+
+
+def until_not_ready(there: Server) -> None:
+    """A server that is ready is checked once a second."""
+    deadline = time.monotonic() + 30
+    while there.get("/readyz")[0] != 503:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_artifacts_that_cannot_be_stored_are_reported_once(folder: Path) -> None:
+    objects = folder / "objects"
+    with server() as there:
+        assert there.get("/readyz") == (200, "ok\n")
+        objects.rmdir()
+        objects.touch()
+        until_not_ready(there)
+        assert [there.get("/readyz")[0] for _ in range(3)] == [503] * 3
+        said = there.end()
+    assert [line.partition(": ")[0] for line in said] == ["not ready"]
+
+
+def test_a_folder_that_takes_no_new_artifacts_is_noticed(folder: Path) -> None:
+    objects = folder / "objects"
+    with server(sys.executable, "-c", WITHOUT_OVERRIDE) as there:
+        assert there.get("/readyz") == (200, "ok\n")
+        objects.chmod(0o555)
+        until_not_ready(there)
+        objects.chmod(0o755)
 
 
 async def test_a_store_that_cannot_be_used_fails_the_first_run_already(folder: Path) -> None:

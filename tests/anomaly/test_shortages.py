@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from paddock.config import Config
+from paddock.jail.environment_build import build
+from paddock.jail.environments import configured
 from paddock.jail.walls import cgroup, cleanup
 from tests.bare import bare
 from tests.jail import place as places
@@ -196,3 +199,13 @@ def test_too_few_descriptors_for_monty_are_a_host_error_and_no_panic(room: int) 
     ran = subprocess.run([sys.executable, "-c", MONTY, str(room)], capture_output=True, text=True, check=False)
     assert "worker could not be started" in ran.stdout, ran.stderr
     assert "oo many open files" in ran.stdout or "TooManyOpenFiles" in ran.stdout
+
+
+def test_too_little_memory_for_node_is_the_cause_and_no_weaker_profile_is_suggested() -> None:
+    build(configured(Config(), "node"), Config().data_directory)
+    paddock = [sys.executable, "-m", "paddock", "run", "-c", "1 + 1", "--engine", "node", "--language", "javascript"]
+    ran = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -v 400000 && exec "$@"', "sh", *paddock], capture_output=True, text=True, check=False
+    )
+    assert ran.stderr.startswith("Error: no guest can be started at the moment: this machine, or"), ran.stderr
+    assert "jail.accept_confined" not in ran.stderr

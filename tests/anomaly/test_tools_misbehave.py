@@ -8,8 +8,13 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import pytest
+
+from paddock.config import ToolsConfig
 from paddock.model.result import Verdict
 from paddock.run import Paddock
+from tests.anomaly.processes import BUSY, are_busy, children, computes
+from tests.tools.upstreams import bare_config
 
 CATCH = """
 import json
@@ -143,3 +148,66 @@ asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr, done.returncode) == ("timeout\n{'result': 5}\n", "", 0)
+
+
+async def until_idle() -> None:
+    async with asyncio.timeout(20):
+        while are_busy():
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("session", [None, "s"])
+@pytest.mark.parametrize("ending", ["await tool({})", "import asyncio\nasyncio.ensure_future(tool({}))\n1"])
+async def test_a_script_goes_no_further_while_its_tool_takes_long_to_be_cancelled(
+    ending: str, session: str | None
+) -> None:
+    is_idle = False
+
+    async def tool() -> None:
+        nonlocal is_idle
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await until_idle()
+            is_idle = True
+
+    async with Paddock(tools=[tool]) as paddock:
+        result = await paddock.run(f"{BUSY}{ending}", limits={"wall_seconds": 2}, session=session)
+        assert (result.verdict, is_idle) == (Verdict.TIMEOUT if "await" in ending else Verdict.OK, True)
+        if session is not None:
+            assert (await paddock.run("1 + 1", session=session)).output == 2
+
+
+async def test_a_script_on_monty_goes_no_further_while_its_tool_takes_long_to_be_cancelled() -> None:
+    is_idle = False
+
+    async def tool() -> None:
+        nonlocal is_idle
+        try:
+            await asyncio.Event().wait()
+        finally:
+            async with asyncio.timeout(20):
+                while any(map(computes, children())):
+                    await asyncio.sleep(0.01)
+            is_idle = True
+
+    rest = "async def rest():\n    await asyncio.sleep(1)\n    while True: pass\n"
+    code = f"import asyncio\n{rest}await asyncio.gather(tool({{}}), rest())"
+    async with Paddock(tools=[tool]) as paddock:
+        result = await paddock.run(code, engine="monty", limits={"wall_seconds": 2})
+        assert (result.verdict, is_idle) == (Verdict.TIMEOUT, True)
+        assert (await paddock.run("1 + 1", engine="monty")).output == 2
+
+
+async def test_a_session_goes_no_further_while_its_next_run_waits_for_a_server() -> None:
+    config = bare_config({"slow": {"command": "sleep", "args": ["100"]}}, tools=ToolsConfig(connect_seconds=3.0))
+    async with Paddock(config) as paddock:
+        assert (await paddock.run(f"{BUSY}1", session="s")).output == 1
+        waiting = asyncio.create_task(paddock.run("await call_tool('slow.x', {})", session="s"))
+        async with asyncio.timeout(20):
+            while (await paddock.upstreams())["slow"].state != "connecting":
+                await asyncio.sleep(0.01)
+        await until_idle()
+        assert not waiting.done()
+        assert (await waiting).verdict is Verdict.RAISED
+        assert (await paddock.run("1 + 1", session="s")).output == 2

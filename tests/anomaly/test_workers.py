@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -106,15 +107,18 @@ async def test_leaving_the_block_while_a_run_goes_on_ends_it() -> None:
     assert await run is Verdict.CANCELLED
 
 
-async def test_leaving_the_block_ends_a_run_that_waits_for_a_tool() -> None:
+@pytest.mark.usefixtures("default_environment")
+@pytest.mark.parametrize("engine", ["monty", "cpython", "quickjs", "node"])
+async def test_leaving_the_block_ends_a_run_that_waits_for_a_tool(engine: str) -> None:
     begun = asyncio.Event()
 
     async def hang() -> None:
         begun.set()
         await asyncio.Event().wait()
 
+    language = "python" if engine in ("monty", "cpython") else "javascript"
     async with Paddock(tools=[hang]) as paddock:
-        run = asyncio.create_task(paddock.run("await hang()", engine="monty"))
+        run = asyncio.create_task(paddock.run("await hang({})", language=language, engine=engine))
         await begun.wait()
         workers = children()
     wait_until_gone(workers)
@@ -125,12 +129,48 @@ async def test_leaving_the_block_ends_a_run_that_waits_for_a_tool() -> None:
     )
 
 
+@pytest.mark.usefixtures("default_environment")
+async def test_closing_leaves_nothing_if_it_is_cancelled() -> None:
+    paddock = Paddock()
+    await paddock.run("1")
+    await paddock.run("1", language="javascript")
+    workers = children()
+    closing = asyncio.create_task(paddock.aclose())
+    await asyncio.sleep(0)  # it begins
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    wait_until_gone(workers)
+    assert children() == []
+
+
 def test_run_sync_leaves_nothing_after_close() -> None:
     with Paddock() as paddock:
         assert paddock.run_sync("1 + 1", engine="monty").output == 2
         workers = children()
     wait_until_gone(workers)
     assert children() == []
+
+
+FORKING = """
+import os
+from paddock import Paddock
+
+with Paddock() as paddock:
+    paddock.run_sync("1")
+    child = os.fork()
+    if not child:
+        print(paddock.run_sync("2").output, flush=True)
+        paddock.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(paddock.run_sync("3").output)
+"""
+
+
+@pytest.mark.usefixtures("default_environment")
+def test_run_sync_works_in_a_fork_of_its_process_too() -> None:
+    assert subprocess.check_output([sys.executable, "-c", FORKING], timeout=60) == b"2\n3\n"
 
 
 async def test_a_hundred_runs_at_once_all_end_with_their_own_value() -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import pytest
 
 import paddock as package
 from paddock.cli.demo import load, mismatch, read
+from paddock.config import Config
+from paddock.doctor import EngineReport, _add_jail
+from paddock.jail.doctor import Findings
+from paddock.jail.walls import privileges
 from tests.cli.command import Ended, paddock
 
 GUARANTEES = ["files", "network", "processes", "kernel surface", "resources"]
@@ -55,6 +60,26 @@ def test_doctor_fails_if_no_engine_works() -> None:
     assert list(missing) == ["files", "processes"]
     assert "namespaces: jail.profile names confined; set it to auto, or to namespaces; or chroot: " in missing["files"]
     assert cpython["missing"] == [f"files, processes: {missing['files']}"]
+
+
+def test_without_a_place_for_environments_no_engine_works_and_the_error_says_what_to_set() -> None:
+    nowhere = "~no-such-user/data: this user has no home directory; set data_directory"
+    doctor = paddock("doctor", "--json", PADDOCK_DATA_DIRECTORY="~no-such-user/data")
+    assert json.loads(doctor.out)["engines"][1]["detail"] == nowhere
+    ran = paddock("run", "--engine", "cpython", "-c", "1", PADDOCK_DATA_DIRECTORY="~no-such-user/data")
+    assert (ran.status, ran.err) == (3, f"Error: {nowhere}\n")
+
+
+def test_doctor_says_so_if_the_environment_cannot_be_built() -> None:
+    def tell() -> str:
+        if os.geteuid() == 0:
+            os.setresuid(65534, 65534, 65534)
+        report = EngineReport("cpython", available=False, detail="")
+        report = _add_jail(report, Config(data_directory="/paddock-test"), Findings("namespaces", ()))
+        return f"{report.available} {report.detail}"
+
+    problem = "its environment cannot be built in /paddock-test/environments/builds: set data_directory"
+    assert privileges.attempt(tell) == f"False {problem}"
 
 
 def test_the_demo_succeeds_and_fits_100_columns() -> None:

@@ -136,3 +136,8 @@ def test_a_wrong_setting_is_named_with_its_file_or_its_variable(tmp_path: Path) 
 def test_a_variable_that_kubernetes_sets_does_not_stop_a_run() -> None:
     ended = paddock("run", "-c", "1 + 1", PADDOCK_SERVICE_HOST="10.0.0.1", PADDOCK_PORT_80_TCP="tcp://10.0.0.1:80")
     assert ended == Ended(0, "2\n", "")
+
+
+@pytest.mark.parametrize("command", [["tools", "logout"], ["sessions", "reset"]])
+def test_a_name_that_is_not_text_is_refused(command: list[str]) -> None:
+    assert paddock(*command, "\udc80") == Ended(2, "", "Error: an argument is not UTF-8 text\n")

@@ -236,6 +236,13 @@ def test_without_a_server_a_session_says_that_it_needs_one() -> None:
     assert "A session lives in a server: start one, or name it with --url" in ended.err
 
 
+@pytest.mark.parametrize("command", [("run", "-c", "1", "--session", "notes"), ("sessions", "list")])
+def test_a_token_is_sent_to_no_server_that_was_not_named(command: tuple[str, ...]) -> None:
+    for ended in (paddock(*command, PADDOCK_TOKEN=TOKEN), paddock(*command, "--token", TOKEN)):
+        assert (ended.status, ended.out) == (2, "")
+        assert " is for a server: give its address with " in ended.err
+
+
 def test_artifacts_of_a_server_are_listed_saved_and_deleted(url: str, tmp_path: Path) -> None:
     assert remotely(url, "run", "-c", "open('left.csv', 'w').write('a,b')").out == "3\n"
     assert "left.csv" in remotely(url, "artifacts", "list", "--name", "left*").out

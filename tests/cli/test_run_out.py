@@ -76,6 +76,7 @@ def test_no_file_is_overwritten_and_no_link_is_followed(tmp_path: Path) -> None:
         ("a\\b", "a_b"),
         (".bashrc", "_bashrc"),
         ("-rf", "_rf"),
+        ("a\0\x1b]0;b\x07\ud800", "a__]0;b__"),
         (f"{'é' * 200}.csv", f"{'é' * 121}.csv"),
         (f"a.{'b' * 250}", f"a.{'b' * 31}"),
     ],

@@ -103,6 +103,25 @@ async def test_guests_that_never_end_are_stopped_and_their_output_is_kept(costly
     assert dict(zip(SPIN, ended, strict=True)) == dict.fromkeys(SPIN, at_its_limit(3))
 
 
+async def test_a_line_without_an_end_is_kept_when_the_time_is_over(python_rig: Rig) -> None:
+    code = "print('whole')\nprint('half', end='')\nwhile True:\n    pass"
+    limits = (
+        [{"wall_seconds": 1.0}, {"cpu_seconds": 1.0}] if python_rig.engine == "cpython" else [{"wall_seconds": 1.0}]
+    )
+    for limit in limits:
+        result = await python_rig.run(code, limits=limit)
+        assert (result.verdict, result.stdout) == (Verdict.TIMEOUT, "whole\nhalf")
+
+
+async def test_what_was_written_to_the_other_stream_before_a_limit_is_kept(rig: Rig) -> None:
+    code = Script(
+        "import sys\nprint('important', file=sys.stderr)\nprint('x' * 2000)",
+        "console.error('important')\nconsole.log('x'.repeat(2000))",
+    )
+    result = await rig.run(code, limits={"stream_characters": 1000})
+    assert (result.verdict, len(result.stdout), result.stderr) == (Verdict.OUTPUT_LIMIT, 1000, "important\n")
+
+
 @pytest.mark.parametrize("code", FLOODS.values(), ids=FLOODS)
 async def test_a_guest_that_keeps_the_host_busy_is_stopped_and_its_output_is_kept(
     costly_rig: Rig, code: Script

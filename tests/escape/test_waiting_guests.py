@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.jail.jail import Jail
+from paddock.run import Paddock
 from tests.escape import traces
 from tests.escape.conftest import Rig
 
@@ -43,3 +44,17 @@ async def test_the_guest_that_waited_is_the_one_that_runs(rig: Rig) -> None:
     assert (await rig.run("1 + 1")).output == 2
     await traces.settled(rig.paddock)
     assert len(seen & waiting()) == 1
+
+
+async def test_preloads_read_no_settings_that_another_user_may_have_left(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "matplotlibrc").write_text("axes.titlesize : 77\n")
+    monkeypatch.chdir(tmp_path)
+    async with Paddock(rig.paddock._config) as paddock:
+        result = await paddock.run("import matplotlib\nmatplotlib.rcParams['axes.titlesize']", engine="cpython")
+        warden = traces.pool_of(paddock)._client
+        assert warden is not None
+        [home] = re.findall(rb"\0HOME=([^\0]*)", Path(f"/proc/{warden._process.pid}/environ").read_bytes())
+    assert result.output == "large"
+    assert home == (b"/nonexistent" if rig.profile == "confined" else b"/tmp")

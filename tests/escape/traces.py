@@ -185,7 +185,7 @@ def memory_folders() -> list[Path]:
     found = []
     for path in Path("/dev/shm").glob("paddock-*"):  # noqa: S108
         with suppress(FileNotFoundError):
-            is_ours = path.stat().st_uid == os.geteuid() and not _is_of_another(int(path.name.split("-")[1]))
+            is_ours = path.stat().st_uid == os.geteuid() and not _is_of_another(int(path.name.split("-")[2]))
             found += [path] if is_ours else []
     return found
 

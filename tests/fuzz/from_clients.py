@@ -25,7 +25,7 @@ from paddock.server.authentication import Unauthorized
 from paddock.server.http import _split_call, make_app
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
-from paddock.server.stdio import _answer_unreadable
+from paddock.server.stdio import serve_messages
 from tests.fuzz.from_guests import DEFINITIONS, lookup
 from tests.fuzz.guests import SayingEngine
 from tests.fuzz.target import Run, json_of, seed, target
@@ -91,7 +91,6 @@ async def mcp_messages() -> AsyncIterator[Run]:
         async def run(data: bytes) -> object:
             incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
             write, outgoing = anyio.create_memory_object_stream[SessionMessage](math.inf)
-            passed, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
             texts = [json.dumps(each) for each in OPENING]
             waiting: set[object] = set()
             for line in [*texts, *data.decode(errors="replace").split("\n"), json.dumps(LAST)]:
@@ -100,9 +99,8 @@ async def mcp_messages() -> AsyncIterator[Run]:
                 if isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCRequest):
                     waiting.add(message.message.id)
             answers: list[JSONRPCMessage] = []
-            async with incoming, read, write, outgoing, passed, readable, anyio.create_task_group() as tasks:
-                tasks.start_soon(_answer_unreadable, server, read, passed, write)
-                tasks.start_soon(server.run, readable, write, server.create_initialization_options())
+            async with incoming, read, write, outgoing, anyio.create_task_group() as tasks:
+                tasks.start_soon(serve_messages, server, read, write)
                 while waiting:
                     # Others may take their time, or be cancelled; the last request must be answered.
                     with anyio.move_on_after(math.inf if "last" in waiting else PATIENCE_SECONDS) as patience:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -24,7 +25,7 @@ from paddock.engines.monty_source import instrument
 from paddock.errors import LintUnavailable
 from paddock.hints import hint_for
 from paddock.jail import dns, doors, profile_chroot, profile_confined, sock_diag
-from paddock.jail.frames import FrameDecoder
+from paddock.jail.frames import FrameDecoder, check
 from paddock.jail.walls import quota, watcher
 from paddock.jail.wire import PREFIX, Kind, WireError
 from paddock.model import envelope
@@ -90,10 +91,12 @@ def wait_status(number: int) -> int:
 
 @target(b"".join(map(packed, FRAMES)), *map(packed, FRAMES), raises=(WireError,), tokens=GUEST_TOKENS)
 def frames(data: bytes) -> object:
-    decoder, found = FrameDecoder(1024 * 1024, outline=True, displays=True), []
+    decoder, found = FrameDecoder(1024 * 1024, outline_of="", displays=True), []
     for start in range(0, len(data), 5000):
         decoder.add(data[start : start + 5000])
-        found += [type(message).__name__ for message in decoder.messages()]
+        for message in decoder.messages():
+            found.append(type(message).__name__)
+            deque(check(message), maxlen=0)
     return tuple(found[:20])
 
 

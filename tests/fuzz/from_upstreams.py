@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import msgspec
 from mcp_types import ListToolsResult
+from pydantic_core import from_json
 
 from paddock import remote
 from paddock.cli import render
@@ -249,7 +250,9 @@ async def answer() -> AsyncIterator[Run]:
     tools = [Tool("shop", "a"), Tool("shop", "b", output_schema=SCHEMA)]
 
     async def run(data: bytes) -> object:
-        raw = json_of(data)
+        raw = None
+        with suppress(ValueError):
+            raw = from_json(data)  # as messages are read: of few levels
         if not isinstance(raw, dict):
             return None
         for tool in tools:
@@ -418,6 +421,10 @@ TOOL: dict[str, Any] = {
     {"event": "output", "data": '{"stream": "stdout", "text": "x"}'},
     {"event": "tool_call", "data": '{"id": 1, "tool": "t", "arguments_json": "{}"}'},
     {"event": "error", "data": '{"error": "Overloaded", "envelope": {"_meta": {"retry_after_seconds": 1}}}'},
+    {
+        "event": "error",
+        "data": json.dumps({"error": "Overloaded", "envelope": {"_meta": {"retry_after_seconds": 10**400}}}),
+    },
     {"status": 429, "data": '{"error": "BadInput", "detail": "x", "status": 400}'},
     {"data": "{}", "tool": {**TOOL, "hints": {"read_only": True}, "tags": ["a"]}},
     raises=(PaddockError,),

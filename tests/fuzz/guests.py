@@ -19,23 +19,29 @@ from paddock.planning.plan import Plan
 class SaidLimit(ResourceLimit):
     """The limit of a guest that is only said: nothing has to be enforced."""
 
-    def limit(self, *_: Any) -> None: ...
+    def limit(self, *_: Any, **options: Any) -> None: ...
 
 
 class SaidGuest:
     """The part of a `Guest` that an execution uses."""
 
-    pid, is_behind, may_be_out_of_memory = 0, False, False
+    pid, is_behind, has_full_queue, may_be_out_of_memory = 0, False, False, False
 
     def __init__(self, control: bytes, streams: dict[str, bytes], status: int | None) -> None:
         self._control, self._streams, self._status = control, dict(streams), status
         self.resource_limit = SaidLimit()
 
-    def limit(self, *_: Any) -> None: ...
+    def limit(self, *_: Any, **options: Any) -> None: ...
 
     def send(self, data: bytes) -> None: ...
 
     def wake(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def freeze(self) -> None: ...
+
+    def thaw(self) -> None: ...
 
     async def wait_for_input(self, within_seconds: float | None = None) -> None:
         await asyncio.sleep(0)

@@ -14,6 +14,7 @@ from typing import Any
 from paddock import Paddock
 from paddock.config import Config, GuestsConfig, JailConfig
 from paddock.errors import RequestError
+from paddock.jail.walls.watcher import tree
 from paddock.model.environments import EnvironmentConfig
 
 LIMIT_BYTES = 128 << 20
@@ -185,16 +186,17 @@ found = kept_pages(one.fileno()), kept_pages(writer)
 shutil.copyfile("/tmp/file", "/tmp/copy")
 found
 """
-TIMERS = """
-import ctypes
-libc, timer, count = ctypes.CDLL(None), ctypes.c_void_p(), 0
-while count < 2000 and libc.timer_create(1, None, ctypes.byref(timer)) == 0:
+SIGNALS = """
+import ctypes, os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+libc, count = ctypes.CDLL(None), 0
+while count < 2000 and libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None) == 0:
     count += 1
 count
 """
-TIMERS_OF_ANOTHER = f"""
-{TIMERS}
-[count, (await run_beside({{'code': {TIMERS!r}}}))['result']]
+SIGNALS_OF_ANOTHER = f"""
+{SIGNALS}
+[count, (await run_beside({{'code': {SIGNALS!r}}}))['result']]
 """
 # A huge page stays whole while 4 KB of it are mapped. Without them, each of its 512 pages is a fault.
 HUGE_PAGES = """
@@ -218,10 +220,35 @@ os.nice(19)
 os.sched_setaffinity(0, {min(before[2])})
 found() == before
 """
+COMPUTES = """
+import time
+began = time.process_time()
+while time.process_time() - began < 2.5:
+    pass
+"""
+# Its parent ends at once; then the process that adopts the orphans of the family is its parent.
+ORPHAN = f"""
+import os
+reader, writer = os.pipe()
+if os.fork() == 0:
+    if os.fork() == 0:
+        {COMPUTES.strip().replace(chr(10), chr(10) + " " * 8)}
+        os.write(writer, b"x")
+    os._exit(0)
+os.wait()
+os.read(reader, 1)
+"""
+WAITS = f"""
+await run_beside({{"code": {COMPUTES!r}, "session": "fork"}})
+"""
+LIMITS_OF_A_SESSION = """
+import resource
+[hard == soft for soft, hard in map(resource.getrlimit, (resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE))]
+"""
 SCRIPTS = {
     "huge pages": HUGE_PAGES,
     "priorities": PRIORITIES,
-    "timers of another": TIMERS_OF_ANOTHER,
+    "signals of another": SIGNALS_OF_ANOTHER,
     "page tables": f"{PAGE_TABLES}touch(256)",
     "page tables of children": PAGE_TABLES_OF_CHILDREN,
     "addresses": ADDRESSES,
@@ -255,15 +282,18 @@ async def main(data_directory: str, uid_base: int, *, accept_confined: bool) -> 
     logging.getLogger("paddock").addHandler(Handler())
     told: dict[str, Any] = {"said": said}
 
-    async def run_beside(code: str = "1 + 1") -> Any:
+    async def run_beside(code: str = "1 + 1", session: str | None = None) -> Any:
         """The answer of another run while the script waits."""
-        return (await paddock.run(code, engine="cpython")).output
+        return (await paddock.run(code, engine="cpython", session=session)).output
 
     async with Paddock(config, tools=[run_beside]) as paddock:
         for name, code in SCRIPTS.items():
             ran = await paddock.run(code, engine="cpython", limits={"memory_bytes": LIMIT_BYTES, "wall_seconds": 30})
             told[name] = [ran.verdict, ran.output, ran.error.type if ran.error else None]
         told["forks"] = await forks(paddock)
+        told["ended forks"] = await ended_forks(paddock)
+        told["time of forks"] = await time_of_forks(paddock)
+        told["limits of a session"] = (await paddock.run(LIMITS_OF_A_SESSION, session="limits")).output
     return told
 
 
@@ -279,6 +309,35 @@ async def forks(paddock: Paddock) -> list[str]:
     except RequestError:
         found.append("refused")
     return found
+
+
+async def ended_forks(paddock: Paddock) -> list[str]:
+    """How forks end of which each takes more than half of the limit, and is deleted before the next is made."""
+    limits = {"memory_bytes": LIMIT_BYTES}
+    found = [(await paddock.run("import time", session="source", limits=limits)).verdict.value]
+    try:
+        for _ in range(3):
+            code = "y = b'y' * 70_000_000\ntime.sleep(0.2)  # the watcher needs a moment"
+            found.append((await paddock.run(code, session="f", fork_from="source", limits=limits)).verdict.value)
+            interpreter: Any = paddock._sessions._sessions["local", "f"].interpreter
+            await paddock.delete_session("f")
+            while tree(interpreter._guest.pid):
+                await asyncio.sleep(0.01)
+    except RequestError:
+        found.append("refused")
+    return found
+
+
+async def time_of_forks(paddock: Paddock) -> list[str]:
+    """How runs end: one that waits while its fork computes, and one of the fork that leaves that to an orphan."""
+    limits = {"cpu_seconds": 1, "wall_seconds": 30}
+    await paddock.run("1", session="family")
+    try:
+        await paddock.run("1", session="fork", fork_from="family")
+    except RequestError:
+        return ["refused"]
+    waited = await paddock.run(WAITS, session="family", limits=limits)
+    return [waited.verdict, (await paddock.run(ORPHAN, session="fork", limits=limits)).verdict]
 
 
 if __name__ == "__main__":

@@ -15,6 +15,14 @@ for at in range(0, 128 << 20, 4096):
     block[at] = 1
 print('grabbed', flush=True)
 """
+# Pages of zeroes, of which nothing counts but the page tables: one of 4 KB for each 2 MB.
+PAGE_TABLES = """
+import mmap
+block = mmap.mmap(-1, 64 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+block.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, 64 << 30, 2 << 20):
+    block[at]
+"""
 TMPFS = """
 import os
 fd = os.open('/dev/shm', os.O_TMPFILE | os.O_RDWR)
@@ -39,6 +47,24 @@ for _ in range(4):
     if not os.fork():
         time.sleep(60)
 print('shared', flush=True)
+time.sleep(60)
+"""
+# Four children that each write to their copy of what their parent has, in less than a tick of the clock, when told.
+QUIET = """
+import ctypes, os, time
+size = 12 << 20
+block = bytearray(b'x') * size
+start = ctypes.addressof(ctypes.c_char.from_buffer(block))
+read, write = os.pipe()
+for _ in range(4):
+    if not os.fork():
+        os.close(write)
+        os.read(read, 1)
+        ctypes.memset(start, 1, size)
+        time.sleep(60)
+print('shared', flush=True)
+time.sleep(WAIT)
+os.close(write)
 time.sleep(60)
 """
 # A child that has its parent's very memory until it executes something: when the named pipe is opened.
@@ -102,6 +128,34 @@ for number in range(10):
         print(number, flush=True)
         break
 """
+
+
+READ_ON = """
+import ctypes, mmap, os, threading, time
+buffer = bytearray(4 << 20)
+def read(fd, address):
+    while os.preadv(fd, [memoryview(buffer)] * 10, address): pass
+for _ in range(4):
+    told, tell = os.pipe()
+    bye, say = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        memory = mmap.mmap(-1, 40 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        for at in range(0, 40 << 20, 4096):
+            memory[at] = 1
+        os.write(tell, str(ctypes.addressof(ctypes.c_char.from_buffer(memory))).encode())
+        os.read(bye, 1)
+        os._exit(0)
+    address = int(os.read(told, 64))
+    fd = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+    for _ in range(2):
+        threading.Thread(target=read, args=(fd, address), daemon=True).start()
+        time.sleep(0.01)
+    os.write(say, b"x")
+    os.waitpid(pid, 0)
+time.sleep(60)
+"""
+"""Keeps the memory of processes that have ended, by reading it again and again."""
 
 
 def grabs(megabytes: int) -> str:

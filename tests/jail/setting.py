@@ -3,7 +3,8 @@
 `setting.py SETTING UID MISSING COMMAND…`, started by root. Settings: `root`, `ordinary`, `container` (root without user
 namespaces, mounts and control groups, with the capabilities that containers have by default), `bare` (an ordinary user
 in such a place), `masked` (an ordinary user, with a part of /proc covered as containers do). The uid is the ordinary
-user's. MISSING is what the place lacks besides, joined by commas: system calls that its kernel does not have, `/proc`.
+user's. MISSING is what the place lacks besides, joined by commas: system calls that its kernel does not have, `/proc`,
+`hidepid`: the processes of others in /proc.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ CONTAINER = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 """CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, NET_RAW, SYS_CHROOT, MKNOD,
 AUDIT_WRITE, SETFCAP: what containers have by default."""
 BOUNDING_DROP = 24
-PROC = "/proc"
+PROC, HIDEPID = "/proc", "hidepid"
 COVERED = ("/proc/keys", "/proc/kcore", "/proc/timer_list")
 
 
 def main(setting: str, uid: int, missing: list[str], command: list[str]) -> None:
-    if setting in ("container", "bare", "masked") or PROC in missing:
+    if setting in ("container", "bare", "masked") or {PROC, HIDEPID} & {*missing}:
         namespaces.unshare(namespaces.NEW_MOUNT)
         mounts.mount("none", "/", None, mounts.REC | mounts.PRIVATE)
     if setting in ("container", "bare"):
@@ -37,9 +38,12 @@ def main(setting: str, uid: int, missing: list[str], command: list[str]) -> None
         cover()
     if PROC in missing:
         mounts.mount("none", PROC, "tmpfs", mounts.READ_ONLY)
+    if HIDEPID in missing:
+        mounts.mount("proc", PROC, "proc", 0, "hidepid=2")
     if setting in ("container", "bare"):
         refuse_namespaces()
-    lack([name for name in missing if name != PROC])  # the last filter: seccomp(2) itself may be among them
+    # The last filter: seccomp(2) itself may be among them.
+    lack([name for name in missing if name not in (PROC, HIDEPID)])
     if setting in ("container", "bare"):
         keep_capabilities(CONTAINER)
     if setting in ("ordinary", "bare", "masked"):

@@ -242,6 +242,15 @@ def test_memory_from_before_the_move_does_not_count(slots: Slots) -> None:
     assert not slot.was_out_of_memory()
 
 
+def test_a_process_enters_the_group_of_pids_first(slots: Slots) -> None:
+    slot = slots.take()
+    process = waiting()
+    os.write(slot.entrances()[0], str(process.pid).encode())
+    assert slot.tasks() == 1
+    slot.kill()
+    process.communicate()
+
+
 def test_a_child_enters_by_itself_through_the_entry_fds(slots: Slots) -> None:
     slot = slots.take()
     entry_fds = slot.entry_fds()

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from paddock.jail.frames import FrameDecoder, LogFrame, OutlineFrame, ResultFrame, check_result
+from paddock.guest.python.script import compile_script
+from paddock.jail.frames import FrameDecoder, LogFrame, OutlineFrame, ResultFrame, check
 from paddock.jail.wire import PREFIX, Kind, WireError, pack
 from paddock.model.events import Outline
 from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP
@@ -22,9 +23,8 @@ def message(value: bytes) -> ResultFrame:
     decoder.add(pack(Kind.RESULT, header={"status": "ok"}, body=value))
     (found,) = decoder.messages()
     assert isinstance(found, ResultFrame)
-    if found.unchecked:
-        for _ in check_result(found):
-            pass
+    for _ in check(found):
+        pass
     return found
 
 
@@ -95,9 +95,18 @@ def test_a_long_result_is_checked_in_short_steps(item: bytes) -> None:
     decoder.add(pack(Kind.RESULT, header={"status": "ok"}, body=text))
     (found,) = decoder.messages()
     assert isinstance(found, ResultFrame)
-    times = [time.thread_time(), *(time.thread_time() for _ in check_result(found)), time.thread_time()]
+    times = [time.thread_time(), *(time.thread_time() for _ in check(found)), time.thread_time()]
     assert max(after - before for before, after in pairwise(times)) < 0.2
     assert found.output_json == text.decode()
+
+
+def test_the_rows_of_a_table_are_checked_in_short_steps() -> None:
+    rows = b"[" + b"1e0," * 100_000 + b'"\\\\\\\\ud800"]'  # text with the signs of a lone surrogate
+    decoder = FrameDecoder(100, displays=True)
+    header = {"type": "table", "mime_type": "application/json", "data_bytes": len(rows)}
+    decoder.add(pack(Kind.DISPLAY, 7, header, rows))
+    (found,) = decoder.messages()
+    assert sum(1 for _ in check(found)) > 20
 
 
 @pytest.mark.parametrize("status", ["ok", "raised", "exited"])
@@ -110,10 +119,10 @@ def test_a_value_in_the_header_of_a_result_is_no_frame(status: str, field: dict[
 
 
 def test_an_outline_is_read_only_where_it_was_asked_for() -> None:
-    for outline in (False, True):
-        decoder = FrameDecoder(1000, outline=outline)
+    for script in (None, ""):
+        decoder = FrameDecoder(1000, outline_of=script)
         decoder.add(pack(Kind.OUTLINE, body=b'{"bound": ["a"]}'))
-        if outline:
+        if script is not None:
             assert list(decoder.messages()) == [OutlineFrame(Outline(bound=["a"]))]
         else:
             with pytest.raises(WireError, match="which a guest does not send"):
@@ -122,21 +131,48 @@ def test_an_outline_is_read_only_where_it_was_asked_for() -> None:
 
 @pytest.mark.parametrize("key", ["bound", "more"])
 def test_an_outline_that_is_too_deep_is_no_frame(key: str) -> None:
-    decoder = FrameDecoder(1000, outline=True)
+    decoder = FrameDecoder(1000, outline_of="")
     decoder.add(pack(Kind.OUTLINE, body=f'{{"{key}": {"[" * 10_000}{"]" * 10_000}}}'.encode()))
     with pytest.raises(WireError, match="a frame of kind 24"):
         list(decoder.messages())
 
 
+def test_an_outline_longer_than_that_of_any_such_script_is_refused_before_it_is_read() -> None:
+    decoder = FrameDecoder(1000, outline_of="x" * 100_000)
+    decoder.add(pack(Kind.OUTLINE, body=bytes(900_000))[: PREFIX.size])
+    with pytest.raises(WireError, match="announces 900000 bytes"):
+        next(decoder.messages())
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["if x: return\n" * 9000, "return f()\n" * 9000, "".join(f"é{n}=1;" for n in range(9000)), "x['é']=1;" * 9000],
+    ids=["returns", "calls", "names", "keys"],
+)
+def test_an_outline_is_never_that_long(script: str) -> None:
+    outline = compile_script(script, is_expression=True, with_outline=True).outline
+    decoder = FrameDecoder(1000, outline_of=script)
+    decoder.add(pack(Kind.OUTLINE, body=json.dumps(outline).encode()))
+    (found,) = decoder.messages()
+    assert isinstance(found, OutlineFrame)
+
+
 def test_a_line_longer_than_a_run_may_print_is_refused_before_it_is_read() -> None:
     decoder = FrameDecoder(100)
-    line = pack(Kind.LOG, header={"level": "log"}, body=b"\xff" * 101)
+    line = pack(Kind.LOG, header={"level": "log"}, body=("\u00e9" * 51).encode()[:101])
     decoder.add(line)
     (found,) = decoder.messages()
     assert isinstance(found, LogFrame)
-    assert found.text == "\ufffd" * 101
-    decoder.add(pack(Kind.LOG, header={"level": "log"}, body=b"\xff" * 102)[: PREFIX.size])
+    assert found.text == "\u00e9" * 50 + "\ufffd"  # longer than the limit, although half a character is missing
+    decoder.add(pack(Kind.LOG, header={"level": "log"}, body=b"x" * 102)[: PREFIX.size])
     with pytest.raises(WireError, match="announces 102 bytes"):
+        next(decoder.messages())
+
+
+def test_a_line_that_is_not_text_is_refused_at_its_first_wrong_byte() -> None:
+    decoder = FrameDecoder(100)
+    decoder.add(pack(Kind.LOG, header={"level": "log"}, body=b"\xff" * 100))
+    with pytest.raises(WireError, match=r"a frame of kind 21: .* in position 0"):
         next(decoder.messages())
 
 
@@ -147,7 +183,10 @@ DISPLAY = {"type": "image", "mime_type": "image/png", "text_bytes": 1, "data_byt
 def displayed(header: dict[str, object], body: bytes) -> object:
     decoder = FrameDecoder(100, displays=True)
     decoder.add(pack(Kind.DISPLAY, 7, header, body))
-    return next(decoder.messages())
+    found = next(decoder.messages())
+    for _ in check(found):
+        pass
+    return found
 
 
 def test_a_displayed_value_is_its_text_its_data_and_its_file() -> None:

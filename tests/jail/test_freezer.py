@@ -11,13 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from paddock.jail.walls import freezer
+from paddock.jail.walls import freezer, watcher
 
 ODD_NAME = "ctypes.CDLL(None).prctl(15, b'\\xff\\xfe', 0, 0, 0)\nprint(flush=True)\nsignal.pause()"  # PR_SET_NAME
 NO_FIRST_THREAD = """
 threading.Thread(target=lambda: [time.sleep(0.01) for _ in iter(int, 1)]).start()
 print(flush=True)
 ctypes.CDLL(None).syscall(60 if platform.machine() == "x86_64" else 93, 0)  # exit, of this thread alone
+"""
+
+
+VFORK = """
+os.mkfifo(sys.argv[1])
+print(flush=True)
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+"""
+CHAIN = """
+if os.fork() == 0:
+    for _ in range(20):
+        if os.fork():
+            break
+    else:
+        print(flush=True)
+signal.pause()
 """
 
 
@@ -49,3 +65,36 @@ def test_a_process_is_stopped_when_all_its_threads_are(program: str) -> None:
         finally:
             process.kill()
     assert freezer.is_stopped([process.pid])  # it is gone
+
+
+def test_a_process_that_waits_for_the_child_that_it_starts_is_stopped(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    with subprocess.Popen([sys.executable, "-c", f"import os, sys\n{VFORK}", fifo], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            until(lambda: len(watcher.tree(process.pid)) == 2)
+            freezer.stop(lambda: {pid: each.start for pid, each in watcher.tree(process.pid).items()})
+            until(lambda: freezer.is_stopped(watcher.tree(process.pid)))
+        finally:
+            freezer.kill(lambda: {pid: each.start for pid, each in watcher.tree(process.pid).items()})
+
+
+def test_of_processes_that_are_each_others_parents_each_is_read_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, "-c", f"import os, signal\n{CHAIN}"]
+    reads = 0
+    read = watcher._process
+
+    def counted(pid: int) -> object:
+        nonlocal reads
+        reads += 1
+        return read(pid)
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        pids = list(watcher.tree(process.pid))
+        assert len(pids) > 20
+        monkeypatch.setattr(watcher, "_process", counted)
+        freezer.kill(lambda: {pid: each.start for pid, each in watcher.those_of(pids).items()})
+    assert reads <= 5 * len(pids)

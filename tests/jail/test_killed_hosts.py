@@ -53,17 +53,20 @@ class Host:
 
     def left(self) -> dict[str, object]:
         """Everything that the host has made, apart from its own process."""
-        ours = {*self.below, self.process.pid}
         found = {
             "processes": [pid for pid in {*self.below, *of_ids(UID_BASE, UID_COUNT)} if is_alive(pid)],
             "groups": groups_of(self.process.pid),
             "mounts": sorted(mounts() - self.mounts),
-            "in memory": [path for path in Path("/dev/shm").glob("paddock-*") if owner_in_name(path) in ours],  # noqa: S108
+            "in memory": self.in_memory(),
             "in roots": list(self.written()),
             "half a root": list(self.data.glob("roots/partial")),
             "temporary": list(self.temporary.iterdir()),
         }
         return {what: there for what, there in found.items() if there}
+
+    def in_memory(self) -> set[Path]:
+        """What its guests wrote in the profile `confined`."""
+        return {path for path in Path("/dev/shm").glob("paddock-*") if owner_in_name(path) in self.below}  # noqa: S108
 
     def written(self) -> Iterator[Path]:
         """What its guests wrote in the profile `chroot`."""
@@ -75,7 +78,7 @@ class Host:
 
 
 def owner_in_name(path: Path) -> int:
-    return int(path.name.split("-")[1])
+    return int(path.name.split("-")[2])
 
 
 def groups_of(pid: int) -> list[Path]:
@@ -164,6 +167,35 @@ def test_nothing_is_left_of_a_host_of_an_ordinary_user_without_namespaces_that_w
         host.process.send_signal(number)
         assert host.process.wait() == -number
         until(lambda: host.left() == {})
+
+
+@as_root
+def test_what_is_left_without_namespaces_if_all_processes_are_killed_at_once_goes_with_the_next_host(
+    place: Place,
+) -> None:
+    home = place.home("all-killed", ordinary=True)
+    file = str(place.folder / "tests" / "jail" / HOST.name)
+    command = place.command("bare", file, str(home / "data"), str(UID_BASE), "confined")
+    with running(command, place.variables_at(home), home / "data", home) as host:
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in (host.process.pid, *host.below):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+        until(lambda: "processes" not in host.left())
+        host.process.wait()
+        assert host.in_memory()
+        with running(command, place.variables_at(home), home / "data", home) as next_host:
+            until(lambda: not host.in_memory())
+            before = next_host.in_memory()
+            os.kill(next(pid for pid in next_host.below if is_reaper(pid)), signal.SIGKILL)
+            until(lambda: before - next_host.in_memory())
+
+
+def is_reaper(pid: int) -> bool:
+    """Whether it is a fork of a warden."""
+    above = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    names = [Path(f"/proc/{each}/comm").read_text() for each in (pid, above)]
+    return names == ["paddock-warden\n"] * 2
 
 
 def test_the_whole_group_of_a_host_may_be_killed_at_once() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,3 +78,28 @@ async def test_who_breaks_out_of_the_light_javascript_engine_starts_nothing(prof
         paddock._engines._loaded["cpython"] = engine
         result = await paddock.run(TRIES, engine="cpython")
     assert (result.verdict, result.output) == (Verdict.OK, ["EPERM"] * 4 + ["done"]), result.to_json()
+
+
+SPAWNS = """
+const { spawn } = require("node:child_process");
+const attempt = () => {
+  try {
+    return spawn("sleep", ["20"]).pid;
+  } catch (error) {
+    return error.code;
+  }
+};
+[...new Set([...Array(20)].map(attempt))]
+"""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+async def test_where_no_run_may_have_a_second_process_node_starts_none(
+    profile: str, language: str, visible_data: Path
+) -> None:
+    most: dict[str, Any] = {"limits": replace(Limits(), processes=1), "caps": replace(CAPS, processes=1)}
+    jail = JailConfig(profile=profile, uid_base=OWN)
+    async with Paddock(Config(data_directory=str(visible_data), jail=jail, **most)) as paddock:
+        result = await paddock.run(SPAWNS, engine="node", language=language, limits={"wall_seconds": 10})
+    assert (result.verdict, result.output) == (Verdict.OK, ["EPERM"]), result.to_json()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from paddock.jail import profile_chroot
+from paddock.jail import profile_chroot, profile_confined
 from paddock.jail.uid_block import BLOCK_SIZE, LOCK_FILE, UidBlock
 from paddock.jail.walls import roots
 from paddock.jail.walls.quota import Quota
@@ -51,6 +55,25 @@ def test_folders_deeper_than_any_path_are_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_folder_of_another_user_is_neither_believed_nor_touched(tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root can make a folder of another user")
+    with subprocess.Popen(["/bin/sleep", "60"]) as other:
+        (tmp_path / profile_confined.PID).write_text(f"{other.pid} {profile_confined._stat(other.pid)[19]}")
+        os.chown(tmp_path, 65534, 65534)
+        spec: Any = SimpleNamespace(tmp_bytes=1 << 20, tmp_inodes=10)
+        profile_confined.ConfinedDuty(tmp_path, spec).clean_up()
+        assert (other.poll(), [each.name for each in tmp_path.iterdir()]) == (None, [profile_confined.PID])
+        other.kill()
+
+
+def test_the_name_of_a_guests_folder_does_not_tell_the_next() -> None:
+    profile: Any = profile_confined.ConfinedProfile.__new__(profile_confined.ConfinedProfile)
+    profile._prefix, profile._secret = "/dev/shm/paddock-1", b"x" * 16  # noqa: S108
+    names = [profile._folder(SimpleNamespace(number=number)).name for number in range(50)]
+    assert len({name.rpartition("-")[2][:8] for name in names}) == 50
+
+
 def test_too_many_bytes_and_too_many_files_are_seen(tmp_path: Path) -> None:
     quota = Quota([str(tmp_path)], size_bytes=1 << 20, inodes=10)
     assert not quota.exceeded()
@@ -72,6 +95,14 @@ def test_a_file_that_lost_its_name_counts_while_it_is_open(tmp_path: Path) -> No
         assert not quota.exceeded()
         assert quota.exceeded([os.getpid()], PROC)
     assert not quota.exceeded([os.getpid()], PROC)
+
+
+def test_memory_that_processes_share_without_a_file_is_no_deleted_file(tmp_path: Path) -> None:
+    quota = Quota([str(tmp_path), "/dev"], size_bytes=1 << 20, inodes=10)
+    quota._time_is_up_at = math.inf
+    before = quota._mapped(f"{os.getpid()}", PROC)
+    with mmap.mmap(-1, 4096):
+        assert quota._mapped(f"{os.getpid()}", PROC) == before
 
 
 HEADLESS = """
@@ -102,6 +133,29 @@ def test_a_process_whose_first_thread_has_ended_is_there_and_so_are_its_files(tm
         finally:
             process.kill()
     assert not quota.exceeded([process.pid], PROC)
+
+
+MAPPINGS = """
+import mmap, os
+pages = mmap.mmap(-1, 60_000 * 4096)
+import ctypes
+start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+for page in range(0, 60_000, 2):
+    ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + page * 4096), 4096, 1)
+os.write(1, b"mapped")
+os.read(0, 1)
+"""
+
+
+def test_a_check_that_a_guest_makes_long_counts_as_exceeded(tmp_path: Path) -> None:
+    quota = Quota([str(tmp_path)], size_bytes=1 << 20, inodes=10)
+    command = [sys.executable, "-I", "-S", "-c", MAPPINGS]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(6) == b"mapped"
+        assert not quota.exceeded([process.pid], PROC)
+        assert quota.exceeded([process.pid] * 50, PROC)
+        process.kill()
 
 
 @pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root has ids of its own")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from paddock.config import Config
+from paddock.config import Config, JailConfig
 from paddock.jail import environments, profiles
 from paddock.jail.environments import builds
+from paddock.jail.uid_block import BLOCK_SIZE, HALF, UidBlock
 from paddock.jail.walls import roots
 from paddock.jail.zygote import Spec
+from paddock.run import Paddock
+from tests.bare import BARE
 from tests.jail.forked import forked
+from tests.uids import OWN
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 and "CI" not in os.environ, reason="only root has a use for root directories, and can make them"
@@ -111,3 +117,29 @@ def test_a_guest_does_not_see_when_an_earlier_one_has_touched_a_device(tmp_path:
     found = forked(times)
     assert found
     assert 1 not in found
+
+
+async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts(visible_data: Path) -> None:
+    base = OWN + (1 << 30)
+    settings = replace(BARE, jail=JailConfig(profile="chroot", uid_base=base), data_directory=str(visible_data))
+
+    async def uid() -> int:
+        async with Paddock(settings) as paddock:
+            result = await paddock.run("import os\nos.getuid()", engine="cpython")
+            assert isinstance(result.output, int)
+            return result.output
+
+    [used] = environments.roots_of(visible_data).glob(f"*/{roots.SLOTS}/{await uid()}")
+    first = base + -base % BLOCK_SIZE
+    unused, in_use, foreign = first + HALF - 1, first + BLOCK_SIZE, base + profiles.UIDS
+    slots = {owner: used.parent / str(owner) for owner in (unused, in_use, foreign, first + 2 * BLOCK_SIZE)}
+    block = UidBlock(in_use, BLOCK_SIZE)
+    try:
+        for slot in slots.values():
+            (slot / "tmp" / "left" / "behind").mkdir(parents=True)
+        await uid()
+        assert {owner for owner, slot in slots.items() if list((slot / "tmp").iterdir())} == {in_use, foreign}
+    finally:
+        block.close()
+        for slot in slots.values():
+            shutil.rmtree(slot)

@@ -22,22 +22,29 @@ POLICIES = [
     Policy(sockets="doors"),
     Policy(processes=False, execute=True),
     Policy(confined=True),
+    Policy(confined=True, execute_key=1),
     Policy(counted=False, sessions=False),
     Policy(own_pids=False),
 ]
 NORMAL, ALONE, CONFINED = Policy(), Policy(processes=False), Policy(confined=True)
 UNIX = Policy(sockets="unix")
 DOORS = Policy(sockets="doors")
+SHARED = Policy(own_pids=False)
 UNCOUNTED = Policy(counted=False, sessions=False)
 NO_EFFECT = ERROR  # the call returns 0
 THREAD, FORK = 0x3D0F00, 0x1200011
 UPPER = 1 << 32
+KEY = 0xFEDC_BA98_7654_3210
+WITH_KEY = Policy(confined=True, execute_key=KEY)
 
 Case = tuple[Policy, str, tuple[int, ...], int]
 CASES: list[Case] = [
     (NORMAL, "read", (), ALLOW),
     (NORMAL, "clone3", (), ENOSYS),
     *((policy, "fadvise64", (3, 0, 0, 4), NO_EFFECT) for policy in (NORMAL, CONFINED)),  # DONTNEED
+    *((CONFINED, "madvise", (0, 4096, advice), NO_EFFECT) for advice in (20, 21)),  # COLD, PAGEOUT
+    (CONFINED, "madvise", (0, 4096, 4), ALLOW),  # DONTNEED
+    *((NORMAL, name, (3,), NO_EFFECT) for name in ("fsync", "fdatasync", "msync", "sync_file_range")),
     (NORMAL, "clone", (FORK,), ALLOW),
     (NORMAL, "clone", (THREAD,), ALLOW),
     (ALONE, "clone", (THREAD,), ALLOW),
@@ -55,11 +62,16 @@ CASES: list[Case] = [
     (ALONE, "execve", (), EPERM),
     (Policy(processes=False, execute=True), "execve", (), ALLOW),
     (Policy(processes=False, execute=True), "clone", (FORK,), EPERM),
+    (WITH_KEY, "execve", (0, 0, 0, KEY), ALLOW),
+    *((WITH_KEY, "execve", (0, 0, 0, key), EPERM) for key in (0, 1, KEY - 1, KEY - UPPER, KEY & (UPPER - 1))),
+    *((WITH_KEY, "execveat", arguments, EPERM) for arguments in ((3, 0, 0, 0, 0x1000), (3, 0, 0, KEY, 0x1000))),
     (NORMAL, "socket", (1, 1, 0), EPERM),
     (NORMAL, "connect", (), EPERM),
     *((DOORS, name, (3,), NOTIFY) for name in ("connect", "bind")),
     *((DOORS, name, (3,), EPERM) for name in ("listen", "accept", "accept4", "io_uring_setup")),
-    *((DOORS, "socket", (family, kind, 0), ALLOW) for family in (2, 10) for kind in (1, 2, 0x80801)),
+    *((DOORS, "socket", (family, kind, 0), ALLOW) for family in (2, 10) for kind in (1, 0x80801)),
+    *((DOORS, "socket", (family, kind, 0), NOTIFY) for family in (2, 10) for kind in (2, 0x80802)),
+    (DOORS, "socket", (2, 2, 136), EPERM),
     *((DOORS, "socket", (2, 1, protocol), EPERM) for protocol in (1, 132, 136, 262)),
     *((DOORS, "socket", (family, 1, 0), EPERM) for family in (0, 1, 16, 17, 38, 40)),
     *((DOORS, "socket", (2, kind, 0), EPERM) for kind in (3, 4, 5, 10)),
@@ -139,6 +151,13 @@ CASES: list[Case] = [
     (NORMAL, "fallocate", (3, 0), ALLOW),
     (NORMAL, "fallocate", (3, 3), ALLOW),
     (NORMAL, "fallocate", (3, 1), ENOTSUP),
+    *((policy, "fallocate", (3, 0), ENOTSUP) for policy in (SHARED, CONFINED)),
+    *((policy, "fallocate", (3, 3), ALLOW) for policy in (SHARED, CONFINED)),
+    (NORMAL, "getpriority", (2,), ALLOW),
+    *((policy, "getpriority", (1,), ALLOW) for policy in (CONFINED, Policy(own_pids=False))),
+    *((policy, "getpriority", (2,), EPERM) for policy in (CONFINED, Policy(own_pids=False))),
+    *((policy, "ioprio_get", (2,), ALLOW) for policy in (CONFINED, Policy(own_pids=False))),
+    *((policy, "ioprio_get", (3,), EPERM) for policy in (CONFINED, Policy(own_pids=False))),
     (NORMAL, "clock_gettime", (0xFFFFFFFA,), ALLOW),
     *((policy, "clock_gettime", (1,), ALLOW) for policy in (CONFINED, Policy(own_pids=False))),
     *((policy, "clock_gettime", (0xFFFFFFFA,), EPERM) for policy in (CONFINED, Policy(own_pids=False))),
@@ -162,6 +181,7 @@ CASES: list[Case] = [
     (CONFINED, "kill", (7, 9), EPERM),
     (CONFINED, "tgkill", (7, 7, 9), EPERM),
     (CONFINED, "pidfd_send_signal", (7, 9), EPERM),
+    *((policy, "timer_create", (1, 0), ENOSYS) for policy in (NORMAL, CONFINED)),
     (CONFINED, "setsid", (), EPERM),
     (NORMAL, "setsid", (), ALLOW),
     (UNCOUNTED, "setsid", (), NO_EFFECT),

@@ -184,6 +184,11 @@ def test_where_nothing_bounds_memory_nothing_runs(place: Place, kind: str, *, ac
     assert unavailable(place, kind, "/proc", accept=accept) == [f"nothing limits the memory of guests here. {NO_PROC}"]
 
 
+def test_where_proc_hides_what_cannot_be_read_nothing_runs_without_a_control_group(place: Place) -> None:
+    (reason,) = unavailable(place, "bare", "hidepid", accept=True)
+    assert "/proc hides processes whose memory cannot be read: mount /proc without hidepid" in reason
+
+
 NO_PROC = (
     "[Errno 2] No such file or directory: '/proc/self/mountinfo': control groups are found through /proc; or: "
     "/proc does not show the memory of our own children: mount /proc without hidepid and subset, and allow reading "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import resource
 import socket
 from dataclasses import replace
 
@@ -48,3 +49,16 @@ def test_a_guest_that_says_something_else_hands_over_nothing() -> None:
         its.send(b"x")
         with pytest.raises(EOFError):
             notices.receive_listener(ours)
+
+
+def test_a_listener_that_found_no_free_descriptor_is_not_a_guest_without_one() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        socket.send_fds(theirs, [notices._HELLO], [theirs.fileno()])
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+        try:
+            with pytest.raises(OSError, match="Too many open files"):
+                notices.receive_listener(ours)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)

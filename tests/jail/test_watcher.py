@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import cast
@@ -18,7 +19,22 @@ import pytest
 
 from paddock.jail.walls import watcher
 from paddock.jail.walls.watcher import Watched, Watcher, held_bytes, tree
-from tests.jail.hogs import HEADLESS, MANY, MAPPINGS, MEGABYTE, SHARED, SHARERS, VFORK, grabs, tell, told, waiting
+from tests.jail.hogs import (
+    HEADLESS,
+    MANY,
+    MAPPINGS,
+    MEGABYTE,
+    PAGE_TABLES,
+    QUIET,
+    READ_ON,
+    SHARED,
+    SHARERS,
+    VFORK,
+    grabs,
+    tell,
+    told,
+    waiting,
+)
 
 MAPPED = """
 import mmap, os
@@ -96,8 +112,8 @@ def end(root: int) -> None:
 
 @pytest.mark.parametrize(
     "program",
-    [grabs(128) + STAYS, SHARED + STAYS, MAPPED + STAYS, MANY, HEADLESS],
-    ids=["private", "shared", "mapped tmpfs", "eight processes", "first thread gone"],
+    [grabs(128) + STAYS, SHARED + STAYS, MAPPED + STAYS, PAGE_TABLES + STAYS, MANY, HEADLESS, READ_ON],
+    ids=["private", "shared", "mapped tmpfs", "page tables", "eight processes", "first thread gone", "ended"],
 )
 async def test_a_tree_above_its_limit_is_seen_and_can_be_ended_at_once(watches: Watcher, program: str) -> None:
     async with guest(watches) as (process, watched):
@@ -116,6 +132,23 @@ async def test_what_the_kernel_keeps_for_mappings_counts(watches: Watcher) -> No
         assert (watched.memory_peak_bytes > 14 * MEGABYTE, watched.error) == (True, None)
 
 
+async def test_a_tree_that_rests_is_checked_seldom_until_it_goes_on(
+    watches: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watcher, "REST_SECONDS", 3600.0)
+    async with guest(watches) as (process, watched):
+        assert (watched.check() or 3600.0) < watcher.REST_SECONDS
+        watched.is_resting = True
+        assert watched.check() == watcher.REST_SECONDS
+        async with asyncio.timeout(30):
+            while not watches._due or watches._due[0][0] < time.monotonic() + 1000:
+                await asyncio.sleep(0.01)
+        watches.resume(watched)
+        tell(process, grabs(128) + STAYS)
+        async with asyncio.timeout(30):
+            await watched.exceeded.wait()
+
+
 async def test_a_program_within_its_limit_is_left_alone_and_its_use_is_known(watches: Watcher) -> None:
     async with guest(watches) as (process, watched):
         tell(
@@ -132,6 +165,111 @@ async def test_a_program_within_its_limit_is_left_alone_and_its_use_is_known(wat
         assert not watched.exceeded.is_set()
 
 
+@pytest.mark.parametrize("end", ["os.wait()", "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"])
+async def test_the_time_of_a_child_counts_once_after_it_has_ended(watches: Watcher, end: str) -> None:
+    children = f"""
+import os, signal, time
+for _ in range(4):
+    r, w = os.pipe()
+    if not os.fork():
+        while time.process_time() < 0.4: pass
+        os.write(w, b"x")
+        os._exit(0)
+    os.close(w)
+    {end}
+    os.read(r, 1)
+print("done", flush=True)
+time.sleep(60)
+"""
+    async with guest(watches) as (process, watched):
+        tell(process, children)
+        assert process.stdout
+        assert await asyncio.to_thread(process.stdout.readline) == b"done\n"
+        async with asyncio.timeout(30):
+            while watched.cpu_seconds < 1.1:  # what a child uses after the last check may not count
+                await asyncio.sleep(0.01)
+        for _ in range(3):
+            watched.check()
+        assert watched.cpu_seconds < 2
+
+
+async def test_a_process_that_is_not_found_for_a_moment_counts_once(
+    watches: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = """
+import os, time
+if not os.fork():
+    block = bytearray(b'x') * (30 << 20)
+    while time.process_time() < 0.5: pass
+    print("done", flush=True)
+    time.sleep(60)
+time.sleep(60)
+"""
+    async with guest(watches) as (process, watched):
+        tell(process, child)
+        assert process.stdout
+        assert await asyncio.to_thread(process.stdout.readline) == b"done\n"
+        find = watcher._children
+        for is_blind in (False, True, False, True, False):
+            monkeypatch.setattr(watcher, "_children", (lambda *_: []) if is_blind else find)
+            watched.check()
+            assert watched.held_bytes > 30 * MEGABYTE
+        assert 0.4 < watched.cpu_seconds < 0.9
+
+
+async def test_the_time_that_a_reaper_takes_for_its_checks_does_not_count(watches: Watcher) -> None:
+    checking = "import time\nwhile time.process_time() < 0.5: pass\nprint('checked', flush=True)" + STAYS
+    reaper, first = waiting(), waiting()
+    try:
+        watched = watches.watch(reaper.pid, 64 * MEGABYTE, lambda _: None, [first.pid])
+        for process in (reaper, first):
+            tell(process, checking)
+            assert process.stdout
+            assert await asyncio.to_thread(process.stdout.readline) == b"checked\n"
+        watched.check()
+        assert 0.3 < watched.cpu_seconds < 0.9
+        watched.stop()
+    finally:
+        for process in (reaper, first):
+            end(process.pid)
+            process.communicate()
+
+
+async def test_a_run_goes_on_counting_after_a_child_of_an_earlier_run_has_ended(watches: Watcher) -> None:
+    runs = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+r, w = os.pipe()
+if not os.fork():
+    while time.process_time() < 0.6: pass
+    os.read(r, 1)
+    os._exit(0)
+print("begun", flush=True)
+signal.sigwait([signal.SIGUSR1])
+os.write(w, b"x")
+try: os.wait()
+except ChildProcessError: pass
+begin = time.process_time()
+while time.process_time() < begin + 0.4: pass
+print("done", flush=True)
+time.sleep(60)
+"""
+    async with guest(watches) as (process, watched):
+        tell(process, runs)
+        assert process.stdout
+        assert await asyncio.to_thread(process.stdout.readline) == b"begun\n"
+        async with asyncio.timeout(30):
+            while watched.cpu_seconds < 0.5:
+                await asyncio.sleep(0.01)
+        watched.renew(64 * MEGABYTE)
+        process.send_signal(signal.SIGUSR1)
+        assert await asyncio.to_thread(process.stdout.readline) == b"done\n"
+        async with asyncio.timeout(30):
+            while watched.cpu_seconds < 0.3:
+                await asyncio.sleep(0.01)
+
+
 async def test_children_that_only_share_their_parents_memory_are_not_counted_again(watches: Watcher) -> None:
     async with guest(watches, megabytes=96) as (process, watched):
         tell(process, SHARERS)
@@ -140,6 +278,14 @@ async def test_children_that_only_share_their_parents_memory_are_not_counted_aga
         for _ in range(5):
             assert watched.check() is not None
         assert not watched.exceeded.is_set()
+
+
+async def test_copies_of_shared_memory_are_counted_however_quickly_they_are_made(watches: Watcher) -> None:
+    async with guest(watches, megabytes=32) as (process, watched):
+        tell(process, QUIET.replace("WAIT", "1"))
+        async with asyncio.timeout(30):
+            await watched.exceeded.wait()
+        assert watched.memory_peak_bytes > 32 * MEGABYTE
 
 
 async def test_a_child_between_vfork_and_exec_is_not_counted_again(watches: Watcher, tmp_path: Path) -> None:
@@ -234,11 +380,14 @@ def test_a_dead_process_that_is_buried_while_its_threads_are_listed_is_gone(monk
 
 def test_growth_while_counting_pauses_is_counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
     def show(child_bytes: int, held: int) -> None:
-        processes = {1: watcher.Process(10, 0, 0.0, 1, 1), 2: watcher.Process(child_bytes, 0, 0.0, 2, 2)}
+        processes = {
+            1: watcher.Process(1, 10, 0, 0, 0.0, 0.0, 1, 1),
+            2: watcher.Process(2, child_bytes, 0, 0, 0.0, 0.0, 2, 2),
+        }
         monkeypatch.setattr(watcher, "tree", lambda *roots: processes)
         monkeypatch.setattr(watcher, "held_bytes", lambda processes: held)
 
-    monkeypatch.setattr(watcher, "tree", lambda *roots: {1: watcher.Process(10, 0, 0.0, 1, 1)})
+    monkeypatch.setattr(watcher, "tree", lambda *roots: {1: watcher.Process(1, 10, 0, 0, 0.0, 0.0, 1, 1)})
     exceeded: list[Watched] = []
     watched = Watched(1, 100, exceeded.append)
     show(200, held=50)

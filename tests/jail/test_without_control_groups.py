@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,7 +27,7 @@ from paddock.jail.limits import (
 )
 from paddock.jail.profiles import uncounted_rlimits
 from paddock.jail.walls import cgroup, cleanup
-from paddock.jail.walls.watcher import Watcher
+from paddock.jail.walls.watcher import Watched, Watcher
 from paddock.jail.zygote import Spec
 from paddock.model.limits import CAPS, MB, Limits
 from tests.jail import place as places
@@ -54,6 +55,8 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
     told = place.told(kind, ATTACKS, BASE)
     verdict, unread_bytes, _ = told.pop("buffers")
     assert told.pop("forks") == (["ok", "ok", "out_of_memory"] if kind == "ordinary" else ["ok", "refused"])
+    assert told.pop("ended forks") == (["ok"] * 4 if kind == "ordinary" else ["ok", "refused"])
+    assert told.pop("time of forks") == (["ok", "timeout"] if kind == "ordinary" else ["refused"])
     assert told == {
         "said": [WARNING.rstrip()],
         "huge pages": ["ok", True, None],
@@ -67,7 +70,8 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
         "copied mappings": ["out_of_memory", None, "MemoryError"],
         "sent descriptors": ["ok", 2, None],
         "pages in sockets": ["ok", [0, 0], None],
-        "timers of another": ["ok", [1024, 1024], None],
+        "signals of another": ["ok", [1024, 1024], None],
+        "limits of a session": [True, True],  # a script cannot raise them
     }
     assert (verdict, 0 < unread_bytes < 1.4 * LIMIT_BYTES) == ("ok", True)
 
@@ -158,6 +162,31 @@ def test_the_sockets_of_a_guest_hold_at_most_its_memory_limit(memory: int, proce
     assert narrow(limits, Counted(), may_fork=True) == (limits, None)
     alone, open_files = narrow(limits, WatchedLimit(Watcher()), may_fork=False)
     assert (alone, open_files) == (limits, max(FEWEST_OPEN_FILES, memory // socket_bytes()))
+
+
+@pytest.mark.parametrize("memory", [16 * MB, 128 * MB, 512 * MB, 4096 * MB])
+def test_where_sockets_are_large_a_guest_has_fewer_processes(memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.jail.limits.socket_bytes", lambda: 3 * MB)
+    narrowed, open_files = narrow(Limits(memory_bytes=memory, processes=64), WatchedLimit(Watcher()), may_fork=True)
+    assert open_files is not None
+    assert open_files >= FEWEST_OPEN_FILES
+    assert narrowed.processes * open_files * 3 * MB <= max(memory, 170 * 10**6)
+
+
+def test_the_processes_of_an_idle_session_are_not_counted_whenever_another_run_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[threading.Thread] = []
+    monkeypatch.setattr(Watched, "check", lambda _: threads.append(threading.current_thread()))
+    watcher = Watcher()
+    limit = WatchedLimit(watcher)
+    limit.limit(Limits(), lambda: [os.getpid()], lambda: None)
+    limit.held_bytes()
+    assert threads.count(threading.current_thread()) == 1
+    limit.rest()
+    limit.held_bytes()
+    assert threads.count(threading.current_thread()) == 1
+    watcher.close()
 
 
 @pytest.mark.parametrize(("program", "gigabytes"), [((), 16), (("/node",), 64)], ids=["python", "node"])

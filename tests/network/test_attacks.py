@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import pytest
@@ -241,6 +242,51 @@ interfaces = error_of(fcntl.ioctl, udp, 0x8912, bytes(40))
 [error_of(socket.socket, *kind) for kind in kinds], uring, interfaces
 """
     assert tried(machine, program, "public") == [["EPERM"] * 9, -1, "EPERM"]
+
+
+def test_udp_sockets_are_few_because_nobody_counts_what_waits_in_them(machine: Machine) -> None:
+    program = """
+import os
+read, write = os.pipe()
+for _ in range(8):
+    if not os.fork():
+        made, error = [], ''
+        while len(made) < 900 and not error:
+            try: made.append(socket.socket(socket.AF_INET6 if len(made) % 2 else socket.AF_INET, socket.SOCK_DGRAM))
+            except OSError as problem: error = f'{problem.errno}'
+        os.write(write, f'{len(made)} {error}\\n'.encode())
+        os.read(os.pipe()[0], 1)
+found = ''
+while found.count('\\n') < 8: found += os.read(read, 4096).decode()
+made, errors = zip(*(line.split() for line in found.splitlines()))
+sum(map(int, made)), set(map(int, errors)) == {24}, socket.getaddrinfo('good.com', 80)[0][4][0] if len(made) < 8 else ''
+"""
+    made, are_too_many, _ = tried(machine, program, ["good.com"])
+    assert 200 < made <= 256 + 8  # a socket that the host has allowed may not be made yet when it counts again
+    assert are_too_many
+
+
+def test_connecting_what_is_no_socket_costs_the_host_nothing(machine: Machine) -> None:
+    """The kernel takes long to describe an epoll with many watches."""
+    program = """
+import os, select, time
+epoll = select.epoll()
+events = [os.eventfd(0) for _ in range(400)]
+for event in events:
+    for number in range(max(events) + 1, 900):
+        os.dup2(event, number)
+        epoll.register(number)
+address = socket.AF_INET.to_bytes(2, 'little') + (80).to_bytes(2) + bytes([127, 0, 0, 1]) + bytes(8)
+seconds = []
+for _ in range(5):
+    begin = time.monotonic()
+    connected = libc.connect(epoll.fileno(), address, 16)
+    seconds.append(time.monotonic() - begin)
+connected, ctypes.get_errno(), min(seconds)
+"""
+    connected, error, seconds = tried(machine, program, "public")
+    assert (connected, error) == (-1, errno.ENOTSOCK)
+    assert seconds < 0.05  # 0.2 if the kernel describes 200,000 watches
 
 
 def test_udp_reaches_nothing_but_the_name_server(machine: Machine) -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from ipaddress import IPv4Address
 
 import pytest
 
 from paddock import Output, Paddock
 from paddock.config import Config, GuestsConfig, JailConfig, NetworkConfig
 from paddock.jail import doors, supervisor
+from paddock.jail.network_run import Attempt, NetworkRun
 from paddock.jail.sock_diag import Connected, Counter
 from paddock.model.environments import EnvironmentConfig
+from paddock.model.network import NetworkPolicy
 from tests.uids import OWN
 
 CONNECT = """
@@ -117,6 +121,25 @@ async def test_a_guest_whose_connection_takes_long_to_count_holds_up_nobody_else
             ends.set()
             server.accept()[0].close()
             assert (await slow).output == 0
+
+
+def test_connections_that_cannot_be_counted_for_lack_of_descriptors_are_not_taken_for_ended() -> None:
+    run = NetworkRun(NetworkPolicy(is_public=True), max_connections=10, memory_bytes=1 << 20)
+    shared = supervisor.Supervisor.share()
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as here:
+        shared.begin_counting(run, None)
+        attempt = Attempt("", IPv4Address("127.0.0.1"), server.getsockname()[1], "connected")
+        assert shared.add_connection(run, here, attempt)
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1, before[1]))
+        try:
+            for _ in range(3):
+                shared.count(run)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert run.uncounted == 0
+        shared.forget(run)
+    shared.release()
 
 
 async def test_a_guest_that_uses_a_connection_as_soon_as_it_is_made_holds_up_nobody_else(

@@ -179,6 +179,20 @@ async def test_output_after_such_words_counts_as_output(run: Run) -> None:
     assert (result.verdict, len(result.stderr)) == (Verdict.OUTPUT_LIMIT, 200_000)
 
 
+@pytest.mark.parametrize(
+    ("then", "limits"),
+    [("for (;;);", {"wall_seconds": 1}), ("fs.writeSync(1, 'y'.repeat(2000))", {"stream_characters": 1000})],
+)
+@pytest.mark.parametrize("session", [None, "s"])
+async def test_what_was_held_back_is_kept_when_the_host_ends_the_run(
+    then: str, limits: dict[str, int], session: str | None
+) -> None:
+    code = f"const fs = require('fs'); fs.writeSync(2, '<--- Last few GCs --->\\nimportant'); {then}"
+    async with Paddock() as paddock:
+        result = await paddock.run(code, language="javascript", engine="node", limits=limits, session=session)
+    assert (result.verdict in ("timeout", "output_limit"), result.stderr) == (True, "<--- Last few GCs --->\nimportant")
+
+
 async def test_no_more_is_held_back_after_such_words_than_a_report_has(paddock: Paddock) -> None:
     report = f"'<--- Last few GCs --->' + 'x'.repeat({node.REPORT_CHARACTERS})"
     code = f"require('fs').writeSync(2, {report}); await double({{n: 1}})"

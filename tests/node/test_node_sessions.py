@@ -135,3 +135,13 @@ async def test_a_session_has_one_language(paddock: Paddock, name: str) -> None:
     await ran(paddock, name, "1")
     with pytest.raises(RequestError, match="runs javascript on node"):
         await paddock.run("1", session=name)
+
+
+async def test_limits_that_only_the_host_can_set_stay_those_of_the_first_run(paddock: Paddock, name: str) -> None:
+    write = "try { require('fs').writeFileSync('x', Buffer.alloc(2000)); 'written' } catch (error) { error.code }"
+    small = {"file_bytes": 1000}
+    assert (await ran(paddock, name, write, write, limits=small)).output == "EFBIG"
+    for limits in ({}, {"file_bytes": 999}, {"file_bytes": 1000, "processes": 3}):
+        with pytest.raises(RequestError, match="`file_bytes` and `processes` of a session on Node"):
+            await ran(paddock, name, "1", limits=limits)
+    assert (await ran(paddock, name, write, limits={"wall_seconds": 9, **small})).output == "EFBIG"

@@ -12,6 +12,7 @@ import pytest
 
 from paddock.jail.exec_installer import INSTALLER_UID
 from tests.jail.place import ORDINARY, Place, made
+from tests.packages.setting_packages import HANGING
 from tests.packages.wheels import wheel
 from tests.uids import OWN
 
@@ -34,6 +35,17 @@ echo "error: read<$secret> made<$made> mounted<$mounted> uid<$(id -u)> processes
 exit 1
 """
 """A program that takes the place of uv, as if what an index sent had taken it over."""
+PLANTING = """#!/bin/sh
+case "$*" in
+*"pip compile"*) printf 'planted==1.0 --hash=sha256:00\\n' > resolved.txt ;;
+*"pip install"*)
+    mkdir -p site
+    echo > site/planted.py
+    for folder in "$PWD" "$UV_CACHE_DIR" "$HOME"; do mv $folder $folder-gone; ln -s {home}/victim $folder; done ;;
+esac
+exit 0
+"""
+"""Another one, which behaves, and then puts links in the place of its folders."""
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +71,25 @@ def run(place: Place, kind: str, *, accept: bool = False) -> dict[str, Any]:
     hostile.parent.mkdir()
     hostile.write_text(UV.format(home=home))
     hostile.chmod(0o755)
+    hanging = home / "hanging" / "uv"
+    hanging.parent.mkdir()
+    hanging.write_text(f"#!/bin/sh\nsleep {HANGING} &\nexec sleep {HANGING}\n")
+    hanging.chmod(0o755)
     secret.write_text("confidential")
+    planting, victim = home / "planting" / "uv", home / "victim" / "site" / "private.txt"
+    planting.parent.mkdir()
+    planting.write_text(PLANTING.format(home=home))
+    planting.chmod(0o755)
+    victim.parent.mkdir(parents=True)
+    victim.write_text("confidential")
     if is_ordinary:
-        for path in (index, *index.iterdir(), hostile.parent, hostile, secret):
+        own = (index, *index.iterdir(), hostile.parent, hostile, hanging.parent, hanging, secret)
+        for path in (*own, *home.glob("victim/**"), planting):
             os.chown(path, ORDINARY, ORDINARY)
     told = place.told(kind, "packages/setting_packages.py", OWN, accept=accept, home=home)
     assert marks(home) == []
     assert not (home / "evil.py").exists()
+    assert victim.read_text() == "confidential"  # it was not moved
     assert [path for path in (home / "written", home / "data/packages/sets/written") if path.exists()] == []
     return told
 
@@ -86,10 +110,13 @@ def test_the_start_file_of_a_package_runs_in_its_guest_alone(place: Place, kind:
     assert told["last cell"] == ["ok", [1, "1.0", "hello"], None]
     assert told["archive path"][0] in ("ok", "rejected")
     assert told["entry points"][0] in ("ok", "rejected")
+    assert told["planted links"][1] in (None, [])
+    assert told["after planted links"] == ["ok", "hello", None]
     assert told["metadata"][0] == "rejected"
     assert "\n" not in told["metadata"][2]
     said = dict(re.findall(r"(\w+)<(.*?)>", told["hostile uv"]))
     assert (said["read"], said["made"], said["mounted"]) == ("", "yes", "")
+    assert told["hanging uv"] == ["the packages were not installed within 1 s: ask for fewer or smaller ones", 0]
     if kind == "root":
         assert said["uid"] == str(INSTALLER_UID)
     if kind != "bare":  # which has no namespaces

@@ -35,6 +35,15 @@ async def test_a_script_imports_a_package_that_its_run_asks_for(paddock: Paddock
     assert (result.verdict, result.output, result.warnings) == ("ok", [[1, 2], [3]], ())
 
 
+async def test_cells_of_a_session_may_ask_for_different_ones(paddock: Paddock) -> None:
+    for name, code in (("lodash@4", "require('lodash').chunk([1, 2]).length"), ("ms@2", "require('ms')('1s')")):
+        result = await paddock.run(code, language="javascript", session="different", packages=[name])
+        assert result.verdict == "ok", result.error
+    both = "const { default: ms } = await import('ms');\n[require('lodash').chunk([1, 2]).length, ms('2s')]"
+    result = await paddock.run(both, language="javascript", session="different")
+    assert result.output == [2, 2000], result.error
+
+
 async def test_a_later_cell_of_a_session_may_ask_for_one(paddock: Paddock) -> None:
     await paddock.run("let n = 2", language="javascript", session="later")
     code = "import _ from 'lodash'\n_.chunk([1, 2, 3], n)"
@@ -96,7 +105,7 @@ class Page(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
-        if self.path == "/hostile.tgz":
+        if self.path == "/hostile.tgz?key=SECRET":
             self.send_response(200)
             self.end_headers()
             self.wfile.write(self.server.archive)
@@ -106,7 +115,7 @@ class Page(BaseHTTPRequestHandler):
             "version": self.server.version,
             "hasInstallScript": True,
             "dependencies": {"other": self.server.dependency} if self.server.dependency else {},
-            "dist": {"tarball": f"{self.server.address}/hostile.tgz"},
+            "dist": {"tarball": f"{self.server.address}/hostile.tgz?key=SECRET"},
         }
         page = {
             "name": "hostile",
@@ -141,21 +150,37 @@ async def test_a_package_that_depends_on_an_address_git_or_a_folder_is_refused_b
     assert "an address, a folder or a git repository" in result.error.message
 
 
+def archive(files: dict[str, str]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(text)
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    return packed.getvalue()
+
+
 async def test_no_install_script_of_a_package_runs(paddock: Paddock, registry: Registry) -> None:
     write = "node -e \"require('fs').writeFileSync('ran', '')\""
     scripts = dict.fromkeys(("preinstall", "install", "postinstall", "prepare"), write)
     about = {"name": "hostile", "version": registry.version, "main": "index.js", "scripts": scripts}
-    files = {"package.json": json.dumps(about), "index.js": "exports.folder = __dirname"}
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        for name, text in files.items():
-            entry = tarfile.TarInfo(f"package/{name}")
-            entry.size = len(text)
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    registry.archive = packed.getvalue()
+    registry.archive = archive({"package.json": json.dumps(about), "index.js": "exports.folder = __dirname"})
     code = "require('fs').readdirSync(require('hostile').folder).sort()"
     result = await paddock.run(code, language="javascript", packages=[f"hostile@{registry.version}"])
     assert (result.error, result.output) == (None, ["index.js", "package.json"])
+
+
+async def test_no_file_of_a_set_has_the_address_that_an_archive_came_from(paddock: Paddock, registry: Registry) -> None:
+    about = json.dumps({"name": "hostile", "version": registry.version, "main": "index.js"})
+    registry.archive = archive({"package.json": about, "index.js": "module.exports = 1"})
+    code = """
+        const fs = require('fs'), root = require.resolve('hostile').split('/site/')[0]
+        const files = fs.readdirSync(root, {recursive: true, withFileTypes: true}).filter(each => each.isFile())
+        const texts = files.map(each => fs.readFileSync(`${each.parentPath}/${each.name}`, 'utf8'))
+        return [files.map(each => each.name).sort(), texts.filter(each => /SECRET|127\\.0\\.0\\.1/.test(each))]
+    """
+    result = await paddock.run(code, language="javascript", packages=[f"hostile@{registry.version}"])
+    assert (result.error, result.output) == (None, [["index.js", "lock.txt", "package.json", "set.json"], []])
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import select
+import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -13,6 +18,7 @@ from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -20,8 +26,10 @@ import pytest
 from paddock import Config, Paddock, RequestError
 from paddock.config import GuestsConfig, JailConfig, PackagesConfig
 from paddock.errors import PackageError
+from paddock.jail.installer import Done as Installed
+from paddock.jail.installer import Installation
 from paddock.jail.package_errors import explain
-from paddock.jail.packages import make_safe, sets_folder
+from paddock.jail.packages import BUILDS_AT_ONCE, PackageSets, make_safe, sets_folder
 from paddock.jail.walls.roots import empty
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Event, Progress
@@ -188,6 +196,22 @@ async def test_an_installation_that_takes_too_long_is_ended(
     )
 
 
+def test_what_an_installer_runs_dies_with_it() -> None:
+    program = "from paddock.jail.package_install import _run; _run({'env': {}}, 'sleep', '86400')"
+    with subprocess.Popen([sys.executable, "-c", program]) as installer:
+        children = Path(f"/proc/{installer.pid}/task/{installer.pid}/children")
+        while not (child := children.read_text().strip()) or "sleep" not in Path(f"/proc/{child}/comm").read_text():
+            assert installer.poll() is None
+        opened = os.pidfd_open(int(child))
+        installer.kill()
+    try:
+        assert select.select([opened], [], [], 60)[0], "it goes on"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(opened, signal.SIGKILL)
+        os.close(opened)
+
+
 async def test_an_index_that_cannot_be_reached_is_said_to_be(paddock: Paddock, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("UV_FIND_LINKS", "UV_NO_INDEX", "PIP_NO_INDEX"):
         monkeypatch.delenv(name)
@@ -216,6 +240,35 @@ async def test_one_principal_has_few_installations_at_once(index: Path, config: 
     refused = [result.error.message for result in own if result.error]
     assert refused == ["other packages are being installed for you; try again when they are ready"]
     assert other.output == 1
+
+
+async def test_installations_of_one_principal_leave_a_turn_for_another(
+    index: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"slow{number}" for number in range(BUILDS_AT_ONCE + 1)]
+    for name in (*names, "quick"):
+        wheel(index, name)
+    run, may_end = PackageSets._run, asyncio.Event()
+
+    async def wait_if_slow(
+        self: PackageSets, installation: Installation, job: dict[str, Any], stage: Path
+    ) -> Installed:
+        if "slow" in str(job):
+            await may_end.wait()
+        return await run(self, installation, job, stage)
+
+    monkeypatch.setattr(PackageSets, "_run", wait_if_slow)
+    settings = PackagesConfig(install=("any",), builds_per_principal=len(names))
+    async with Paddock(replace(config, packages=settings)) as paddock:
+        await paddock.run("1")  # the environment is built
+        context = RunContext("r_1", principal="ada")
+        slow = asyncio.gather(
+            *(paddock.follow("1", lambda event: None, context=context, packages=[name]) for name in names)
+        )
+        other = await asyncio.wait_for(paddock.run("1", packages=["quick"]), 60)
+        assert (other.output, slow.done()) == (1, False)
+        may_end.set()
+        assert [result.output for result in await slow] == [1] * len(names)
 
 
 async def test_progress_says_how_much_is_downloaded_of_how_much(served: Path, paddock: Paddock) -> None:
@@ -312,6 +365,8 @@ async def test_folders_in_folders_are_refused_and_nothing_of_them_is_left(index:
         result = await paddock.run("1", packages=["deep"])
         again = await paddock.run("import greeting\ngreeting.hello()", packages=["greeting"])
     work = sets_folder(config.data_directory).parent / "work"
+    for folder in (work, work.parent / "requests"):
+        assert folder.stat().st_mode & 0o777 == 0o700
     left = sorted(path.name for path in work.iterdir())
     empty(str(work))  # pytest could not remove it
     assert result.error is not None
@@ -392,6 +447,19 @@ async def test_sets_that_were_not_used_for_long_make_room_for_others(
         assert (await paddock.run("import greeting\n1", packages=["greeting"])).output == 1
 
 
+async def test_what_a_killed_process_left_of_sets_makes_room_too(index: Path, config: Config) -> None:
+    folder = sets_folder(config.data_directory)
+    half_removed, killed = folder / ("0" * 32), [folder / ".stage-1", folder.parent / "work" / "stage-1"]
+    in_use = [folder / ".stage-2", folder.parent / "work" / "stage-2"]
+    for left in (half_removed, *killed, *in_use):
+        (left / "site").mkdir(parents=True)
+    for left in killed:
+        os.utime(left, (0, 0))
+    async with Paddock(replace(config, packages=PackagesConfig(cache_bytes=1))) as paddock:
+        assert (await paddock.run("1", packages=["greeting"])).output == 1
+    assert [left for left in (half_removed, *killed, *in_use) if left.exists()] == in_use
+
+
 @pytest.mark.parametrize("step_seconds", [-400 * 86_400.0, 0.0, 400 * 86_400.0])
 async def test_a_clock_that_is_set_drops_no_set_in_use_and_keeps_none_for_ever(
     index: Path, config: Config, monkeypatch: pytest.MonkeyPatch, step_seconds: float
@@ -405,11 +473,21 @@ async def test_a_clock_that_is_set_drops_no_set_in_use_and_keeps_none_for_ever(
             await paddock.run("1", packages=[name])
             sets[name] = ({each.name for each in folder.iterdir()} - set(sets.values())).pop()
         later = time.clock_gettime(time.CLOCK_BOOTTIME) + 86_400.0
-        os.utime(folder / sets["unused"], (later, later))  # as if it was used before the machine was started again
+        use = folder.parent / "requests" / "uses" / sets["unused"]
+        os.utime(use, (now(), later))  # as if it was used before the machine was started again
         monkeypatch.setattr("time.time", lambda: now() + step_seconds)
         await paddock.run("1", packages=["third"])
     left = {each.name for each in folder.iterdir()}
     assert (sets["used"] in left, sets["unused"] in left) == (True, False)
+
+
+async def test_guests_do_not_see_when_others_use_a_set(index: Path, config: Config) -> None:
+    async with Paddock(config) as paddock:
+        await paddock.run("1", packages=["greeting"])
+        sets = [sets_folder(config.data_directory), *sets_folder(config.data_directory).rglob("*")]
+        before = [(path, path.stat().st_mtime_ns, path.stat().st_ctime_ns) for path in sets]
+        await paddock.run("import greeting", packages=["greeting"])
+    assert [(path, path.stat().st_mtime_ns, path.stat().st_ctime_ns) for path in sets] == before
 
 
 async def test_an_environment_can_be_chosen_for_a_run(index: Path, config: Config) -> None:
@@ -495,6 +573,7 @@ def test_a_block_is_read_only_among_the_first_comments() -> None:
         ("# /// script\n# dependencies = 'a'\n# ///", "dependencies is a list"),
         ("# /// script\n# dependencies = ['../a']\n# ///", "is a path"),
         ("# /// script\n" + "# x = [" * 2000 + "\n# ///", "has no end"),
+        ("# /// script\n# x = '" + "é" * (BLOCK_BYTES // 2) + "'\n# ///", "has no end"),
         ("# /// script\n# dependencies = [{" + ".".join("a" * 1500) + " = 1}]\n# ///", "has a value of type dict"),
     ],
 )
@@ -554,9 +633,27 @@ async def test_an_error_that_a_package_words_is_read_quickly_and_shows_no_folder
     assert config.data_directory not in result.error.message
 
 
-def test_no_error_shows_the_credentials_of_an_index() -> None:
-    text = "error: Failed to read https://ada:secret@index.example/simple: nothing there"
-    assert "secret" not in explain(text, "Python 3.11")
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://ada:secret@index.example/simple", "https://index.example/simple"),
+        ("https://index.example/secret/simple/a-1.whl?key=secret", "https://index.example/…/a-1.whl"),
+        ("https://index.example/secret/", "https://index.example/…/"),
+        ("https://index.example", "https://index.example"),
+    ],
+)
+def test_no_error_shows_the_credentials_of_an_index(address: str, shown: str) -> None:
+    text = f"error: Failed to read `{address}`: nothing there"
+    assert explain(text, "Python 3.11").endswith(f"Failed to read `{shown}`: nothing there")
+
+
+@pytest.mark.parametrize(
+    "said", ["you sent Basic YWRhOnNlY3JldA==", "you sent bearer  npm_secret1", "secret-1 expired"]
+)
+def test_no_error_shows_the_credentials_that_a_registry_repeats(said: str) -> None:
+    shown = explain(f"npm error code E403\nnpm error 403 Forbidden - {said}", "Node", ["secret-1"])
+    assert "***" in shown
+    assert not any(secret in shown for secret in ("YWRhOnNlY3JldA", "secret"))
 
 
 def test_what_npm_says_of_its_log_is_not_shown() -> None:

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, replace
 from typing import Any
 
+import httpx2 as httpx
 import pytest
 
 from paddock import Config
@@ -17,9 +18,11 @@ from paddock.server.rest import runs as rest_runs
 from paddock.server.rest.runs import Events
 from paddock.store.principals import PrincipalData
 from paddock.store.runs import EVERYONE
-from tests.rest.conftest import REQUIRED, Rest, serve_rest
+from tests.rest.conftest import REQUIRED, Rest, price, serve_rest
 from tests.server.test_access import bearer
-from tests.tools.upstreams import TOKEN, bare_config, hostile, plain
+from tests.server.test_event_loop import ERA
+from tests.server.test_processes import ACCEPT
+from tests.tools.upstreams import TOKEN, bare_config, hostile, plain, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 FOREVER = "import time\nprint('begun', flush=True)\ntime.sleep(600)"
@@ -34,6 +37,63 @@ async def send(rest: Rest, path: str, body: Any, *headers: str) -> asyncio.Strea
     writer.write("\r\n".join([*head, f"Content-Length: {len(content)}", "", ""]).encode() + content)
     await writer.drain()
     return writer
+
+
+ABOUT_ALL_TOOLS: dict[str, tuple[str, str, Any]] = {
+    "stubs": ("GET", "/tools/stubs", None),
+    "search": ("GET", "/tools?query=price", None),
+    "validate": ("POST", "/definitions/validate", {"name": "x", "description": "d", "code": "1", "tools": ["price"]}),
+    "get_schema": ("POST", "", {"name": "get_schema", "arguments": {"tools": ["price"]}}),
+    "tags": ("POST", "", {"name": "tags", "arguments": {}}),
+}
+
+
+@pytest.mark.parametrize("case", ABOUT_ALL_TOOLS)
+async def test_one_callers_work_on_all_tools_is_done_one_after_another_even_if_it_gives_up(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 requests for the stubs of 2,500 tools made another caller's run wait for 91 s."""
+    method, path, body = ABOUT_ALL_TOOLS[case]
+    begun: list[None] = []
+    may_go_on = asyncio.Event()
+
+    def gated(work: Any) -> Any:
+        async def wait(*arguments: Any, **options: Any) -> Any:
+            begun.append(None)
+            await may_go_on.wait()
+            return await work(*arguments, **options)
+
+        return wait
+
+    async with serve_rest(REQUIRED, tools=[price]) as rest:
+        for name in ("tool_stubs", "search_tools", "tools"):
+            monkeypatch.setattr(rest.services.paddock, name, gated(getattr(rest.services.paddock, name)))
+        ann, bob = await tokens(rest)
+
+        def asked(token: dict[str, str]) -> asyncio.Task[httpx.Response]:
+            return asyncio.create_task(
+                rest.http.request(method, path, json=body, headers=token) if path else called(rest, body, token)
+            )
+
+        greedy = [asked(ann) for _ in range(3)]
+        await until(lambda: bool(begun))
+        greedy[0].cancel()
+        await asyncio.wait(greedy[:1])
+        modest = asked(bob)
+        await until(lambda: len(begun) == 2)  # one for each
+        for _ in range(3):  # what was sent before has arrived
+            assert (await rest.http.get("/health", headers=ann)).status_code == 200
+        assert len(begun) == 2
+        may_go_on.set()
+        assert [each.status_code for each in await asyncio.gather(modest, *greedy[1:])] == [200] * 3
+
+
+async def called(rest: Rest, params: dict[str, Any], token: dict[str, str]) -> httpx.Response:
+    """Call a tool over MCP."""
+    era = {"io.modelcontextprotocol/protocolVersion": ERA, "io.modelcontextprotocol/clientCapabilities": {}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**params, "_meta": era}}
+    headers = {**ACCEPT, **token, "mcp-protocol-version": ERA, "mcp-method": "tools/call", "mcp-name": params["name"]}
+    return await rest.http.post(f"{rest.url}/mcp", json=message, headers=headers)
 
 
 async def tokens(rest: Rest) -> list[dict[str, str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 import pytest
@@ -258,6 +259,9 @@ STARTED = ("started", '{"run_id": "r_1"}')
         b'{"detail": "x", "error": "Overloaded", "envelope": {"_meta": {"retry_after_seconds": "x"}}}',
         b"HTTP/1.1 500 X\r\nconnection: close\r\n\r\n" + b"[" * 100_000,
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n5",
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n" + gzip.compress(b"[]"),
+        stream(("started", '{"run_id": "\\ud800"}')),
+        stream(STARTED).replace(b"event-stream", b"event-stream; charset=idna"),
     ],
 )
 async def test_an_answer_that_makes_no_sense_is_a_failure_of_the_host_that_sent_it(answer: bytes) -> None:
@@ -274,6 +278,33 @@ async def test_an_answer_that_makes_no_sense_is_a_failure_of_the_host_that_sent_
             ):
                 with pytest.raises(HostError):
                     await ask()
+
+
+async def test_an_artifact_whose_id_is_no_text_is_not_asked_for() -> None:
+    listed = b'{"artifacts": [{"id": "\\ud800"}]}'
+    async with await answering(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n" + listed) as listener:
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        async with Paddock(url=url) as paddock:
+            with pytest.raises(HostError):
+                await paddock.read_artifact("report.csv")
+
+
+@pytest.mark.parametrize(("status", "most"), [(200, 256), (500, 1)])
+async def test_an_answer_without_an_end_is_not_kept(status: int, most: int) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {status} X\r\n\r\n".encode())
+        with suppress(ConnectionError):
+            for _ in range(2 * most):
+                writer.write(bytes(1 << 20))
+                await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listener:
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        async with Paddock(url=url) as paddock:
+            with pytest.raises(HostError, match=f"an answer of more than {most} MB"):
+                await paddock.tools()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from paddock import Config
 from paddock.cli.demo import shop
 from paddock.definitions.definition import SHIPPED
 from paddock.server.reload import reload
+from paddock.server.rest import host
 from tests.rest.conftest import Rest, price, serve_rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -135,6 +137,23 @@ async def test_the_doctor_tries_every_engine_and_shows_no_folder_of_the_host(res
     )
     assert sys.prefix not in str(found)
     assert (await rest.http.get("/doctor")).json() == found  # not measured again
+
+
+async def test_a_caller_that_gives_up_does_not_make_the_doctor_begin_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end = list[object](), asyncio.Event()
+
+    async def diagnose(config: object) -> dict[str, Any]:
+        begun.append(config)
+        await may_end.wait()
+        return {"engines": []}
+
+    monkeypatch.setattr(host, "diagnose", diagnose)
+    diagnosis = host._Diagnosis(Config())
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(diagnosis.get(), 0.01)
+    may_end.set()
+    assert (await diagnosis.get(), len(begun)) == ({"engines": []}, 1)
 
 
 async def test_the_server_tells_what_it_can_do(rest: Rest) -> None:

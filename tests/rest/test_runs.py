@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from paddock import Config
-from paddock.config import ServerConfig
+from paddock.config import NetworkConfig, ServerConfig
+from paddock.model.environments import EnvironmentConfig
 from paddock.model.request import LOCAL, RunContext
 from paddock.model.result import RunError, Verdict
 from paddock.record import unfinished_result
+from paddock.server import artifacts
+from paddock.server import runs as server_runs
 from paddock.server.services import SHUT_DOWN, SHUT_DOWN_EARLY
 from paddock.store.database import Store
-from paddock.store.runs import EVERYONE, NewRun
+from paddock.store.runs import EVERYONE, LARGE_BYTES, NewRun
+from tests.bare import BARE
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -101,6 +106,57 @@ async def test_a_wrong_request_is_a_problem_that_says_what_to_change(
     assert (problem["status"], problem["error"], detail in problem["detail"]) == (status, error, True), problem
 
 
+async def test_what_a_session_rules_out_is_refused_at_once_whether_detached_or_not() -> None:
+    javascript, node = {"language": "javascript"}, {"language": "javascript", "engine": "node"}
+    refused: list[dict[str, Any]] = [
+        {"session": "new", "fork_from": "nope"},
+        {"session": "new", "fork_from": "node", **node},
+        {"session": "new", "fork_from": "python", **node},
+        {"session": "new", "fork_from": "python", "environment": "data"},
+        {"session": "new", "fork_from": "python", "network": ["example.org"]},
+        {"session": "node", "fork_from": "python", **node},
+        {"session": "python", **javascript},
+        {"session": "python", "engine": "monty"},
+        {"session": "python", "environment": "data"},
+        {"session": "python", "network": ["example.org"]},
+        {"session": "node"},
+        {"session": "node", "limits": {"processes": 9}, **node},
+        {"session": "node", "limits": {"file_bytes": 1 << 20}, **node},
+    ]
+    environments = {**BARE.environments, "data": EnvironmentConfig()}
+    network = NetworkConfig(("example.org",))
+    async with serve_rest(replace(BARE, environments=environments, network=network)) as rest:
+        for session in ({"session": "python", "engine": "cpython"}, {"session": "node", **node}):
+            assert (await rest.run("1", **session))["verdict"] == "ok"
+        for body in refused:
+            attached = await rest.http.post("/runs", json={"code": "1", **body})
+            detached = await rest.http.post("/runs", json={"code": "1", "detach": True, **body})
+            checked = await rest.http.post("/check", params={"compile": False}, json={"code": "1", **body})
+            assert attached.status_code in (404, 422), body
+            assert (detached.status_code, detached.json()["detail"]) == (
+                attached.status_code,
+                attached.json()["detail"],
+            )
+            assert checked.status_code == attached.status_code, body
+        listed = await rest.http.get("/sessions")
+        assert [(each["name"], each["cells"]) for each in listed.json()] == [("python", 1), ("node", 1)]
+
+
+async def test_a_detached_run_may_fork_a_session_that_a_detached_run_is_to_make() -> None:
+    async with serve_rest(replace(BARE, server=ServerConfig(max_runs=1))) as rest:
+        bodies: list[dict[str, Any]] = [
+            {"code": "import time\ntime.sleep(0.5)"},
+            {"code": "x = 5", "session": "first"},
+            {"code": "x", "session": "second", "fork_from": "first"},
+        ]
+        posted = [await rest.http.post("/runs", json={"engine": "cpython", "detach": True, **body}) for body in bodies]
+        assert [each.status_code for each in posted] == [202] * 3
+        last = (await rest.http.get(f"/runs/{posted[-1].json()['run_id']}", params={"wait_seconds": 60})).json()[
+            "result"
+        ]
+        assert (last["verdict"], last["output"]) == ("ok", 5), last
+
+
 async def test_a_body_that_is_not_json_is_a_problem(rest: Rest) -> None:
     for content in (b"{", b"\xff", b"[" * 100_000):
         response = await rest.http.post("/runs", content=content, headers={"Content-Type": "application/json"})
@@ -113,6 +169,13 @@ async def test_a_detached_run_is_fetched_later(rest: Rest) -> None:
     assert (response.status_code, response.headers["location"]) == (202, f"/v1/runs/{run_id}")
     run = (await rest.http.get(f"/runs/{run_id}", params={"wait_seconds": 30})).json()
     assert (run["verdict"], run["result"]["output"], run["result"]["stdout"]) == ("ok", 5, "x\n")
+
+
+async def test_a_detached_run_is_known_to_other_servers_as_soon_as_it_is_accepted(rest: Rest) -> None:
+    async with Store(rest.services.store.path) as elsewhere:
+        for _ in range(5):
+            run_id = (await rest.http.post("/runs", json={"code": "1", "detach": True})).json()["run_id"]
+            assert await elsewhere.runs.get(LOCAL, run_id) is not None
 
 
 async def test_the_end_of_a_run_of_another_server_can_be_waited_for(
@@ -270,6 +333,59 @@ async def test_a_run_that_waits_when_the_server_is_shut_down_is_told_that_it_has
         stored = (await rest.http.get(f"/runs/{waits['run_id']}")).json()["result"]
         told.append(stored["error"]["message"])
         assert told == [SHUT_DOWN, SHUT_DOWN_EARLY]
+
+
+async def test_a_check_that_waits_for_its_turn_holds_no_files() -> None:
+    entered = asyncio.Event()
+
+    async def wait() -> None:
+        entered.set()
+        await asyncio.Event().wait()
+
+    few = ServerConfig(max_runs=1, wait_seconds=0.05)
+    async with serve_rest(Config(engine="monty", server=few), tools=[wait]) as rest:
+        begun = asyncio.create_task(rest.run("await wait({})"))
+        await entered.wait()
+        body = {"code": "1", "files": [{"artifact": "a_there_is_none_of_it"}]}
+        assert (await rest.http.post("/check", json=body)).status_code == 429  # and not that the file is missing
+        await rest.services.end_runs()
+        await begun
+
+
+async def test_the_files_of_one_callers_detached_runs_are_read_one_after_another(
+    rest: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, most = 0, 0
+
+    async def counted(*arguments: Any) -> Any:
+        nonlocal reading, most
+        reading, most = reading + 1, max(most, reading + 1)
+        try:
+            return await artifacts.add_files(*arguments)
+        finally:
+            reading -= 1
+
+    made = (await rest.http.post("/artifacts", files={"file": ("a.txt", b"a")})).json()
+    monkeypatch.setattr(server_runs, "add_files", counted)
+    monkeypatch.setattr(server_runs.Run, "detach", lambda run: run._slot.leave())  # so that nothing else reads
+    body = {"code": "1", "files": [{"artifact": made["id"]}], "detach": True}
+    answers = await asyncio.gather(*(rest.http.post("/runs", json=body) for _ in range(8)))
+    assert ({each.status_code for each in answers}, most) == ({202}, 1)
+
+
+async def test_a_run_has_its_slot_until_its_result_is_stored(rest: Rest) -> None:
+    stored, turn = rest.services.store.runs, asyncio.Lock()
+    stored._encoding["local"] = turn
+    async with turn:
+        body = {"code": f"print('x' * {2 * LARGE_BYTES})", "detach": True}
+        run_id = (await rest.http.post("/runs", json=body)).json()["run_id"]
+        async with asyncio.timeout(60):
+            while run_id in stored._running:
+                await asyncio.sleep(0.001)
+        assert rest.services.queue.running == 1
+    await rest.services.runs[run_id].has_ended.wait()
+    assert rest.services.queue.running == 0
+    assert (await rest.http.get(f"/runs/{run_id}")).json()["verdict"] == "ok"
 
 
 async def test_runs_are_listed_in_pages_with_filters(rest: Rest) -> None:

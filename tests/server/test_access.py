@@ -23,6 +23,7 @@ from tests.server.shared_services import open_services
 from tests.server.test_processes import ACCEPT, HELLO, address_of, forked, started
 
 TOKEN = "correct-horse"  # noqa: S105
+PAGE = "http://localhost:6274"
 
 
 @asynccontextmanager
@@ -139,6 +140,34 @@ async def test_a_web_page_may_use_the_server_only_where_its_origin_is_configured
     assert answer.status_code == status
 
 
+@pytest.mark.parametrize(
+    ("site", "mode", "destination", "status"),
+    [
+        ("cross-site", "no-cors", "script", 403),
+        ("cross-site", "no-cors", "image", 403),
+        ("cross-site", "navigate", "iframe", 403),
+        ("cross-site", "navigate", "object", 403),
+        ("same-site", "no-cors", "style", 403),  # a page at another port
+        ("cross-site", "navigate", "document", 200),  # a link that a person opens
+        ("same-site", "navigate", "document", 200),
+        ("none", "navigate", "document", 200),  # an address that a person types
+        ("same-origin", "no-cors", "image", 200),
+    ],
+)
+async def test_a_web_page_may_link_to_the_server_and_load_nothing_from_it(
+    site: str, mode: str, destination: str, status: int
+) -> None:
+    sent = {"sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": destination}
+    allowed = replace(Config(), server=ServerConfig(origins=(PAGE,)))
+    async with open_services(allowed) as services, served(services) as address, httpx.AsyncClient() as http:
+        url = address.removesuffix("/mcp")
+        answers = [await http.get(f"{url}{path}", headers=sent) for path in ("/v1/runs", "/healthz", "/openapi.json")]
+        listed = await http.get(f"{url}/v1/runs", headers={**sent, "origin": PAGE})
+        link = await http.get(f"{url}/v1/artifacts/a_none?until=1&signature=s", headers=sent)
+    assert [answer.status_code for answer in answers] == [status] * 3
+    assert (listed.status_code, link.status_code) == (200, 404)  # the link is not one of this server's
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_two_tokens_are_two_callers_with_their_own_runs_and_artifacts(era: str) -> None:
     async with (
@@ -168,7 +197,6 @@ async def test_two_tokens_are_two_callers_with_their_own_runs_and_artifacts(era:
     assert not any("ann" in each or "bob" in each for each in principals)
 
 
-PAGE = "http://localhost:6274"
 ASKING = {
     "origin": PAGE,
     "access-control-request-method": "POST",

@@ -14,9 +14,10 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from paddock import Config
+from paddock import Config, linter
 from paddock.config import ServerConfig
 from paddock.definitions.definition import shipped
+from paddock.linter import Finding
 from paddock.model.request import LOCAL
 from paddock.server.http import make_app
 from paddock.server.mcp import make_server
@@ -231,3 +232,30 @@ async def test_one_callers_large_arguments_are_checked_one_at_a_time() -> None:
             tool.may_end.set()
             answers = [(await each).structured_content["who"] for each in flood]
             assert answers == [f"greedy {number}" for number in range(8)]
+
+
+async def test_one_caller_lints_one_source_at_a_time_even_if_it_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    may_end = asyncio.Event()
+
+    async def slow(code: str, **_: Any) -> list[Finding]:
+        begun.append(code)
+        if code.startswith("greedy"):
+            await may_end.wait()
+        return []
+
+    async def silent(done: float, total: float | None, message: str | None) -> None: ...
+
+    monkeypatch.setattr(linter, "alint", slow)
+    greedy, modest = (Caller(name, None, silent, key=name) for name in ("greedy", "modest"))
+    async with open_services(config()) as services:
+        flood = [asyncio.create_task(services.lint(greedy, f"greedy {number}")) for number in range(3)]
+        while not begun:
+            await asyncio.sleep(0)
+        flood[0].cancel()
+        await asyncio.wait(flood[:1])
+        assert await services.lint(modest, "modest") == []
+        assert begun == ["greedy 0", "modest"]
+        may_end.set()
+        assert await asyncio.gather(*flood[1:]) == [[], []]
+    assert begun == ["greedy 0", "modest", "greedy 1", "greedy 2"]

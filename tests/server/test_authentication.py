@@ -31,6 +31,7 @@ from paddock.store.runs import EVERYONE
 from tests.server.conftest import ERAS, at_a_port
 from tests.server.shared_services import open_services
 from tests.server.test_access import bearer, client_of, innermost, one_plus_one
+from tests.server.test_http import META, NEWEST
 from tests.server.test_processes import ACCEPT, HELLO, address_of, forked
 from tests.tools.upstreams import plain
 
@@ -108,6 +109,74 @@ async def test_another_token_of_its_principal_clears_the_context_of_a_session_an
         assert await state(ann) == ("token_swapped", {})
         listed = await call(ann, "list_artifacts", session_only=True)
     assert [each["filename"] for each in listed["artifacts"]] == ["a.txt"]
+
+
+async def test_a_token_that_is_revoked_while_a_body_arrives_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authentication, "REMEMBERED_SECONDS", 0.0)
+    async with tokens_of("ann") as (services, address, [token]), httpx.AsyncClient(headers=bearer(token)) as http:
+
+        async def body() -> AsyncIterator[bytes]:
+            yield b'{"code": '
+            await services.store.tokens.revoke("ann")
+            yield b'"1"}'
+
+        headers = {"content-type": "application/json", "content-length": "13"}
+        runs = f"{address.removesuffix('/mcp')}/v1/runs"
+        assert (await http.post(runs, content=body(), headers=headers)).status_code == 401
+        assert await services.store.runs.list("ann") == []
+
+
+@asynccontextmanager
+async def notified(http: httpx.AsyncClient, address: str, era: str, who: dict[str, str]) -> AsyncIterator[Any]:
+    """The lines of a stream that tells this caller when the tools change."""
+    headers = ACCEPT | who
+    asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    if era == ERAS[0]:
+        method = "subscriptions/listen"
+        params = {"notifications": {"toolsListChanged": True}, "_meta": META}
+        headers |= {"mcp-protocol-version": NEWEST, "mcp-method": method}
+        opening = http.stream("POST", address, json=asked | {"method": method, "params": params}, headers=headers)
+    else:
+        begun = await http.post(address, json=HELLO, headers=headers)
+        headers |= {"mcp-session-id": begun.headers["mcp-session-id"]}
+        await http.post(address, json=asked, headers=headers)
+        opening = http.stream("GET", address, headers=headers)
+    async with opening as stream:
+        assert stream.status_code == 200
+        yield stream.aiter_lines()
+
+
+async def is_told(lines: AsyncIterator[str]) -> bool:
+    """Whether the tools change once more before the stream ends."""
+    async for line in lines:
+        if "tools/list_changed" in line:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_open_stream_of_a_revoked_token_tells_nothing_and_ends(
+    era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authentication, "REMEMBERED_SECONDS", 0.0)
+    definition = {"name": "a", "description": "A.", "code": "1"}
+    async with (
+        open_services(REQUIRED) as services,
+        at_a_port(make_app(make_server(services, saved="all"), services)) as address,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        tokens = [await services.store.tokens.add("ann") for _ in range(2)]
+        first, second = (bearer(text) for _, text in tokens)
+        async with (
+            notified(http, address, era, first) as revoked,
+            notified(http, address, era, second) as valid,
+            asyncio.timeout(30),
+        ):
+            await services.store.definitions.save("ann", "a", definition)
+            assert [await is_told(each) for each in (revoked, valid)] == [True, True]
+            await services.store.tokens.revoke(tokens[0][0])
+            await services.store.definitions.remove("ann", "a")
+            assert [await is_told(each) for each in (revoked, valid)] == [False, True]
 
 
 async def test_a_revoked_token_is_refused_and_its_runs_end_with_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,6 +345,19 @@ async def test_a_token_that_is_not_for_this_server_is_refused(claims: dict[str, 
             with pytest.raises(Unauthorized, match=problem) as refused:
                 await made.identify([f"Bearer {issuer.token(**claims)}"])
     assert refused.value.status == (403 if "scope" in claims else 401)
+
+
+@pytest.mark.parametrize("algorithm", ["RS256", "RS512", "PS384"])
+async def test_a_key_that_names_no_algorithm_is_for_all_of_its_kind(algorithm: str) -> None:
+    with issuing() as issuer:
+        async with authenticator_of(issuer) as made:
+            assert (await made.identify([f"Bearer {issuer.token(algorithm=algorithm)}"])).principal == "jwt:ann"
+    with issuing() as issuer:
+        issuer.answers["/keys"] = {"keys": [_jwk(RSA) | {"kid": "rsa", "alg": "RS256"}]}
+        async with authenticator_of(issuer) as made:
+            if algorithm != "RS256":
+                with pytest.raises(Unauthorized, match="does not match the key's algorithm"):
+                    await made.identify([f"Bearer {issuer.token(algorithm=algorithm)}"])
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "ä.b.c", "e30.e30.", "." * 20_000, '{"a"'])

@@ -294,6 +294,23 @@ async def test_a_cancelled_run_ends_and_its_output_is_kept(
     assert again == {**shown, "hint": "The run had ended already."}
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"query": "", "tags": ["z"] * 21}),
+        ("search", {"query": "q" * 1001}),
+        ("get_schema", {"tools": ["z"] * 21}),
+    ],
+)
+async def test_long_searches_are_refused(
+    shared: SharedServices, connect: Connect, tool: str, arguments: dict[str, Any]
+) -> None:
+    """50,000 tags, half of them servers, held the event loop for 13 s."""
+    async with connect(await shared.get(WITH_SHOP)) as client:
+        refused = await client.call_tool(tool, arguments)
+        assert json.loads(refused.content[0].text)["error_code"] in ("SCHEMA_MAX_ITEMS", "SCHEMA_MAX_LENGTH")
+
+
 @pytest.mark.parametrize("tool", ["get_run", "cancel_run"])
 async def test_a_run_of_another_caller_is_not_found_and_continues(
     services: Services, connect: Connect, tool: str

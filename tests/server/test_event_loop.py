@@ -148,6 +148,58 @@ def test_a_large_mcp_message_does_not_block_the_loop(watched: Watched, case: str
     assert said.get(case, "") in response.text
 
 
+def test_a_large_value_of_a_script_does_not_block_the_loop(watched: Watched) -> None:
+    code = "[[[[[[[[1]]]]]]]] * 500_000"
+    arguments = {"code": code, "output_kb": 16 * 1024, "memory_mb": 2000, "timeout": 60}
+    tried = watched.send("POST", "/v1/definitions/run_code/try", json.dumps({"arguments": arguments}))
+    run_id = tried.json()["structuredContent"]["run_id"]
+    shown = watched.send("GET", f"/v1/runs/{run_id}", "")
+    assert (len(shown.json()["result"]["output"]), watched.slow()) == (500_000, [])
+
+
+TABLES = """
+import json, os, select, stat, struct
+[control] = [fd for fd in range(3, 32) if is_socket(fd)]
+rows = b"[" + b"VALUE," * (500_000 // 3) + b"VALUE]"
+header = json.dumps({"type": "table", "mime_type": "application/json", "data_bytes": len(rows)}).encode()
+data = struct.pack("!BIII", 28, 1, len(header), len(rows)) + header + rows
+for _ in range(15):
+    sent = 0
+    while sent < len(data):
+        select.select([], [control], [])
+        sent += os.write(control, data[sent:])
+"""
+IS_SOCKET = """
+def is_socket(fd):
+    try:
+        return stat.S_ISSOCK(os.fstat(fd).st_mode)
+    except OSError:
+        return False
+"""
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "10"])
+def test_tables_of_hundreds_of_thousands_of_rows_do_not_block_the_loop(watched: Watched, value: str) -> None:
+    code = f"import os, stat{IS_SOCKET}{TABLES.replace('VALUE', value)}"
+    tried = watched.send("POST", "/v1/definitions/run_code/try", json.dumps({"arguments": {"code": code}}))
+    said = tried.json()["structuredContent"]
+    assert (said["verdict"], len(said["outputs"]), watched.slow()) == ("ok", 15, [])
+    shown = [row for each in said["outputs"] for row in each["rows"]]
+    assert 10_000 < len(shown) <= 50_000
+    again = watched.send("GET", f"/v1/runs/{said['run_id']}", "")
+    assert (len(again.json()["result"]["outputs"]), watched.slow()) == (15, [])
+
+
+def test_a_list_of_large_definitions_does_not_block_the_loop(watched: Watched) -> None:
+    values = "[" + "[]," * 80_000
+    for number in range(60):
+        spec = f'{{"description": "d", "code": "1", "inputs": {{"x": {values}{number}]}}}}'
+        assert watched.send("PUT", "/v1/definitions/large", spec).status_code == 200
+    watched.slow()
+    versions = watched.send("GET", "/v1/definitions/large/versions", "")
+    assert (versions.content.count(b'"version"'), watched.slow()) == (60, [])
+
+
 def test_a_body_in_tiny_chunks_does_not_block_the_loop(watched: Watched) -> None:
     url = watched.http.base_url
     head = b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -263,6 +263,24 @@ async def test_a_call_that_a_signal_cuts_gets_a_reason(tmp_path: Path) -> None:
         assert "Traceback" not in process.stderr.read()
 
 
+@pytest.mark.parametrize("path", ["/v1/runs", "/mcp"])
+def test_a_request_that_is_still_arriving_at_a_signal_gets_a_reason(bare: str, path: str) -> None:
+    with started("serve", "--port", "0", "--config", bare) as process:
+        port = int(address_of(process).split(":")[2].partition("/")[0])
+        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n"
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            connection.sendall(f"{head}expect: 100-continue\r\n\r\n".encode())
+            assert connection.recv(25).startswith(b"HTTP/1.1 100")  # it waits for the body
+            connection.sendall(b"{")
+            process.send_signal(signal.SIGTERM)
+            answer = b"".join(iter(lambda: connection.recv(4096), b""))
+        assert b"HTTP/1.1 503" in answer
+        assert b"shut down before it had received the whole request; nothing was done" in answer
+        assert process.wait(30) == 0
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+
+
 async def test_a_signal_ends_runs_over_stdio_with_an_answer(bare: str, tmp_path: Path) -> None:
     from mcp.client.stdio import StdioServerParameters, stdio_client
 

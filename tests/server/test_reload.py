@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -34,6 +35,20 @@ async def test_with_a_json_log_a_reload_is_an_entry_too(tmp_path: Path, bare: st
                 assert json.loads(line)["message"] == "Restart the server to change: code_bytes."
         assert json.loads(line)["message"].startswith("The configuration was not reloaded: ")
         assert json.loads(line)["level"] == "warning"
+
+
+async def test_a_pipe_is_not_read_again(tmp_path: Path, bare: str) -> None:
+    pipe = tmp_path / "settings.toml"
+    os.mkfifo(pipe)
+    with started("serve", "--port", "0", "--config", str(pipe)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        await asyncio.to_thread(pipe.write_text, Path(bare).read_text())
+        url = process.stdout.readline().split(" at ")[1].split("/mcp")[0]
+        process.send_signal(signal.SIGHUP)
+        problem = await asyncio.to_thread(process.stderr.readline)
+        assert problem == f"The configuration was not reloaded: {pipe} is a pipe, which can be read only once\n"
+        assert httpx.get(f"{url}/healthz").is_success
 
 
 async def test_a_reload_changes_limits_at_once_and_drops_no_run_and_says_what_needs_a_restart(

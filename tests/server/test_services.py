@@ -8,16 +8,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy
 from mcp import Client
+from mcp_types import CallToolResult
 
 from paddock import Config
 from paddock.config import StoreConfig
 from paddock.definitions.definition import shipped
 from paddock.errors import StoreError
 from paddock.model.request import LOCAL
+from paddock.model.result import RunResult
 from paddock.server import code_tools
 from paddock.server import runs as server_runs
 from paddock.server.code_tools import SavedTools
@@ -27,6 +30,7 @@ from paddock.store.database import Store
 from paddock.store.runs import NewRun
 from paddock.store.tables import runs
 from tests.server.shared_services import open_services, stored_in
+from tests.store.working import result
 
 
 def failing_once(monkeypatch: pytest.MonkeyPatch, on: object, name: str) -> None:
@@ -68,6 +72,20 @@ async def test_maintenance_is_retried_after_a_failure(
             services.start_maintenance()
             await until_lost(services, "r_1")
     assert "the store's clean-up failed and will be tried again: the store is locked" in caplog.text
+
+
+async def test_a_store_that_grows_is_swept_before_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.server.services.GROWTH_SECONDS", 0.01)
+    config = Config(store=StoreConfig(run_bytes=1_000_000))
+    async with open_services(config) as services, asyncio.timeout(60):
+        services.start_maintenance()
+        added = first = 0
+        for _ in range(2):  # the first sweep takes place in any case
+            while added == first or await services.store.runs.get("ada", f"r_{first}") is not None:
+                await services.store.runs.begin(NewRun(f"r_{added}", "ada", "x" * 100_000, "python"))
+                await services.store.runs.finish(f"r_{added}", result(f"r_{added}"))
+                added += 1
+            first = added
 
 
 def test_a_server_imports_ahead_what_the_hint_of_the_first_error_needs() -> None:
@@ -127,6 +145,53 @@ async def test_a_run_whose_result_cannot_be_stored_is_answered(
     assert answer.structured_content is not None
     assert answer.structured_content["output"] == 42
     assert "could not be stored: the store is locked" in caplog.text
+
+
+async def test_what_ends_runs_passes_over_one_that_has_ended_and_is_not_stored_yet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    has_ended, may_be_stored = asyncio.Event(), asyncio.Event()
+    async with (
+        asyncio.timeout(60),
+        open_services() as services,
+        Store(services.store.path) as other,
+        Client(make_server(services)) as client,
+    ):
+        finish = services.store.runs.finish
+
+        async def finish_later(run_id: str, result: RunResult, *more: Any, **options: Any) -> None:
+            if result.verdict == "ok":
+                has_ended.set()
+                await may_be_stored.wait()
+            await finish(run_id, result, *more, **options)
+
+        async def started(code: str) -> tuple[str, asyncio.Task[CallToolResult]]:
+            before, running = {*services.runs}, asyncio.create_task(client.call_tool("run_code", {"code": code}))
+            while not (new := {*services.runs} - before):
+                await asyncio.sleep(0)
+            await services.store.writer.flush()  # other servers see it now
+            return new.pop(), running
+
+        monkeypatch.setattr(services.store.runs, "finish", finish_later)
+        ended, answer = await started("6 * 7")
+        await has_ended.wait()
+        cancelling = asyncio.create_task(client.call_tool("cancel_run", {"run_id": ended}))
+        await other.runs.request_cancel(LOCAL, ended)
+        for _ in range(2):
+            run_id, running = await started("import time\ntime.sleep(600)")
+            await other.runs.request_cancel(LOCAL, run_id)
+            assert verdict(await running) == "cancelled"
+        _, running = await started("import time\ntime.sleep(600)")
+        ending = asyncio.create_task(services.end_runs())
+        assert verdict(await running) == "cancelled"
+        may_be_stored.set()
+        await ending
+        assert [verdict(await answer), verdict(await cancelling)] == ["ok", "ok"]
+
+
+def verdict(answer: CallToolResult) -> str:
+    assert answer.structured_content is not None, answer
+    return str(answer.structured_content["verdict"])
 
 
 async def test_cancelling_a_run_of_a_server_that_does_not_respond_is_shown_as_requested(

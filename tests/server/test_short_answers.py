@@ -22,7 +22,7 @@ from paddock.model.limits import CAPS, MB
 from paddock.server.artifacts import IMAGE_BYTES
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
-from paddock.server.tool import EVENT_BYTES
+from paddock.server.tool import EVENT_BYTES, STRUCTURED_DEPTH
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, Connect, in_memory, over_http
 from tests.server.shared_services import open_services
@@ -366,3 +366,19 @@ async def test_stubs_are_in_the_language_of_the_code_tools_and_show_the_call(nam
             ("get_schema", {"tools": ["letters"]}),
         ):
             assert call in (await client.call_tool(tool, arguments)).content[0].text
+
+
+@pytest.mark.parametrize("levels", [250, 490])  # the SDK's client reads 200, and its server writes 255
+async def test_a_value_that_is_nested_deeply_is_whole_as_text_and_its_inner_part_is_json_text_in_the_object(
+    services: Services, connect: Connect, levels: int
+) -> None:
+    async with connect(services) as client:
+        answer = await client.call_tool("run_code", {"code": f"x = 1\nfor _ in range({levels}):\n    x = [x]\nx"})
+        again = await values_of(client, "get_run", run_id=answer.structured_content["run_id"])
+    assert json.loads(answer.content[0].text)["output"] == json.loads(f"{'[' * levels}1{']' * levels}")
+    value = answer.structured_content["output"]
+    for _ in range(STRUCTURED_DEPTH - 1):
+        [value] = value
+    left = levels - STRUCTURED_DEPTH + 1
+    assert value == f"{'[' * left}1{']' * left}"
+    assert again["output"] == answer.structured_content["output"]

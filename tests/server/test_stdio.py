@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from paddock.server.http import BODY_BYTES
+from paddock.server.stdio import MAX_UNANSWERED
 from tests.forks import fork
 
 DEEP = "[" * 500 + "]" * 500
@@ -80,9 +85,67 @@ def test_a_client_that_leaves_before_its_answer_is_no_fault(closes_stdin: bool) 
         assert process.wait(60) == 0
 
 
+@pytest.mark.parametrize(
+    ("redirect", "reason"), [(">&-", "it is closed"), (">/dev/full", "No space left on device"), ("<&1", "Bad file")]
+)
+def test_streams_that_cannot_be_used_are_named(redirect: str, reason: str) -> None:
+    command = ["sh", "-c", f'"$0" -m paddock mcp {redirect}', sys.executable]
+    with Path(os.devnull).open("w") as nothing:
+        ended = subprocess.run(command, input=b"5\n", stdout=nothing, stderr=subprocess.PIPE, check=False)
+    said = ended.stderr.decode().splitlines()[-1]
+    assert ended.returncode == 3
+    assert said.startswith("Error: stdin or stdout cannot be used")
+    assert reason in said
+
+
 def test_a_line_without_an_end_is_not_kept_and_the_next_one_is_served() -> None:
     line = '{"jsonrpc": "2.0", "id": 1, "method": "' + "x" * (BODY_BYTES + 1)
     answers, said = ask(line, '{"jsonrpc": "2.0", "id": 2, "method": "ping"}', answers=2)
     assert [each["id"] for each in answers] == [None, 2]
     assert "larger than 32 MB" in answers[0]["error"]["message"]
     assert "larger than 32 MB" in said
+
+
+def test_a_last_line_that_is_not_json_and_has_no_end_is_not_called_too_long() -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(fork.command("-m", "paddock", "mcp"), text=True, **pipes) as process:  # type: ignore[call-overload]
+        _, said = process.communicate("\0", timeout=60)
+    assert said == "The request cannot be read: Invalid JSON: expected value at line 1 column 1\n"
+
+
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+LISTEN = b'{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"}\n'  # refused: `ping` began an older session
+
+
+def test_requests_in_progress_are_answered_after_stdin_is_closed() -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    client = '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}'
+    lines = [
+        f'{{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {client}}}',
+        '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        request('{"name": "list_artifacts", "arguments": {}}'),
+    ]
+    with subprocess.Popen(fork.command("-m", "paddock", "mcp"), text=True, **pipes) as process:  # type: ignore[call-overload]
+        answers, said = process.communicate("\n".join(lines), timeout=60)
+    assert [(each["id"], "result" in each) for each in map(json.loads, answers.splitlines())] == [(1, True), (7, True)]
+    assert said == ""
+
+
+@pytest.mark.parametrize(("line", "reads_them"), [(PING, True), (PING, False), (LISTEN, True)])
+def test_no_more_requests_are_read_while_many_answers_wait_for_the_client(line: bytes, reads_them: bool) -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(fork.command("-m", "paddock", "mcp"), **pipes) as process:  # type: ignore[call-overload]
+        os.write(process.stdin.fileno(), PING)
+        assert process.stdout.readline()
+        sent = 0
+        os.set_blocking(process.stdin.fileno(), False)
+        while select.select([], [process.stdin], [], 2)[1] and sent < 20 * MAX_UNANSWERED * len(line):
+            sent += os.write(process.stdin.fileno(), line * 50)  # at most PIPE_BUF, so all or nothing
+        assert sent < 10 * MAX_UNANSWERED * len(line)
+        if reads_them:
+            answers, said = process.communicate(timeout=60)
+            assert answers.count(b"\n") == sent / len(line)
+        else:  # the client dies
+            process.stdout.close()
+            said = process.stderr.read()
+        assert (said, process.wait(60)) == (b"", 0)

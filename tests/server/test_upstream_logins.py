@@ -126,6 +126,15 @@ async def test_connections_of_principals_that_are_not_used_are_closed(
         assert list(services.paddock._toolbox._accounts._upstreams) == [("it", "bob")]
 
 
+async def test_a_principals_connection_keeps_no_list_of_the_tools(upstream: Protected, tmp_path: Path) -> None:
+    await login(upstream.server(), tmp_path)
+    await log_in_as(upstream, "ann", tmp_path, principal="ann")
+    async with serving(upstream, tmp_path, "ann", per_principal=True) as (services, address, (ann,)):
+        assert "ann" in await run(address, ann)
+        upstreams = (*services.paddock._toolbox._upstreams.values(), *services.paddock._toolbox._accounts.upstreams)
+        assert [(each.health.state, each.health.tools > 0) for each in upstreams] == [("ready", True), ("ready", False)]
+
+
 async def begin(http: httpx.AsyncClient, headers: dict[str, str], port: int) -> httpx.Response:
     return await http.post("/servers/it/login", json={"port": port}, headers=headers)
 

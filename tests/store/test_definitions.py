@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from paddock.store import definitions as stored
 from paddock.store.database import Store
 from paddock.store.definitions import peek_versions
 
@@ -31,6 +34,23 @@ async def test_a_removed_definition_continues_its_version_numbers_when_saved_aga
     (removed,) = await definitions.history("ada", "report")
     assert removed.removed_at is not None
     assert (await definitions.save("ada", "report", {"a": 1})).version == 2
+
+
+async def test_old_versions_and_removed_names_make_room_for_later_ones(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "OLD_BYTES", 4 * (stored.VERSION_BYTES + 1100))
+    definitions, names = store.definitions, [f"n{number}" for number in range(20)]
+    await definitions.save("eve", "hers", {"text": "x" * 1000})
+    await definitions.remove("eve", "hers")
+    await definitions.save("ada", "kept", {"text": "x" * 1000})
+    for name in names:
+        await definitions.save("ada", name, {"text": "x" * 1000})
+        await definitions.remove("ada", name)
+    await definitions.save("ada", "kept", {"text": "y"})
+    assert [name for name in names if await definitions.history("ada", name)] == names[-4:]
+    assert [each.spec["text"] for each in await definitions.list("ada")] == ["y"]
+    assert len(await definitions.history("eve", "hers")) == 1
 
 
 async def test_definitions_of_another_principal_are_invisible(store: Store) -> None:

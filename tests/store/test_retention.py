@@ -60,6 +60,22 @@ async def test_runs_over_a_limit_are_removed_with_their_calls(path: Path, settin
         assert await kept(store) == (names, names)
 
 
+@pytest.mark.parametrize("settings", [replace(KEEP_ALL, run_bytes=60_000), replace(KEEP_ALL, run_count=6)])
+async def test_over_a_limit_a_principal_within_its_share_keeps_its_older_runs(
+    path: Path, settings: StoreConfig
+) -> None:
+    stored = [("ada", 1), ("ada", 1), *[("bob", 20_000)] * 7, ("eve", 1)]
+    async with Store(path, settings) as store:
+        for number, (principal, size) in enumerate(stored):
+            await store.runs.begin(replace(RUN, id=f"r_{number}", principal=principal))
+            await store.runs.finish(f"r_{number}", result(f"r_{number}", stdout="x" * size))
+        await store.sweep()
+        assert [run.id for run in await store.runs.list("ada")] == ["r_1", "r_0"]
+        assert [run.id for run in await store.runs.list("bob")][:2] == ["r_8", "r_7"]
+        assert len(await store.runs.list("bob")) < 4
+        assert len(await store.runs.list("eve")) == 1
+
+
 async def test_the_bytes_of_a_run_are_those_of_its_code_its_result_and_its_calls(path: Path) -> None:
     async with Store(path, replace(KEEP_ALL, run_bytes=25_000)) as store:
         await fill(store, path, 4, stdout="x" * 10_000)
@@ -88,6 +104,24 @@ async def test_removed_data_is_no_longer_in_the_file(path: Path) -> None:
     (kept_run,) = set(re.findall(rb"secret_of_(\d+)_", path.read_bytes()))
     for text in (rb"argument_of_(\d+)_", rb"output_of_(\d+)_"):
         assert set(re.findall(text, path.read_bytes())) == {kept_run}
+
+
+async def test_removed_data_is_no_longer_in_the_log_unless_a_reader_keeps_it(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = path.with_name(f"{path.name}-wal")
+    async with Store(path, replace(KEEP_ALL, run_count=1), busy_seconds=0.1) as store:
+        await fill(store, path, 2, stdout="of a run")
+        with closing(sqlite3.connect(path)) as reader, reader:
+            reader.execute("BEGIN")
+            assert reader.execute("SELECT count(*) FROM runs").fetchone() == (3,)
+            await store.sweep()
+            assert b"of a run" in log.read_bytes()
+            assert "still has content that was deleted" in caplog.text
+        caplog.clear()
+        await store.sweep()
+        assert (log.read_bytes(), caplog.text) == (b"", "")
+        assert (await kept(store))[0] == ["r_0", "r_2"]
 
 
 async def test_old_calls_outside_a_run_are_removed(path: Path) -> None:

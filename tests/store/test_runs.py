@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +134,55 @@ async def test_a_value_that_cannot_be_searched_for_secrets_is_not_stored(store: 
     await store.runs.finish("r_1", result("r_1", output_json="[" * 100_000 + "]" * 100_000))
     found = await got(store, "r_1")
     assert (found.verdict, found.to_dict()["result"]["output"]) == ("ok", None)
+
+
+class SlowRedactor(NoHunter2):
+    """Searches a large text only when it is released."""
+
+    def __init__(self) -> None:
+        self.begun, self.released = threading.Event(), threading.Event()
+
+    def redact_json(self, text: str) -> str:
+        if len(text) > stored_runs.LARGE_BYTES:
+            self.begun.set()
+            assert self.released.wait(60)
+        return super().redact_json(text)
+
+
+async def test_searching_a_large_result_for_secrets_does_not_hold_up_other_writes(store: Store) -> None:
+    redactor = SlowRedactor()
+    await store.runs.begin(replace(RUN, redactor=redactor))
+    finishing = asyncio.create_task(store.runs.finish("r_1", result("r_1", stdout="hunter2" * 10_000)))
+    assert await asyncio.to_thread(redactor.begun.wait, 60)
+    assert await store.runs.begin(replace(RUN, id="r_2", idempotency_key="k")) is None
+    finishing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await finishing
+    redactor.released.set()
+    async with asyncio.timeout(60):
+        while (found := await got(store, "r_1")).result is None:
+            await asyncio.sleep(0.001)
+    assert found.to_dict()["result"]["stdout"] == "[redacted]" * 10_000
+
+
+async def test_large_results_of_one_principal_are_searched_one_after_another(store: Store) -> None:
+    slow, quick = SlowRedactor(), SlowRedactor()
+    quick.released.set()
+    for number, (principal, redactor) in enumerate([("ada", slow), ("ada", quick), ("bob", quick)]):
+        await store.runs.begin(NewRun(f"r_{number}", principal, "1", "python", redactor=redactor))
+
+    def finish(number: int) -> asyncio.Task[None]:
+        ended = result(f"r_{number}", stdout="hunter2" * 10_000)
+        return asyncio.create_task(store.runs.finish(f"r_{number}", ended))
+
+    first = finish(0)
+    assert await asyncio.to_thread(slow.begun.wait, 60)
+    second = finish(1)
+    await finish(2)
+    assert not first.done()
+    assert not second.done()
+    slow.released.set()
+    await asyncio.gather(first, second)
 
 
 async def test_live_output_can_be_read_and_only_its_end_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,8 +331,9 @@ async def test_lists_and_sweeps_read_only_indexes(store: Store) -> None:
         "ix_runs_listed",
         "ix_runs_kept",
         "ix_runs_kept",
-        "ix_runs_kept",
+        "ix_runs_listed",
     ]
+    assert "COVERING" in found[-1]
     assert [text for text in found if text == "SCAN runs"] == []
 
 
@@ -308,6 +359,16 @@ async def test_any_text_of_a_script_can_be_stored(store: Store, text: str) -> No
     assert {going_on.code, going_on.language, going_on.live_stdout, ended.code} == {shown}
     assert ended.to_dict()["result"]["stdout"] == text
     assert store.writer.lost == 0
+
+
+async def test_the_value_of_a_stored_run_is_not_decoded_before_it_is_used(store: Store) -> None:
+    await store.runs.begin(RUN)
+    await store.runs.finish("r_1", replace(result("r_1"), output_json="[1,  [2]]"))
+    ended = await store.runs.get("ada", "r_1")
+    assert ended is not None
+    assert ended.raw_result is not None
+    assert bytes(ended.raw_result["output"]) == b"[1,  [2]]"
+    assert ended.to_dict()["result"]["output"] == [1, [2]]
 
 
 async def test_beginning_and_ending_a_run_does_not_wait_for_the_store(store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import html
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -46,6 +47,38 @@ async def failed(result: Result) -> dict[str, Any]:
     return failure.value.envelope(TOOL.full_name)
 
 
+SECRETS = ("73219846", 's3cr/et"+w>?')
+
+
+async def test_a_credential_that_only_parsing_shows_is_redacted() -> None:
+    coded = base64.b64encode(b"what/a\xffsecret?").decode()
+    secrets = (*SECRETS, "what/a\xffsecret?")
+    assert await value(text('{"pin": 7.3219846e7}', secrets=secrets)) == {"pin": "[redacted]"}
+    assert await value(text(json.dumps({"k": coded}).replace("/", "\\/"), secrets=(*secrets, coded))) == {
+        "k": "[redacted]"
+    }
+    assert await value(text(json.dumps({"k": html.escape(SECRETS[1])}), secrets=secrets)) == {"k": "[redacted]"}
+    own = envelope("internal_error", "shop.orders", "failed", "INTERNAL_ERROR", examples=[{"pin": 7.3219846e7}])
+    answered = await answer(text(json.dumps(own), is_error=True, secrets=secrets), TOOL, Kept().create)
+    assert "73219846" not in answered.json
+
+
+async def test_a_credential_in_the_name_of_an_embedded_file_is_redacted() -> None:
+    coded = "".join(f"%{byte:02x}" for byte in SECRETS[1].encode())
+    kept = Kept()
+    embedded = ({"type": "resource", "resource": {"uri": f"file:///d/a-{coded}.bin", "blob": PNG}},)
+    await value(Result(embedded, secrets=SECRETS), kept=kept)
+    assert kept.made[0][0] == "a-[redacted].bin"
+
+
+async def test_a_credential_in_an_embedded_file_is_redacted() -> None:
+    blob = base64.b64encode(b"\xff" + json.dumps({"k": SECRETS[1]}).encode()).decode()
+    kept = Kept()
+    embedded = ({"type": "resource", "resource": {"uri": "file:///a.bin", "blob": blob}},)
+    await value(Result(embedded, secrets=SECRETS), kept=kept)
+    assert kept.made[0][1] == b'\xff{"k": "[redacted]"}'
+
+
 async def test_structured_content_takes_precedence_over_text() -> None:
     assert await value(text("else", structured={"a": 1})) == {"a": 1}
     assert await value(text("else", structured=[1])) == {"result": [1]}
@@ -77,6 +110,13 @@ async def test_text_is_parsed_where_it_is_json(said: str, expected: Any) -> None
 
 async def test_text_of_a_tool_with_an_output_schema_is_not_parsed() -> None:
     assert await value(text('{"a": 1}'), TYPED) == {"result": '{"a": 1}'}
+
+
+async def test_text_of_more_than_a_million_lists_is_not_parsed() -> None:
+    """In the message, its brackets were escaped and so not counted."""
+    half = "[" + "[]," * 500_000 + "0]"
+    assert isinstance((await value(text(half)))["result"], list)
+    assert await value(text(half, half)) == {"result": [half, half]}
 
 
 async def test_text_stays_text_for_a_call_that_wants_it() -> None:

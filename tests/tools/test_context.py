@@ -182,7 +182,9 @@ async def test_a_server_that_requires_credentials_is_opened_with_the_first_conne
     assert cookie == {"result": ""}
     headers = {"Authorization": "Bearer tok-of-the-eu-account"}
     async with Paddock(config({**upstream, "headers": headers}, context={})) as paddock:
-        assert (await gives(paddock, code))[1] == {"result": "who=somebody"}  # where all calls are one's own
+        kept = [(await gives(paddock, code))[1]["result"] for _ in range(2)]
+    assert kept[0].startswith("answer=")  # from opening the connection
+    assert kept[0] == kept[1]  # not from a call, which may have been another user's
 
 
 async def test_injected_values_cannot_break_a_connection_and_appear_in_no_repr(connect: Connect) -> None:
@@ -305,11 +307,23 @@ def test_arguments_named_like_credentials_or_connections_are_refused(name: str) 
         assert forbidden_arguments({"a": 1, name: "x"}, schema) == [name]
 
 
+@pytest.mark.parametrize("schema", [{}, {"properties": {"api_key": {}}}])
+def test_only_the_first_arguments_that_are_refused_are_named(schema: dict[str, Any]) -> None:
+    arguments = {f"re{'-' * number}gion": 1 for number in range(1000)}
+    assert forbidden_arguments(arguments, schema, ["region"]) == list(arguments)[:20]
+    assert len(forbidden_arguments({f"{number}token": 1 for number in range(1000)}, {})) == 20
+
+
 @pytest.mark.parametrize("name", ["text", "page_token", "nextToken", "keyword", "region", "session", "tokens", ""])
 def test_other_arguments_may_be_passed_by_a_script(name: str) -> None:
     assert forbidden_arguments({name: 1}, {}) == []
 
 
-@pytest.mark.parametrize("schema", [{"properties": {"token": {}}}, {"properties": {"api_key": {"type": "string"}}}])
-def test_a_tool_that_declares_such_an_argument_accepts_it(schema: dict[str, Any]) -> None:
-    assert forbidden_arguments({"token": "x"}, schema) == []
+@pytest.mark.parametrize("name", ["token", "api_key", "_meta"])
+def test_a_tool_that_declares_such_an_argument_accepts_it_and_no_other(name: str) -> None:
+    schema: dict[str, Any] = {"properties": {name: {}}}
+    assert forbidden_arguments({name: "x"}, schema) == []
+    assert forbidden_arguments({name: "x", "connection_id": "y", "Authorization": "z"}, schema) == [
+        "connection_id",
+        "Authorization",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -109,6 +110,17 @@ async def test_an_answer_in_tiny_chunks_does_not_block_the_loop(
     assert await answers(standing)
 
 
+async def test_interim_responses_without_end_take_little_of_the_loop(
+    connect: Connect, hostile_http: HostileHttp
+) -> None:
+    upstream = connect(**hostile_http.at())
+    assert await answers(upstream)
+    began = time.process_time()
+    await asyncio.gather(*(failure(upstream, "interim", timeout_seconds=3) for _ in range(8)))
+    assert time.process_time() - began < 1.5  # without a pause, all of the time
+    assert await answers(upstream)
+
+
 @IN_ONE_LOOP
 @pytest.mark.parametrize(
     ("tool", "said"),
@@ -188,6 +200,12 @@ async def test_a_status_has_its_own_envelope_without_repeated_credentials(
     assert code(failed) == expected
     assert f"answered with HTTP {status}: no: [redacted]" in failed.summary
     assert failed.envelope("it.t").get("_meta") == ({"retry_after_seconds": 7.0} if status not in (401, 403) else None)
+    assert await answers(standing)
+
+
+@IN_ONE_LOOP
+async def test_a_credential_where_an_error_is_cut_leaves_no_part_of_it(standing: Upstream) -> None:
+    assert (await failure(standing, "long_error")).summary.endswith("x[redacted]")
     assert await answers(standing)
 
 

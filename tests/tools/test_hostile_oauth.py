@@ -26,8 +26,9 @@ class Hostile:
     def __init__(self, address: str, record: Path) -> None:
         self.address, self._record = address, record
 
-    def server(self, kind: str) -> Server:
-        return parse({"mcpServers": {"it": {"type": "http", "url": f"{self.address}/{kind}/mcp"}}})[0]
+    def server(self, kind: str, **oauth: str) -> Server:
+        more = {"oauth": oauth} if oauth else {}
+        return parse({"mcpServers": {"it": {"type": "http", "url": f"{self.address}/{kind}/mcp", **more}}})[0]
 
     def login(self, kind: str, url: str = "") -> Login:
         """A login whose tokens have expired, with the token endpoint of this kind."""
@@ -63,12 +64,12 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddock.tools.oauth_login.LOGIN_SECONDS", 20.0)
 
 
-async def refused(hostile: Hostile, kind: str, folder: Path) -> str:
+async def refused(hostile: Hostile, kind: str, folder: Path, **oauth: str) -> str:
     """Why the login fails. Nothing is stored, little memory is used, and the text is safe to show."""
     forget_peak()
     before = peak_bytes()
     with pytest.raises(OAuthFailed) as failed:
-        await login(hostile.server(kind), folder)
+        await login(hostile.server(kind, **oauth), folder)
     assert peak_bytes() - before < 40 * 1024 * 1024
     assert not (folder / "logins").exists()
     said = str(failed.value)
@@ -91,6 +92,14 @@ async def test_the_body_of_a_refusal_is_not_read(hostile: Hostile, tmp_path: Pat
     before = peak_bytes()
     await login(hostile.server(kind), tmp_path)
     assert peak_bytes() - before < 40 * 1024 * 1024
+
+
+async def test_a_client_of_another_authorization_server_is_not_used_at_the_mcp_server_itself(
+    hostile: Hostile, tmp_path: Path
+) -> None:
+    issuer = f"{hostile.address}/missing_metadata"
+    said = await refused(hostile, "missing_metadata", tmp_path, client_id="c", client_secret="s" * 20, issuer=issuer)
+    assert "the metadata of oauth.issuer cannot be read" in said
 
 
 @pytest.mark.parametrize("step", ["resource", "metadata", "registration", "token"])

@@ -3,28 +3,52 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from string import ascii_letters
 
 import pytest
 
+from paddock import Paddock
+from paddock.model.tools import Tool
+from paddock.tools.schema import Validator
+from paddock.tools.toolbox import VALIDATOR_BYTES
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
 from tests.server.watched_server import watch
-from tests.tools.upstreams import Connect, answers, failure, hostile, plain, state, until
+from tests.tools.upstreams import HOSTILE, Connect, answers, bare_config, failure, hostile, plain, state, until
 
 
-async def test_a_server_that_dies_during_a_call_fails_it_and_is_started_again(connect: Connect) -> None:
+async def test_a_server_that_dies_during_a_call_fails_it_and_is_started_again(
+    connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
     upstream = connect(**hostile())
     died = await failure(upstream, "die")
     assert (died.kind, died.code, died.retryable) == ("upstream_http", "UPSTREAM_NETWORK", True)
     assert "ended with exit code 7" in died.summary
-    assert "about to die with [redacted]" in died.summary
-    assert state(upstream) == "failed"
+    assert "about to die" not in died.summary  # it may be about calls of others
+    assert "about to die with [redacted]" in caplog.text
+    assert (state(upstream), "about to die" in upstream.health.error) == ("failed", False)
     assert await answers(upstream)
     assert state(upstream) == "ready"
+
+
+async def test_a_server_that_cannot_be_started_again_shows_its_stderr_to_nobody(
+    connect: Connect, tmp_path: Path
+) -> None:
+    fails = tmp_path / "fails"
+    fail = "os.path.exists(sys.argv[1]) and sys.exit('about a call of another')"
+    program = f"import os, sys; {fail}; os.execv(sys.executable, sys.argv[2:])"
+    upstream = connect(**hostile() | {"args": ["-c", program, str(fails), sys.executable, HOSTILE, ""]})
+    assert await answers(upstream)
+    fails.touch()
+    await failure(upstream, "die")
+    again = await failure(upstream, "ok")
+    assert "ended with exit code 1" in again.summary
+    assert "another" not in again.summary + upstream.health.error
 
 
 async def test_every_call_under_way_fails_when_the_server_dies_and_none_is_repeated(connect: Connect) -> None:
@@ -122,8 +146,56 @@ async def test_a_message_of_a_million_values_does_not_block_the_loop(
     assert await answers(upstream)
 
 
+async def test_names_of_thousands_of_tools_do_not_block_the_loop(blocked: Callable[[], bool]) -> None:
+    async with Paddock(bare_config({"it": hostile("clashes")})) as paddock:
+        scopes = [
+            await paddock.run(code, language=language, tools=tools)
+            for tools in (None, ["it.*"], [f"it.*{letter}*" for letter in ascii_letters[:50]])
+            for language, code in (("python", "await call_tool('it.x', {})"), ("javascript", "await callTool('it.x')"))
+        ]
+        assert len(await paddock.tools()) == 5000
+    assert "TOOL_NOT_FOUND" in str(scopes[0].error)
+    assert not blocked()
+
+
+async def test_hiding_arguments_in_many_layers_of_schemas_does_not_block_the_loop(blocked: Callable[[], bool]) -> None:
+    field = {"region": {"argument": "region", "servers": ["*"]}}
+    servers = {name: hostile("layers") for name in ("a", "b", "c")}
+    async with Paddock(bare_config(servers, context=field)) as paddock:
+        assert len(await paddock.tools()) == 300
+    assert not blocked()
+
+
 async def test_an_object_of_a_million_values_arrives(connect: Connect) -> None:
     assert len((await connect(**hostile()).call("values_in_an_object", {})).structured) == 10**6
+
+
+async def test_validators_of_hostile_schemas_take_a_bounded_memory_and_are_made_one_at_a_time() -> None:
+    """Those of 60 tools took 950 MB for good, and made other runs wait for 5 s."""
+    running = most = 0
+    paddock = Paddock(bare_config({"it": hostile("automata")}))
+    compiling = paddock._toolbox._compile
+
+    async def compiled(tool: Tool) -> Validator:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            return await compiling(tool)
+        finally:
+            running -= 1
+
+    paddock._toolbox._compile = compiled  # type: ignore[method-assign]
+    async with paddock:
+        calls = await paddock.run(
+            "import asyncio\n"
+            "calls = [call_tool(f'it.tool_{number}', {'p0': 'a'}) for number in range(40)]\n"
+            "[str(each) for each in await asyncio.gather(*calls, return_exceptions=True)]"
+        )
+        assert sum("must match the pattern" in each for each in calls.output) == 40
+        kept = [each for _, each in paddock._toolbox._validators.values()]
+    assert most == 1
+    assert 0 < sum(each.size_bytes for each in kept) <= VALIDATOR_BYTES
 
 
 async def test_a_handshake_with_many_capabilities_does_not_block_the_loop(

@@ -41,6 +41,8 @@ from paddock.tools.identifiers import identifier, linked, reserved
         ("a\u3164b", "a_b", "a_b"),
         ('x"); import os #', "x_import_os", "x_import_os"),
         ("n" * 500, "n" * 100, "n" * 100),
+        *((name, f"{name}_", name) for name in ("json", "asyncio", "Path", "display")),
+        *((name, name, f"{name}_") for name in ("Blob", "Response")),
     ],
 )
 def test_a_name_becomes_an_identifier_that_hides_nothing(name: str, python: str, javascript: str) -> None:
@@ -97,6 +99,19 @@ def test_a_tool_cannot_take_the_long_name_of_another() -> None:
         names = linked(order)
         assert names[f"orders_{first.id}"] is first
         assert [name for name, tool in names.items() if tool is impostor] == [f"orders_{first.id}_{impostor.id}"]
+
+
+def test_two_tools_with_the_same_name_and_id_get_longer_ids() -> None:
+    honest = Tool("shop", "orders")
+    impostor = Tool("ads", "orders..-.//-../-.-..")  # chosen, in seconds, for its id
+    assert honest.id == impostor.id
+    taker = Tool("evil", f"orders_{honest.id}")
+    for order in ([impostor, honest, taker], [taker, honest, impostor]):
+        names = linked(order)
+        assert f"orders_{honest.id}" not in names
+        assert names[f"orders_{honest.digest}"] is honest
+        assert names[f"orders_{impostor.digest}"] is impostor
+        assert taker in names.values()
 
 
 @given(st.lists(st.builds(Tool, st.sampled_from("abc"), st.sampled_from(["x", "x-", "x_", "X", "1", "for", "é"]))))

@@ -63,6 +63,14 @@ async def test_an_unknown_field_that_resembles_none_gives_a_warning_with_the_kno
     assert error.envelope["_meta"] == {"normalized": [{"kind": "unknown_field_passed_through", "field": "fail"}]}
 
 
+async def test_a_call_that_wants_text_is_answered_whatever_fields_its_tool_declares() -> None:
+    schemas: dict[str, dict[str, Any]] = {"none": {"type": "object"}, "null": {"type": "object", "properties": None}}
+    async with Paddock(config(odd=declared(schemas))) as made:
+        for tool in schemas:
+            result = await call(made, f"odd.{tool}", {"_text": True})
+            assert (result.output, result.calls[0].arguments) == ({"result": "called"}, {})
+
+
 async def test_there_are_at_most_twenty_warnings_about_fields(paddock: Paddock) -> None:
     code = "for n in range(30):\n    await call_tool('crm.list', {'limit': 1, f'statu{n}': 1})"
     result = await paddock.run(code)

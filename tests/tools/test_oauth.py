@@ -18,8 +18,10 @@ import pytest
 
 from paddock import Config, Paddock
 from paddock.errors import ConfigError
+from paddock.model.request import LOCAL
 from paddock.tools.logins import Login, LoginFile, OAuthFailed
 from paddock.tools.mcp_config import Server, parse
+from paddock.tools.oauth import REMEMBERED_SECRETS, Credentials
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.journals import MemoryJournal
@@ -148,6 +150,20 @@ async def test_a_refused_token_is_replaced_and_the_call_made_again(servers: Prot
     assert stored(file).access_token != before.access_token
 
 
+async def test_a_token_that_stays_in_use_is_redacted_however_often_another_is_replaced(tmp_path: Path) -> None:
+    file = LoginFile(tmp_path, "it")
+    url, token = "https://it.example", "the-access-token"
+    login = Login(
+        server="it", principal=LOCAL, url=url, client_id="client", token_endpoint=f"{url}/token", access_token=token
+    )
+    credentials = Credentials(url, file)
+    for number in range(3 * REMEMBERED_SECRETS):
+        file.save(msgspec.structs.replace(login, refresh_token=f"refresh-{number}"))
+        assert await credentials.token() == token
+        assert {token, f"refresh-{number}"} <= {*credentials.secrets}
+    assert "refresh-0" not in credentials.secrets
+
+
 async def test_two_processes_refresh_once(servers: Protected, tmp_path: Path) -> None:
     await login(servers.server(), tmp_path)
     async with opened(servers.server(), tmp_path) as one, opened(servers.server(), tmp_path) as other:
@@ -222,6 +238,18 @@ async def test_a_client_that_is_configured_is_not_registered(tmp_path: Path, unu
             servers.control("revoke?what=access")
             assert await text(it, "whoami") == "ada"
         assert servers.log() == ["exchanged", "refreshed"]
+
+
+async def test_a_client_is_only_used_at_the_authorization_server_that_it_was_registered_at(
+    tmp_path: Path, unused_tcp_port: int
+) -> None:
+    settings = {"client_id": "known-client", "client_secret": "known-secret-8d1f", "callback_port": unused_tcp_port}
+    with protected("static", str(unused_tcp_port)) as servers:
+        with pytest.raises(OAuthFailed, match=r"it names another authorization server than oauth\.issuer"):
+            await login(servers.server(**settings, issuer="https://honest.example"), tmp_path)
+        assert servers.log() == []
+        await login(servers.server(**settings, issuer=servers.issuer), tmp_path)
+        assert servers.log() == ["exchanged"]
 
 
 async def test_a_server_with_the_older_transport_can_be_used(tmp_path: Path) -> None:
@@ -304,6 +332,7 @@ async def test_no_secret_is_in_a_log_an_envelope_a_result_or_the_journal(
         ({"url": "http://me:secret@x", "oauth": {}}, "'oauth' has no effect because its url has a user name"),
         ({"url": "http://x", "oauth": {"client": "x"}}, "oauth: unknown setting 'client'; did you mean 'client_id'?"),
         ({"url": "http://x", "oauth": {"client_secret": "x"}}, "oauth.client_secret needs oauth.client_id"),
+        ({"url": "http://x", "oauth": {"issuer": "https://x"}}, "oauth.issuer needs oauth.client_id"),
         ({"url": "http://x", "oauth": {"callback_port": 0}}, "oauth: Expected `int` >= 1"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 import time
@@ -16,12 +17,14 @@ from hypothesis import strategies as st
 from paddock.tools.secrets import (
     PIECE_CHARACTERS,
     REDACTED,
+    header_secrets,
     is_credential,
     named_secrets,
     redact,
     redact_all,
     redact_secrets,
     redact_secrets_in_json,
+    url_secrets,
 )
 from tests.examples import examples
 
@@ -32,6 +35,11 @@ FORMS = {
     "percent, lower": re.sub("%..", lambda found: found[0].lower(), quote(SECRET, safe="")),
     "plus": quote_plus(SECRET),
     "json": json.dumps(SECRET)[1:-1],
+    "json, Go": json.dumps(SECRET)[1:-1].replace("&", r"\u0026"),
+    "json, PHP": json.dumps(SECRET)[1:-1].replace("/", r"\/"),
+    "json, all escaped": "".join(rf"\u{ord(each):04X}" for each in SECRET),
+    "json, one escaped": SECRET.replace("3", r"\u0033", 1),
+    "json in json": json.dumps(SECRET)[1:-1].replace("+", r"\\u002b").replace("\\u00fc", r"\\u00fc"),
     "base64": base64.b64encode(SECRET.encode()).decode(),
     "base64, urlsafe": base64.urlsafe_b64encode(SECRET.encode()).decode(),
     **{f"basic {n}": base64.b64encode(("u" * n + ":" + SECRET + "!").encode()).decode() for n in range(4)},
@@ -129,6 +137,53 @@ def test_time_is_linear(text: str) -> None:
     assert time.process_time() - started < 3
 
 
+@pytest.mark.parametrize("secret", ["\\" * 40 + "x", "a" * 999 + "x", "u0061" * 100 + "x", 'a"' * 400 + "x"])
+def test_time_is_linear_whatever_secret_a_script_chooses(secret: str) -> None:
+    almost = secret[:-1] * (200_000 // len(secret))
+    text = rf"{almost} {json.dumps(secret)[1:-2]}\u0078 {almost}y"
+    started = time.process_time()
+    redact_secrets({"password": secret, "text": text}, [secret])
+    assert time.process_time() - started < 3
+
+
+_ODD_CHARACTERS = st.sampled_from(list("ab&=<>\"'\\/\n\t u6\u00e9\U0001f600+%"))
+_ODD_SECRETS = st.text(_ODD_CHARACTERS, min_size=6, max_size=40).filter(lambda text: text.count("\\") < 2)
+
+
+@given(_ODD_SECRETS, st.sets(_ODD_CHARACTERS), st.booleans(), st.integers(1, 3))
+@settings(max_examples=examples(300), deadline=None)
+def test_a_secret_of_odd_characters_is_found_however_json_writes_it(
+    secret: str, escaped: set[str], is_ascii: bool, levels: int
+) -> None:
+    before, after = "(before)", "(after)"
+    text = before + secret + after
+    for level in range(levels):
+        text = json.dumps(text, ensure_ascii=is_ascii)[1:-1]
+        for each in escaped - set('ntru"\\\n\t60ab') if level == 0 else ():
+            codes = each.encode("utf-16-be").hex().upper()
+            text = text.replace(each, "".join(rf"\u{codes[at : at + 4]}" for at in range(0, len(codes), 4)))
+    for size in (0, PIECE_CHARACTERS - len(text) // 2):
+        found = redact("." * size + text, [secret]).replace("\\", "")  # those of a secret's own ends may stay
+        assert found == "." * size + before + REDACTED + after
+
+
+@pytest.mark.parametrize("number", ["73519284", "73519284.0", "123456789012345678901234567890"])
+@pytest.mark.parametrize("size", [0, PIECE_CHARACTERS - 6, PIECE_CHARACTERS - 2])
+def test_a_credential_that_json_text_has_as_a_number_is_redacted(number: str, size: int) -> None:
+    def text(shown: str) -> str:
+        return f'[{" " * size}{shown}, "x", {{"a":{shown}, "b": [-1.5e3, 735192841, {"9" * 5000}]}}]'
+
+    redacted = redact_secrets_in_json(text(number), ["73519284", "123456789012345678901234567890"])
+    assert redacted == text(f'"{REDACTED}"')
+
+
+@pytest.mark.parametrize("size", [0, PIECE_CHARACTERS - 40])
+@pytest.mark.parametrize("backslash", [r"\\", r"\u005c", r"\\u005c", r"\u005C\u005c"])
+def test_a_secret_with_backslashes_is_found_however_they_are_escaped(backslash: str, size: int) -> None:
+    written = rf"ab{backslash}cd-{backslash}EF\u0031{backslash}23"
+    assert redact("." * size + f"={written}=", [r"ab\cd-\EF1\23"]) == "." * size + f"={REDACTED}="
+
+
 @pytest.mark.parametrize("before", [0, 1, 65_530, 65_536, 70_000, 140_000])
 @pytest.mark.parametrize(
     "secret",
@@ -210,9 +265,10 @@ def test_secrets_are_known_by_the_names_of_their_fields() -> None:
     assert named_secrets({"password": deep}) == ()
 
 
-@pytest.mark.parametrize("secret", ["hunter2-hunter2", 'with "quotes"', "a/b+c=d&e", "zweiundzwanzig ümläute"])
+@pytest.mark.parametrize("secret", ["hunter2-hunter2", 'with "quotes"', "a/b+c=d&e<'>", "zweiundzwanzig ümläute"])
 def test_a_secret_is_found_in_every_form(secret: str) -> None:
-    for shown in (secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")):
+    pages = (html.escape(secret), html.escape(secret, quote=False), html.escape(secret).replace("&#x27;", "&#39;"))
+    for shown in (secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe=""), *pages):
         assert redact(f"before {shown} after", [secret]) == f"before {REDACTED} after"
 
 
@@ -224,8 +280,30 @@ def test_a_secret_is_found_as_the_json_writers_of_other_languages_escape_it(writ
     assert redact(f'{{"key": "{written}"}}', [secret]) == f'{{"key": "{REDACTED}"}}'
 
 
+@pytest.mark.parametrize(
+    "found",
+    [
+        url_secrets("https://ann:s3cr%40t-w0rd@example.org/mcp"),
+        header_secrets("Authorization", f"Basic {base64.b64encode(b'ann:s3cr@t-w0rd').decode()}"),
+    ],
+    ids=["url", "basic"],
+)
+def test_a_password_is_known_as_the_server_reads_it(found: tuple[str, ...]) -> None:
+    text = f"no user with password s3cr@t-w0rd ({base64.b64encode(b'ann:s3cr@t-w0rd').decode()})"
+    assert redact(text, found) == f"no user with password {REDACTED} ({REDACTED})"
+
+
 def test_longer_forms_are_replaced_first_and_short_secrets_stay() -> None:
     assert redact("abcdefghi abcdef x", ["abcdef", "abcdefghi", "x", ""]) == f"{REDACTED} {REDACTED} x"
+
+
+@pytest.mark.parametrize("redacting", [redact_all, redact_secrets])
+def test_a_secret_of_digits_is_found_as_a_number(redacting: Any) -> None:
+    value = {"a": [4815162342, 4815162342.0, 4815162343, 123456, True, None, float("nan")], "4815162342": 1}
+    redacted = redacting(value, ["4815162342", "0123456", "9" * 5000])
+    assert repr(redacted) == repr(
+        {"a": [REDACTED, REDACTED, 4815162343, 123456, True, None, float("nan")], REDACTED: 1}
+    )
 
 
 def test_redaction_reaches_nested_values_and_keys() -> None:
@@ -241,6 +319,11 @@ def test_redaction_reaches_nested_values_and_keys() -> None:
         ("API_KEY", "short", True),
         ("GITHUB_PAT", "abc", True),
         ("DB_PASSWORD", "x", True),
+        ("DB_PASS", "x", True),
+        ("DB_CONN", "x", True),
+        ("ANYTHING", "Server=db;Uid=sa;Pwd=hunter2", True),
+        ("PASSENGERS", "many", False),
+        ("CONNECT_TO", "anybody", False),
         ("ANYTHING", "sk9Fj2Lq8Zx7Vb3Nm5Qw1Er", True),
         ("NODE_ENV", "production", False),
         ("PATH", "/usr/local/bin:/usr/bin:/bin", False),
@@ -256,3 +339,33 @@ def test_a_credential_is_known_by_its_name_or_randomness(name: str, value: str, 
 def test_a_secret_name_is_found_wherever_a_long_text_is_divided(before: int) -> None:
     text = json.dumps({"x": "a" * before, "api_token": "abcdefgh", "y": "b" * PIECE_CHARACTERS})
     assert json.loads(redact_secrets_in_json(text, ()))["api_token"] == REDACTED
+
+
+def test_large_json_is_redacted_a_string_at_a_time_with_the_same_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "x" * PIECE_CHARACTERS
+    one = {"password": "letmein", "a": "Bearer abcdefghijk", "k3y": ["k3y", None, 7], "long": f"{long} k3y-value"}
+    odd: dict[str, Any] = {
+        "token": "",
+        "secret": [[{"]": "}"}, long]],
+        "pwd": {},
+        "\ud800": "\ud800",
+        "cookie": None,
+        'a"key': 'k3y-value"',
+    }
+    value: Any = [*([one, odd, 5, "://u:pass@host"] * 200), {"m": {**one, f"password{long[:9]}": long}}, [], {}]
+    for _ in range(150):  # what was read a part at a time took this many times as long
+        value = [value]
+    expected = redact_secrets(value, ["k3y-value"])
+    text, lengths = json.dumps(value), list[int]()
+    parse = json.loads
+
+    def noted(part: str) -> Any:
+        lengths.append(len(part))
+        return parse(part)
+
+    monkeypatch.setattr(json, "loads", noted)
+    redacted = redact_secrets_in_json(text, ["k3y-value"])
+    assert max(lengths) < 2 * PIECE_CHARACTERS
+    assert sum(lengths) < len(text)
+    assert parse(redacted) == expected
+    assert redact_secrets_in_json(f"{text[:-1]}, x}}") == ""

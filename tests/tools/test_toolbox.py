@@ -183,8 +183,12 @@ async def test_a_list_of_tools_includes_every_server(tmp_path: Path) -> None:
         assert [tool.full_name for tool in await paddock.tools()] == [f"{name}.process" for name in NAMES]
 
 
-@pytest.mark.parametrize("names", [["*a" * 1000], ["a" * 1001], [f"*{number:0300}" for number in range(40)]])
+@pytest.mark.parametrize(
+    "names",
+    [["*a" * 1000], ["a" * 1001], [f"*{number:0300}" for number in range(40)], [f"*{number}" for number in range(51)]],
+)
 def test_names_and_patterns_that_take_long_to_compare_are_refused(names: list[str]) -> None:
     with pytest.raises(RequestError, match="characters"):
         name_list(names)
     assert name_list(["*a" * 500, *(f"tool_{number:0100}" for number in range(1000))])
+    assert name_list(["*", "tool", "*"] * 1000) == ["*", "tool"]

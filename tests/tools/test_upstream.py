@@ -167,6 +167,21 @@ async def test_no_more_calls_than_the_cap_are_under_way(connect: Connect, tmp_pa
     assert [texts(await task) for task in three] == [["met"]] * 3
 
 
+async def test_a_caller_with_many_calls_does_not_keep_another_from_a_server(connect: Connect, tmp_path: Path) -> None:
+    upstream = connect(**plain(concurrency=2))
+    call = {"here": str(tmp_path), "others": 9}
+    many = [asyncio.create_task(upstream.call("meet", call, caller="ann")) for _ in range(4)]
+    await until(lambda: len(list(tmp_path.iterdir())) == 1)
+    async with asyncio.timeout(20):
+        assert texts(await upstream.call("echo", {"text": "mine"}, caller="bob")) == ["mine"]
+    for task in many[1:3]:
+        task.cancel()
+    for number in range(8):
+        (tmp_path / f"another {number}").touch()
+    assert [texts(await task) for task in (many[0], many[3])] == [["met"]] * 2
+    await asyncio.gather(*(upstream.call("echo", {"text": "x"}, caller=each) for each in ("ann", "bob", "local") * 2))
+
+
 async def test_a_child_has_no_environment_but_its_own(
     connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,9 @@ def status_of(work: Callable[[], int]) -> int:
     except BrokenPipeError:
         return 128 + signal.SIGPIPE
     except BaseException as fault:  # noqa: BLE001  the outermost entry point; a panic of an engine is not an Exception
+        if isinstance(fault, UnicodeEncodeError) and any("\ud800" <= each <= "\udfff" for each in "".join(sys.argv)):
+            _print_error("red", "Error: an argument is not UTF-8 text")
+            return 2
         _print_error("red", *_describe_fault(fault))
         return FAULT
 

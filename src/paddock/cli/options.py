@@ -86,10 +86,16 @@ class Server:
 SERVER = Server()
 
 
-def open_remote(url: str | None, token: str | None, **local: object) -> RemotePaddock | None:
+SESSION_SERVER = "A session lives in a server: start one, or name it with --url"
+
+
+def open_remote(
+    url: str | None, token: str | None, *, needs_server: bool = False, **local: object
+) -> RemotePaddock | None:
     """Return the server at `--url` or $PADDOCK_URL, or None if the command works on this machine.
 
-    `local` are the flags that cannot be used with a server, and their values.
+    A command that `needs_server` uses the one at LOCAL_URL if none is named, but only without a token, which may be
+    that of another server. `local` are the flags that cannot be used with a server, and their values.
     """
     refuse_empty({"--url": [url], "--token": [token]})
     url = url or SERVER.url or os.environ.get(URL_VARIABLE) or None
@@ -97,21 +103,19 @@ def open_remote(url: str | None, token: str | None, **local: object) -> RemotePa
     if url is None:
         if token is not None:
             raise RequestError("--token is for a server: give its address with --url as well")
-        return None
+        if not needs_server:
+            return None
+        if os.environ.get(TOKEN_VARIABLE):
+            raise RequestError(
+                f"{TOKEN_VARIABLE} is for a server: give its address with {URL_VARIABLE} or --url as well"
+            )
+        url = LOCAL_URL
     for name, value in local.items():
         if value:
             raise RequestError(f"--{name.replace('_', '-')} cannot be used with --url: the server has its own")
     from paddock.remote import RemotePaddock
 
     return RemotePaddock(url=url, token=token or os.environ.get(TOKEN_VARIABLE) or None)
-
-
-SESSION_SERVER = "A session lives in a server: start one, or name it with --url"
-
-
-def server_url(url: str | None) -> str:
-    """The server of a command that needs one: a session lives in it, and ends with it."""
-    return url or SERVER.url or os.environ.get(URL_VARIABLE) or LOCAL_URL
 
 
 def load_settings(remote: RemotePaddock | None, file: str | None) -> Config:

@@ -48,8 +48,11 @@ def save(folder: Path, contents: list[tuple[Artifact, bytes]]) -> list[dict[str,
 
 
 def safe_name(filename: str) -> str:
-    """`filename` as the name of one visible file: no separators, no leading dot or dash, at most 255 bytes."""
-    name = filename.replace("/", "_").replace("\\", "_").strip()
+    """`filename` as the name of one visible file: no separators, no leading dot or dash, at most 255 bytes.
+
+    A server that is not Paddock's may send what no script can choose, such as control characters.
+    """
+    name = "".join(each if each.isprintable() and each not in "/\\" else "_" for each in filename).strip()
     if name[:1] in {".", "-"}:
         name = f"_{name[1:]}"
     stem, suffix = _split(name)

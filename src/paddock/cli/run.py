@@ -27,7 +27,6 @@ from paddock.cli.options import (
     read_file,
     read_inputs,
     refuse_empty,
-    server_url,
 )
 from paddock.cli.out_folder import make_folder, make_temporary_folder, save
 from paddock.cli.render import Screen, build_progress, progress_text, show_remedies, show_result, stderr, stdout
@@ -137,9 +136,8 @@ def run(  # noqa: PLR0913, PLR0917  one parameter for each flag
     refuse_empty({"--file": attached or [], "--mcp-config": [mcp_config], "--out": [out]})
     refuse_empty({"--with": packages or [], "--environment": [environment], "--network": network or []})
     refuse_empty({"--session": [session], "--fork-from": [fork_from]})
-    if session is not None:
-        url = server_url(url)
-    remote = open_remote(url, token, mcp_config=mcp_config, trace_denied=trace_denied, config=config)
+    local = {"mcp_config": mcp_config, "trace_denied": trace_denied, "config": config}
+    remote = open_remote(url, token, needs_server=session is not None, **local)
     settings, argv = load_settings(remote, config), arguments or []
     if script and code is not None and file is not None:
         argv, file = [file, *argv], None  # like `python -c CODE ARG`

@@ -124,6 +124,8 @@ async def _list_remotely(
 async def _get_remotely(server: RemotePaddock, run_id: str) -> StoredRun:
     from urllib.parse import quote
 
+    import msgspec
+
     from paddock.store.runs import StoredRun
 
     async with server:
@@ -141,7 +143,7 @@ async def _get_remotely(server: RemotePaddock, run_id: str) -> StoredRun:
         live_stderr=run.get("stderr") or "",
         cancel_requested=False,
         calls=tuple(run.get("calls") or (result or {}).get("calls", ())),
-        result=result,
+        raw_result=None if result is None else {**result, "output": msgspec.Raw(json.dumps(result["output"]).encode())},
     )
 
 

@@ -108,7 +108,7 @@ def serve(
     listener = listen_unix(socket) if socket is not None else listen(host, port)
     try:
         with listener:
-            reread = partial(_settings, config, token)
+            reread = partial(_settings_again, config, token)
             asyncio.run(_serve_http(services, *_split(definitions), listener, reread, is_local=is_local))
     finally:
         if socket is not None:
@@ -126,6 +126,15 @@ def _settings(config: str | None, token: str | None) -> Config:
     if re.search(r"[^!-~]", settings.server.token):
         raise ConfigError("the token may contain only printable ASCII characters, and no spaces")
     return settings
+
+
+def _settings_again(config: str | None, token: str | None) -> Config:
+    from paddock.config import FILE_VARIABLE
+
+    named = Path(config or os.environ.get(FILE_VARIABLE, ""))
+    if named.is_fifo():  # empty by now, or the server would wait for its writer
+        raise ConfigError(f"{named} is a pipe, which can be read only once")
+    return _settings(config, token)
 
 
 def _services(config: str | None, mcp_config: str | None, token: str | None = None) -> Services:

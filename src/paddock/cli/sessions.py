@@ -16,7 +16,6 @@ from paddock.cli.options import (
     command_group,
     open_remote,
     refuse_empty,
-    server_url,
 )
 from paddock.cli.render import stdout, to_json
 from paddock.cli.signals import Interrupts
@@ -69,7 +68,7 @@ def delete(name: NameArgument, url: UrlOption = None, token: TokenOption = None)
 
 def _with_server(url: str | None, token: str | None, ask: Callable[[RemotePaddock], Awaitable[T]]) -> T:
     """Ask the server of `url`, or the local one."""
-    remote = open_remote(server_url(url), token)
+    remote = open_remote(url, token, needs_server=True)
     if remote is None:
         raise RequestError(SESSION_SERVER)
 

@@ -5,13 +5,15 @@ An engine keeps nothing of a run that a later script could see, except in an `In
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, OnCall
+from paddock.model.events import Answer, ArtifactAnswer, EngineEvent, OnCall, Output
 from paddock.model.result import Connection
 from paddock.planning.plan import Plan
+
+CLOSED_DURING_RUN = "Paddock was closed while the script ran"
 
 
 class Execution(Protocol):
@@ -31,6 +33,17 @@ class Execution(Protocol):
         """
         ...
 
+    def pause(self) -> None:
+        """Stop what runs of the caller's code before `go`: earlier cells of a session, and packages. `go` continues it.
+
+        Engines that yield no outline ignore this call.
+        """
+        ...
+
+    def halt(self) -> None:
+        """Stop what is left of the script until the context is left. An engine that limits its time itself may not."""
+        ...
+
     def answer(self, call_id: int, answer: Answer) -> None:
         """Answer one `ToolCall`. Answers may come in any order. An answer to a guest that has ended is dropped."""
         ...
@@ -39,8 +52,16 @@ class Execution(Protocol):
         """Answer one `ArtifactCall`, under the same rules as `answer`."""
         ...
 
+    def usage(self) -> tuple[float | None, int | None]:
+        """The processor time of the run and the most memory that it held, so far; None for what is not known."""
+        ...
+
+    def unread_output(self) -> Iterable[Output]:
+        """What the script had written when the host ended the run, and is in no event."""
+        ...
+
     async def end_network(self) -> tuple[Connection, ...]:
-        """Refuse further connections of the script, and return those that it made or tried to make."""
+        """Halt a script that has a network, and return the connections that it made or tried to make."""
         ...
 
 
@@ -59,6 +80,14 @@ class Interpreter(Protocol):
         If the run has not finished when the context is left, it is interrupted. If it does not stop within a second, it
         is ended, with the interpreter.
         """
+        ...
+
+    def check_run(self, plan: Plan) -> None:
+        """Raise `RequestError` if `plan` cannot be run in it."""
+        ...
+
+    def check_fork(self) -> None:
+        """Raise `RequestError` if `fork` is not possible."""
         ...
 
     async def fork(self) -> Interpreter:

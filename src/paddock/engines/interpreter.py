@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from paddock.engines.jailed import Cell, JailedExecution
-from paddock.errors import RequestError
+from paddock.errors import JailUnavailable, RequestError
 from paddock.jail.fork import REFUSED, Family, Fork
+from paddock.jail.walls.shortage import explain
 
 if TYPE_CHECKING:
     from paddock.jail.guest import Guest
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from paddock.planning.plan import Plan
 
 INTERRUPT_SECONDS = 1.0
-"""How long an interrupted script may take to stop. Then its interpreter ends."""
+"""How long an interrupted script may take to stop, and any to take its last answers. Then its interpreter ends."""
 DIED = "ended: its process died"
 STUCK = "ended: its run did not stop when it was interrupted"
+BEHIND = "ended: its run left answers unread"  # they would wait in the host's memory
 RESTLESS = "ended: its processes went on after its run"
 
 
@@ -56,11 +58,17 @@ class JailedInterpreter:
             self._has_run = True
             execution = self._open_cell(self._guest, plan, may_fork=self._jail.may_fork, cell=place)
             self._execution = execution
+            if self.ended is not None:  # while the run waited for its turn
+                execution.ended_by = self._why_ended()
             yield execution
         finally:
             try:
-                if execution is not None and self.ended is None and not execution.has_result:
-                    await execution.interrupt(INTERRUPT_SECONDS)
+                if execution is not None and self.ended is None:
+                    if not execution.has_result or self._guest.is_behind:
+                        self._guest.thaw()
+                    has_stopped = execution.has_result or await execution.interrupt(INTERRUPT_SECONDS)
+                    if has_stopped and not await self._guest.catch_up(INTERRUPT_SECONDS):
+                        self.end(BEHIND)
             finally:
                 self._is_running = False
                 if self._guest.door is not None:
@@ -88,13 +96,20 @@ class JailedInterpreter:
             self._is_aside = True
             self._jail.set_aside(self._guest)
 
-    async def fork(self) -> JailedInterpreter:
+    def check_run(self, plan: Plan) -> None:
+        """Do nothing: any plan for this engine can be run."""
+
+    def check_fork(self) -> None:
         if self._jail.profile != "namespaces":
             raise RequestError(f"{REFUSED}: in the jail's profile {self._jail.profile!r} it could not end alone")
+
+    async def fork(self) -> JailedInterpreter:
         self._family = self._family or Family(self._jail, self._guest)
         self._guest.thaw()
         try:
             forked = await self._family.fork(self._guest)
+        except OSError as problem:  # in the host
+            raise JailUnavailable(f"the session could not be forked: {explain(problem)}") from None
         finally:
             self._guest.freeze_soon()
         return JailedInterpreter(self._jail, forked, self._open_cell, self._family)
@@ -114,13 +129,16 @@ class JailedInterpreter:
             self.ended = reason
             if self._is_running:
                 if self._execution is not None:
-                    self._execution.ended_by = f"the session {reason}"
+                    self._execution.ended_by = self._why_ended()
                 if self._guest.is_shared:
                     self._guest.kill_own()
                 else:
                     self._guest.kill()  # the run sees it end, and gives it back
             else:
                 self._give_back()
+
+    def _why_ended(self) -> str:
+        return f"the session {self.ended}"
 
     def _give_back(self) -> None:
         if not self._is_given_back:

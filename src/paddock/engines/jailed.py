@@ -15,11 +15,11 @@ import signal
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from paddock.engines.base import Interpreter
+from paddock.engines.base import CLOSED_DURING_RUN, Interpreter
 from paddock.errors import NetworkDenied, RequestError
 from paddock.jail.fork import UNKNOWN_STATUS
 from paddock.jail.frames import (
@@ -35,14 +35,15 @@ from paddock.jail.frames import (
     ReachedFrame,
     ResultFrame,
     StartedFrame,
-    check_result,
+    check,
 )
-from paddock.jail.guest import Guest, Report, Template
+from paddock.jail.guest import ANSWERS_BYTES, Guest, Report, Template
 from paddock.jail.jail import Jail
 from paddock.jail.limits import narrow
 from paddock.jail.network_run import NetworkRun
 from paddock.jail.packages import PackageSets
 from paddock.jail.wire import CHUNK_BYTES, DISPLAYS, RUN_DISPLAY_BYTES, UNSENT_BYTES, Kind, WireError, pack
+from paddock.model import envelope
 from paddock.model.events import (
     Answer,
     ArtifactAnswer,
@@ -73,12 +74,15 @@ STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 CPU_CHECK_SECONDS = 0.25
 """How often the CPU time of the guest's whole process tree is compared with its limit."""
 READS_AT_ONCE = 16
-MESSAGES_AT_ONCE = 100
-"""How many reads and messages are handled before the event loop gets a turn."""
-CALLS_AHEAD = 1000
-"""Unanswered calls, beyond the run's limit of calls, at which the host stops reading from the guest."""
+"""How many reads are made before the event loop gets a turn."""
+TURN_SECONDS = 0.005
+"""How long messages are handled before the event loop gets a turn: one may take a thousand times as long as another."""
+CALLS_AT_ONCE = 500
+"""Unanswered calls at which the host stops reading from the guest: all of them take their turn in the event loop."""
 ARTIFACTS_AT_ONCE = 2
 """Artifact requests in progress at which the host stops reading: each holds many bytes in memory."""
+MAX_UNCOUNTED = 16
+"""Connections of a run whose bytes cannot be counted because it keeps their sockets, at which it is ended."""
 NEAR_LIMIT = 0.5
 """A MemoryError or SIGXCPU of the guest is put down to a limit only if this share of the limit has been used."""
 WARNINGS, WARNING_CHARACTERS = 20, 500
@@ -86,6 +90,7 @@ NAMES, NAME_CHARACTERS = 20, 100
 """Limit for what a guest reports about its script's mistakes. The rest is dropped."""
 _TAGGED = (StartedFrame, OutlineFrame, ResultFrame, OversizedResult)
 _DECODER = codecs.getincrementaldecoder("utf-8")
+_UNREAD = f"The answer was dropped: {format_bytes(ANSWERS_BYTES)} of other answers wait until the script takes them."
 _TAMPERED = "the script tampered with the runtime that it runs in"
 
 
@@ -96,6 +101,7 @@ class JailedEngine:
 
     def __init__(self, jail: Jail) -> None:
         self._jail = jail
+        self._executions: set[JailedExecution] = set()  # in progress, without those of sessions
 
     async def start(self) -> None:
         await self._jail.start()
@@ -109,7 +115,17 @@ class JailedEngine:
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         async with take_guest(self._jail) as guest:
-            yield JailedExecution(guest, plan, may_fork=self._jail.may_fork)
+            with self._running(JailedExecution(guest, plan, may_fork=self._jail.may_fork)) as execution:
+                yield execution
+
+    @contextmanager
+    def _running(self, execution: JailedExecution) -> Iterator[JailedExecution]:
+        """Note an execution in progress during a block, so that `close` can tell it why it ends."""
+        self._executions.add(execution)
+        try:
+            yield execution
+        finally:
+            self._executions.remove(execution)
 
     async def interpreter(self, plan: Plan) -> Interpreter:
         raise RequestError(f"engine {plan.engine!r} has no sessions")
@@ -124,6 +140,8 @@ class JailedEngine:
         return waiting
 
     async def close(self) -> None:
+        for execution in self._executions:
+            execution.ended_by = CLOSED_DURING_RUN
         for jail in self._all_jails():
             await jail.close()
 
@@ -192,7 +210,8 @@ class CPythonEngine(JailedEngine):
         if packages is not None and packages.shadows:
             is_warm = False  # a preload would hide the version that the set has
         async with take_guest(jail, "warm" if is_warm else "bare") as guest:
-            yield JailedExecution(guest, plan, may_fork=jail.may_fork)
+            with self._running(JailedExecution(guest, plan, may_fork=jail.may_fork)) as execution:
+                yield execution
 
     async def interpreter(self, plan: Plan) -> Interpreter:
         from paddock.engines.interpreter import JailedInterpreter
@@ -246,19 +265,22 @@ class JailedExecution:
         self._cell = cell
         self._tag = 0 if cell is None else cell.tag
         self._decoder = FrameDecoder(
-            plan.limits.output_bytes, outline=plan.sends_outline, displays=plan.keep_files and not plan.check_only
+            plan.limits.output_bytes,
+            outline_of=plan.code if plan.sends_outline else None,
+            displays=plan.keep_files and not plan.check_only,
         )
         self._decoder.add(b"" if cell is None else cell.unread)
         self._text_decoders = {stream: _DECODER("replace") for stream in STREAMS}
         self._calls_made = 0
-        self._calls: dict[int, int] = {}  # unanswered calls: the guest's id by the host's id
+        self._calls: dict[int, tuple[int, str]] = {}  # unanswered calls: the guest's id and the tool, by the host's id
         self._artifacts = 0  # unanswered artifact requests
         self._progress_count = 0
         self._displays, self._display_bytes = 0, 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
         self._has_outlined = False
+        self._next_check = 0.0  # when `_exceeded` looks again
         self._has_started = False  # the guest compiled the source and was about to run the first line
-        self.ended_by: str | None = None  # why the host ended the guest, if a caller asked for it
+        self.ended_by: str | None = None  # why the host ended the guest, if a caller asked for it or Paddock was closed
         self.has_result = False  # the guest sent its RESULT, whole, and can run the next cell
         self._network: NetworkRun | None = None
         if plan.network and guest.door is not None:
@@ -269,15 +291,13 @@ class JailedExecution:
         limits, open_files = narrow(self._plan.limits, self._guest.resource_limit, may_fork=self._may_fork)
         self._set_limits(limits)
         self._send_script(limits, open_files)
-        next_check = CPU_CHECK_SECONDS + time.monotonic()
+        self._next_check = CPU_CHECK_SECONDS + time.monotonic()
         more = has_ended = False
         while True:
             await (asyncio.sleep(0) if more else self._guest.wait_for_input(CPU_CHECK_SECONDS))
-            if time.monotonic() > next_check:
-                next_check = CPU_CHECK_SECONDS + time.monotonic()
-                if (exceeded := self._exceeded()) is not None:
-                    yield self._with_usage(exceeded)
-                    return
+            if (exceeded := self._exceeded()) is not None:
+                yield self._with_usage(exceeded)
+                return
             # Checked before reading, so that everything the guest sent before it died has arrived by now. The socket
             # itself may stay open forever: a child of the guest can hold it.
             has_ended = has_ended or self._has_ended()
@@ -286,14 +306,18 @@ class JailedExecution:
             for output in self._read_output():
                 yield output
             try:
-                for count, message in enumerate(self._messages(), 1):
-                    if count % MESSAGES_AT_ONCE == 0:
-                        await asyncio.sleep(0)
-                    await _check(message)
+                began = time.monotonic()
+                for message in self._messages():
+                    for _ in () if self._is_late(message) else check(message):  # it can take seconds
+                        began = await _give_turn(began)
+                        if (exceeded := self._exceeded()) is not None:
+                            yield self._with_usage(exceeded)
+                            return
                     for event in self._events(message, on_call):
                         yield event
                         if isinstance(event, Finished):
                             return
+                    began = await _give_turn(began)
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_TAMPERED}: {problem}")
                 return
@@ -307,21 +331,48 @@ class JailedExecution:
                 return
 
     def _exceeded(self) -> Finished | None:
-        """How the run ends because it has used too much, if it has. Checked from time to time."""
+        """How the run ends because it has used too much, if it has. Looks only every CPU_CHECK_SECONDS."""
+        if time.monotonic() < self._next_check:
+            return None
+        self._next_check = CPU_CHECK_SECONDS + time.monotonic()
         if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         if self._network is not None and self._network.bytes > self._plan.network_bytes:
             size = format_bytes(self._plan.network_bytes)
             why = f"the run transferred more than {size} (network.max_bytes): transfer less in one run"
             return Finished(Verdict.DENIED, None, "NetworkDenied", why)
+        if self._network is not None and self._network.uncounted > MAX_UNCOUNTED:
+            why = f"more than {MAX_UNCOUNTED} connections have ended whose sockets are still open: close them"
+            return Finished(Verdict.DENIED, None, "NetworkDenied", why)
         return None
 
+    def pause(self) -> None:
+        if self._cell is not None or self._plan.package_set is not None:
+            self._guest.freeze()
+
+    def halt(self) -> None:
+        if self._cell is None:
+            self._guest.kill()
+        else:
+            self._guest.freeze()
+
     def go(self, tools: Collection[str]) -> None:
+        self._guest.thaw()
         self._guest.send(pack(Kind.GO, body=json.dumps({"tools": list(tools)}).encode()))
+
+    def usage(self) -> tuple[float | None, int | None]:
+        cpu_seconds, memory_bytes = self._guest.usage()
+        if cpu_seconds is None and self._report is not None:
+            cpu_seconds = self._report.cpu_seconds
+        return cpu_seconds, memory_bytes
+
+    def unread_output(self) -> Iterable[Output]:
+        return [*self._read_output(), *self._flush_decoders()]
 
     async def end_network(self) -> tuple[Connection, ...]:
         if self._network is None or self._guest.door is None:
             return ()
+        self.halt()  # counting waits while the script sends or receives
         return await self._guest.door.end(self._network)
 
     @property
@@ -346,12 +397,12 @@ class JailedExecution:
             more = self._receive()
             for _ in self._read_output():
                 pass
+            began = time.monotonic()
             try:
-                for count, message in enumerate(self._decoder.messages(), 1):
-                    if count % MESSAGES_AT_ONCE == 0:
-                        await asyncio.sleep(0)
+                for message in self._decoder.messages():
                     if not isinstance(message, CallFrame | ArtifactFrame) and not self._is_late(message):
                         self._event(message)
+                    began = await _give_turn(began)
             except WireError:
                 return False
         return self.has_result
@@ -359,8 +410,10 @@ class JailedExecution:
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
             self._guest.wake()
-        number = self._calls.pop(call_id, None)
+        number, tool = self._calls.pop(call_id, (None, ""))
         if number is not None:
+            if self._guest.has_full_queue:
+                answer = Answer(json.dumps(envelope.internal_error(tool, _UNREAD)), failed=True)
             self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
@@ -373,7 +426,7 @@ class JailedExecution:
 
     def _set_limits(self, limits: Limits) -> None:
         if self._cell is None or self._cell.is_first:
-            self._guest.limit(limits)
+            self._guest.limit(limits, hold=self._plan.package_set is not None)
         else:
             self._guest.renew(limits)
 
@@ -421,7 +474,7 @@ class JailedExecution:
 
     def _is_ahead(self) -> bool:
         """Whether the guest has so many unanswered calls that the host stops reading."""
-        return len(self._calls) > self._plan.limits.calls + CALLS_AHEAD
+        return len(self._calls) > CALLS_AT_ONCE
 
     def _read_output(self) -> Iterator[Output]:
         for stream in STREAMS:
@@ -462,7 +515,7 @@ class JailedExecution:
             raise WireError("a call before STARTED")  # a script that does not run must not call anything
         if isinstance(message, CallFrame):
             self._calls_made += 1
-            self._calls[self._calls_made] = message.id
+            self._calls[self._calls_made] = message.id, message.tool
             return ToolCall(self._calls_made, message.tool, message.arguments_json, message.function)
         if isinstance(message, ProgressFrame):
             self._progress_count += 1
@@ -583,17 +636,16 @@ class JailedExecution:
         return Finished(Verdict.CRASHED, None, "Crashed", f"the script's process was ended by {name}", signal=-code)
 
     def _with_usage(self, finished: Finished) -> Finished:
-        cpu_seconds, memory_bytes = self._guest.usage()
-        if cpu_seconds is None and self._report is not None:
-            cpu_seconds = self._report.cpu_seconds
+        cpu_seconds, memory_bytes = self.usage()
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 
-async def _check(message: Message) -> None:
-    """Check a long result, in steps between which the event loop gets a turn. Raises WireError if it is not JSON."""
-    if isinstance(message, ResultFrame) and message.unchecked:
-        for _ in check_result(message):
-            await asyncio.sleep(0)
+async def _give_turn(began: float) -> float:
+    """Give the event loop a turn if this one has been long. Returns when the current one began."""
+    if time.monotonic() - began < TURN_SECONDS:
+        return began
+    await asyncio.sleep(0)
+    return time.monotonic()
 
 
 def _shortened(texts: list[str], count: int, characters: int) -> tuple[str, ...]:

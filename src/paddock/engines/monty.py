@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import secrets
+import signal
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
@@ -31,7 +33,7 @@ from pydantic_monty import (
     MontySyntaxError,
 )
 
-from paddock.engines.base import Interpreter
+from paddock.engines.base import CLOSED_DURING_RUN, Interpreter
 from paddock.engines.monty_files import SystemCalls
 from paddock.engines.monty_source import RESULT, InstrumentedScript, instrument
 from paddock.engines.monty_warnings import NOTES, from_notes, is_wrapped, misread_answers
@@ -68,10 +70,10 @@ LINE_CHARACTERS = 500
 SHOWN_FRAMES = 10  # at each end of a traceback; a deep recursion has a thousand
 LONG_CODE_CHARACTERS = 16 * 1024  # longer code is instrumented in a thread
 LONG_RESULT_CHARACTERS = 256 * 1024  # the depth of a longer result is counted in steps
+CPU_CHECK_SECONDS = 0.25
+"""How often the processor time of the worker is compared with the run's limit."""
 SECRET = secrets.randbelow(1 << 32)
-_CANCELLED = Finished(
-    Verdict.CANCELLED, error_type="Cancelled", error_message="Paddock was closed while the script ran"
-)
+_CANCELLED = Finished(Verdict.CANCELLED, error_type="Cancelled", error_message=CLOSED_DURING_RUN)
 
 
 class MontyEngine:
@@ -172,6 +174,8 @@ class MontyExecution:
         )
         self._cell = cell  # which run of a session this is
         self.has_result = False  # the script has ended, and its worker is idle
+        self._pid: int | None = None  # of the worker
+        self._cpu_before: float | None = None  # the processor time of the worker before the run
         self._token = token or secrets.token_hex(
             8
         )  # part of the host functions' names, so that scripts cannot guess them
@@ -182,9 +186,20 @@ class MontyExecution:
 
     async def events(self, on_call: OnCall) -> AsyncGenerator[EngineEvent, None]:
         self._task = asyncio.create_task(self._drive())
+        next_check = self._loop.time() + CPU_CHECK_SECONDS
         while True:
-            # Calls share the queue with output, so that no call is made after output that ended the run.
-            event = await self._events.get()
+            if self._loop.time() >= next_check:
+                spent = self._spent_seconds()
+                if spent is not None and spent > self._plan.limits.cpu_seconds:  # Monty limits each feed alone
+                    yield Finished(Verdict.TIMEOUT, limit="cpu_seconds", cpu_seconds=spent)
+                    return
+                next_check = self._loop.time() + CPU_CHECK_SECONDS
+            try:
+                async with asyncio.timeout_at(next_check):
+                    # Calls share the queue with output, so that no call is made after output that ended the run.
+                    event = await self._events.get()
+            except TimeoutError:
+                continue
             if isinstance(event, ToolCall | ArtifactCall):
                 on_call(event)
                 continue
@@ -195,8 +210,23 @@ class MontyExecution:
     def go(self, tools: Collection[str]) -> None:
         """Do nothing: Monty yields no outline."""
 
+    def pause(self) -> None:
+        """Do nothing: Monty yields no outline."""
+
+    def halt(self) -> None:
+        """Kill the worker if it is busy. Monty's own limit counts only the time that the script has computed."""
+        if self._task is not None and not self._task.done() and self._pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
     def answer(self, call_id: int, answer: Answer) -> None:
         self._settle("call", call_id, answer)
+
+    def usage(self) -> tuple[None, None]:
+        return None, None
+
+    def unread_output(self) -> tuple[()]:
+        return ()
 
     async def end_network(self) -> tuple[Connection, ...]:
         return ()
@@ -222,8 +252,8 @@ class MontyExecution:
             pending.cancel()
 
     async def _drive(self) -> None:
-        pid = self._session.worker_pid
-        before = _cpu_seconds(pid)
+        self._pid = self._session.worker_pid  # which is not known while the worker is busy
+        self._cpu_before = _cpu_seconds(self._pid)
         try:
             finished = await self._run()
         except MontyError as error:
@@ -231,9 +261,12 @@ class MontyExecution:
         except Exception as problem:  # noqa: BLE001  the reader of the events waits for `Finished`
             finished = _lost(problem)
         self.has_result = True
-        after = _cpu_seconds(pid)
-        spent = None if before is None or after is None else round(after - before, 6)
-        self._events.put_nowait(replace(finished, cpu_seconds=spent))
+        self._events.put_nowait(replace(finished, cpu_seconds=self._spent_seconds()))
+
+    def _spent_seconds(self) -> float | None:
+        """The processor time of the run so far."""
+        before, now = self._cpu_before, _cpu_seconds(self._pid)
+        return None if before is None or now is None else round(now - before, 6)
 
     async def _run(self) -> Finished:
         """Run the preparation, then the script, and return its value as JSON."""

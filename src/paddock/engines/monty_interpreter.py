@@ -64,6 +64,12 @@ class MontyInterpreter:
             else:
                 self._state, self._feeds = state, execution.feeds
 
+    def check_run(self, plan: Plan) -> None:
+        """Do nothing: any plan for this engine can be run."""
+
+    def check_fork(self) -> None:
+        """Do nothing: any can be forked."""
+
     async def fork(self) -> MontyInterpreter:
         return MontyInterpreter(self._engine, self._state, self._feeds, self._token)
 

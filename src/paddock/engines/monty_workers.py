@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from pydantic_monty import AsyncMonty, AsyncMontySession, MontyError
 from paddock.errors import EngineCrashed, EngineUnavailable
 from paddock.jail.entry_point import command
 from paddock.jail.walls.shortage import explain, require_threads
+from paddock.uncancelled import uncancelled
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -64,7 +65,7 @@ class WorkerPool:
                     raise EngineCrashed(CLOSED)
                 yield session
             finally:
-                await _await_to_end(lease.end())
+                await uncancelled(lease.end())
                 self._leases.discard(lease)
 
     async def close(self) -> None:
@@ -91,7 +92,7 @@ class WorkerPool:
                 )
                 atexit.register(_let_runtime_settle)
                 try:
-                    await _await_to_end(pool.__aenter__())
+                    await uncancelled(pool.__aenter__())
                 except asyncio.CancelledError:
                     await pool.__aexit__(None, None, None)
                     raise
@@ -130,20 +131,6 @@ class _Lease:
         await self._is_over.wait()
         with suppress(MontyError, RuntimeError):  # the worker is gone
             await self._session.__aexit__(None, None, None)
-
-
-async def _await_to_end(awaitable: Awaitable[Any]) -> None:
-    """Await something that must not be interrupted. If the caller is cancelled, raise CancelledError afterwards."""
-    task = asyncio.ensure_future(awaitable)
-    is_cancelled = False
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError:
-            is_cancelled = True
-    if is_cancelled:
-        raise asyncio.CancelledError
-    task.result()
 
 
 def _require_threads() -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, I
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from paddock.engines.base import Interpreter
 from paddock.engines.interpreter import JailedInterpreter
@@ -26,6 +26,7 @@ from paddock.model.result import Verdict
 if TYPE_CHECKING:
     from paddock.config import Config
     from paddock.jail.guest import Guest
+    from paddock.jail.limits import ResourceLimit
     from paddock.planning.plan import Plan
 
 RUNTIME = "paddock.guest.node.main:serve"
@@ -63,14 +64,14 @@ class NodeEngine(JailedEngine):
         self._default_bytes = config.limits.memory_bytes
         self._tmp_bytes = config.jail.tmp_bytes
         program = node_program(self._default_bytes)
-        super().__init__(Jail(config, config.node, RUNTIME, program, shows_sets=True))
+        jail = partial(Jail, shows_sets=True, processes=config.caps.processes > 1)
+        super().__init__(jail(config, config.node, RUNTIME, program))
+        self._make_jail = jail
         one = min(1, config.node.max_waiting)
         # Only guests that the pool creates ahead of demand have stripped types once, so at least one must wait.
-        self._typescript = Jail(
-            config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program, shows_sets=True
-        )
+        self._typescript = jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
         few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
-        self._large = Jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes), shows_sets=True)
+        self._large = jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
         # By package set, where each needs a jail of its own, and by whether guests have a network.
         self._special: dict[tuple[str, bool], Jail] = {}
 
@@ -83,7 +84,9 @@ class NodeEngine(JailedEngine):
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
         jail = await self._jail_for(plan)
         async with take_guest(jail) as guest:
-            yield NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
+            execution = NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
+            with self._running(execution):
+                yield execution
 
     async def interpreter(self, plan: Plan) -> Interpreter:
         jail = await self._jail_for(plan)
@@ -96,8 +99,8 @@ class NodeEngine(JailedEngine):
             if (own_set, network) not in self._special:
                 settings = replace(self._config.node, min_waiting=0, max_waiting=min(1, self._config.node.max_waiting))
                 program = node_program(self._config.caps.memory_bytes)
-                self._special[own_set, network] = Jail(
-                    self._config, settings, RUNTIME, program, package_set=own_set, shows_sets=True, network=network
+                self._special[own_set, network] = self._make_jail(
+                    self._config, settings, RUNTIME, program, package_set=own_set, network=network
                 )
             return self._special[own_set, network]
         if plan.limits.memory_bytes > self._default_bytes:
@@ -115,8 +118,41 @@ class NodeEngine(JailedEngine):
 class NodeInterpreter(JailedInterpreter):
     """A Node that stays alive between the runs of a session."""
 
-    async def fork(self) -> JailedInterpreter:
+    _outer_limits: OuterLimits | None = None
+
+    @asynccontextmanager
+    async def open(self, plan: Plan, cell: int) -> AsyncIterator[JailedExecution]:
+        self._outer_limits = self._outer_limits or OuterLimits.of(plan.limits, self._guest.resource_limit)
+        async with super().open(plan, cell) as execution:
+            yield execution
+
+    def check_run(self, plan: Plan) -> None:
+        # `_apply` needs a pid, and once a script has run, the process may have ended and the pid be another's.
+        outer = OuterLimits.of(plan.limits, self._guest.resource_limit)
+        if outer != (self._outer_limits or outer):
+            raise RequestError(
+                "the limits `file_bytes` and `processes` of a session on Node are those of its first run (without a "
+                "control group, `memory_bytes` determines `processes`); use the same limits, or another session"
+            )
+
+    def check_fork(self) -> None:
         raise RequestError(f"{REFUSED}: Node has threads, which a fork would lose; use Python for this")
+
+
+class OuterLimits(NamedTuple):
+    """Limits that Node cannot set itself. The host sets them before a guest gets its first script."""
+
+    file_bytes: int
+    tasks: int
+    by_uid: bool  # no control group counts tasks
+
+    @classmethod
+    def of(cls, limits: Limits, resource_limit: ResourceLimit) -> OuterLimits:
+        processes = limits.processes
+        if not resource_limit.counts_sockets:  # limit the bytes that can wait in sockets: see `jail.limits.narrow`
+            affordable = limits.memory_bytes // (NODE_OPEN_FILES * socket_bytes())
+            processes = min(processes, max(FEWEST_PROCESSES, affordable))
+        return cls(limits.file_bytes, max(1, processes) + THREADS, not resource_limit.counts_sockets)
 
 
 class NodeExecution(JailedExecution):
@@ -129,30 +165,28 @@ class NodeExecution(JailedExecution):
         self._report_is_output = False  # whether the held-back text turned out to be the script's output
 
     def _set_limits(self, limits: Limits) -> None:
-        has_no_cgroup = not self._guest.resource_limit.counts_sockets
-        if has_no_cgroup:  # limit the bytes that can wait in sockets: see `jail.limits.narrow`
-            affordable = limits.memory_bytes // (NODE_OPEN_FILES * socket_bytes())
-            limits = replace(limits, processes=min(limits.processes, max(FEWEST_PROCESSES, affordable)))
-        tasks = max(1, limits.processes) + THREADS
-        super()._set_limits(replace(limits, processes=tasks))
-        # Without a control group, limit threads by uid. Not if the guest shares the host's uid, as in `confined`.
-        if self._may_fork and has_no_cgroup:
-            with suppress(OSError):  # the guest has died, or has another uid and keeps the limit it set itself
-                resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (tasks, tasks))
-        if limits.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp limits every file
-            self._limit_files(limits.file_bytes)
+        outer = OuterLimits.of(limits, self._guest.resource_limit)
+        super()._set_limits(replace(limits, processes=outer.tasks))
+        # A session may have ended while its first run waited for its turn.
+        if self._cell is None or (self._cell.is_first and not self._guest.has_ended()):
+            self._apply(outer)
 
-    def _limit_files(self, max_bytes: int) -> None:
-        """Limit the size of files from outside, because Node cannot. If uids differ, this needs CAP_SYS_RESOURCE."""
-        try:
-            resource.prlimit(self._guest.pid, resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
-        except ProcessLookupError:
-            pass  # the guest has just died, which is noticed elsewhere
-        except OSError as problem:
-            raise JailUnavailable(
-                f"file_bytes = {max_bytes} cannot be enforced for Node here ({problem.strerror}): allow "
-                f"CAP_SYS_RESOURCE, or request at least jail.tmp_bytes = {self._tmp_bytes}"
-            ) from None
+    def _apply(self, outer: OuterLimits) -> None:
+        """Set limits from outside. If uids differ, this needs CAP_SYS_RESOURCE."""
+        # Without a control group, limit threads by uid. Not if the guest shares the host's uid, as in `confined`.
+        if self._may_fork and outer.by_uid:
+            with suppress(OSError):  # the guest has died, or has another uid and keeps the limit it set itself
+                resource.prlimit(self._guest.pid, resource.RLIMIT_NPROC, (outer.tasks, outer.tasks))
+        if outer.file_bytes < self._tmp_bytes:  # the size of the jail's /tmp limits every file
+            try:
+                resource.prlimit(self._guest.pid, resource.RLIMIT_FSIZE, (outer.file_bytes, outer.file_bytes))
+            except ProcessLookupError:
+                pass  # the guest has just died, which is noticed elsewhere
+            except OSError as problem:
+                raise JailUnavailable(
+                    f"file_bytes = {outer.file_bytes} cannot be enforced for Node here ({problem.strerror}): allow "
+                    f"CAP_SYS_RESOURCE, or request at least jail.tmp_bytes = {self._tmp_bytes}"
+                ) from None
 
     def _read_output(self) -> Iterator[Output]:
         """The output without V8's report, which is held back until it is clear how the run ended."""
@@ -176,6 +210,9 @@ class NodeExecution(JailedExecution):
                 if ended_otherwise and self._report_text:
                     yield Output("stderr", self._report_text)  # it was the script's output after all
                 yield event
+
+    def unread_output(self) -> Iterable[Output]:
+        return [*super().unread_output(), Output("stderr", self._report_text)]
 
     def _finished_without_result(self) -> Finished:
         finished = super()._finished_without_result()

@@ -12,6 +12,7 @@ import builtins
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -41,6 +42,8 @@ Stubs: TypeAlias = Callable[[Collection[str]], str]
 GATE = "PADDOCK_GATE"  # the checker ignores stubs whose name begins with an underscore
 CHECK_SECONDS = 10.0
 REPORT_CHARACTERS = 256 * 1024
+MANY_TOOLS = 100
+"""Of more tools, one script's are declared at a time."""
 SHOWN_FINDINGS = 5
 MAX_UNAWAITED = 1000
 SHOWN_KEYS = 10
@@ -58,6 +61,7 @@ class TypeChecker:
     def __init__(self, config: Config) -> None:
         # As many workers as guests: with fewer, a few scripts that take long to check would delay all others.
         self._workers = WorkerPool(config, 1, config.cpython.max_guests)
+        self._turn = asyncio.Lock()  # held while many tools are declared
 
     async def check(self, plan: Plan, outline: Outline | None, stubs: Stubs | None) -> Finished | None:
         """All type errors of the script as one rejection, or None if there are none.
@@ -66,8 +70,7 @@ class TypeChecker:
         """
         is_compiled = outline is not None
         outline = outline or _guess_outline(plan.code)
-        declarations = await asyncio.to_thread(_declarations, plan, set(outline.bound), stubs)
-        typed_dicts = _TypedDicts.of(declarations if stubs is not None else "")
+        declarations, typed_dicts = await self._declare(plan, set(outline.bound), stubs)
         try:
             async with asyncio.timeout(min(CHECK_SECONDS, plan.limits.wall_seconds)):
                 report = await self._report(plan, _checkable(plan.code, outline), declarations)
@@ -91,6 +94,16 @@ class TypeChecker:
         elif plan.type_check == "tools":
             findings = []
         return _reject(findings, typed_dicts) if findings else None
+
+    async def _declare(self, plan: Plan, bound: set[str], stubs: Stubs | None) -> tuple[str, _TypedDicts]:
+        """What the script may use, as stubs. Those of thousands of tools take a thread for seconds, one at a time."""
+
+        def declare() -> tuple[str, _TypedDicts]:
+            declarations = _declarations(plan, bound, stubs)
+            return declarations, _TypedDicts.of(declarations if stubs is not None else "")
+
+        async with self._turn if len(plan.tools) > MANY_TOOLS else nullcontext():
+            return await asyncio.to_thread(declare)
 
     async def close(self) -> None:
         await self._workers.close()

@@ -81,7 +81,7 @@ async def probe(config: Config) -> Findings:
         kept, lacking = await asyncio.to_thread(_without_profile, tried, config)
     else:
         kept, lacking = mechanisms(chosen, memory), {}
-    if "network" in kept:
+    if chosen is not None and "network" in kept:
         grants = (
             await _try_profile("namespaces", config, replace(IDLE, network=True)) if chosen == "namespaces" else None
         )
@@ -105,7 +105,7 @@ async def _try_profile(profile: str, config: Config, spec: Spec = IDLE) -> Profi
         await asyncio.to_thread(folder.mkdir, mode=0o700)
         trying = replace(accepting, data_directory=str(folder))
         await (await profiles.try_profile(profile, trying, spec)).close()
-    except (JailUnavailable, EngineCrashed) as problem:
+    except (JailUnavailable, EngineCrashed, FileExistsError) as problem:  # another user can take the folder's name
         return ProfileReport(profile, works=False, allowed=objection is None, reason=str(problem))
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

@@ -110,8 +110,11 @@ class Built(msgspec.Struct, frozen=True):
 
 
 def builds(data_directory: str | Path) -> Path:
-    """The directory of all builds."""
-    return Path(data_directory).expanduser().absolute() / "environments" / "builds"
+    """The directory of all builds. Raises EnvironmentFailed if this user has no home directory that it would be in."""
+    try:
+        return Path(data_directory).expanduser().absolute() / "environments" / "builds"
+    except RuntimeError:
+        raise EnvironmentFailed(f"{data_directory}: this user has no home directory; set data_directory") from None
 
 
 MANIFEST = "paddock.json"

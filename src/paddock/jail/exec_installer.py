@@ -1,8 +1,9 @@
 """A process that walls itself in and then installs packages: `entry_point.py install`, with a job as JSON on stdin.
 
 Package managers use the host's network, and read what an index sends. So they run behind walls: they read their own
-program, the interpreter and the files that configure an index, and they write to one folder. Mount and pid namespaces
-hide everything else. Where the kernel refuses these, Landlock does, and without Landlock nothing is installed.
+program, the interpreter and the files that configure an index, and they write to a few folders. Mount and pid
+namespaces hide everything else. Where the kernel refuses these, Landlock does, and without Landlock nothing is
+installed.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _enter_namespaces(job: dict[str, Any], parent: int) -> None:
     uid = os.getuid()
     _unshare(uid, os.getgid())
     sources = [mounts.Source(path) for path in (*SYSTEM, *job["reads"])]
-    writable = mounts.Source(job["folder"])
+    writable = [mounts.Source(folder) for folder in job["folders"]]
     privileges.die_with_parent(parent)
     child = os.fork()
     if child:
@@ -90,14 +91,15 @@ def _try_namespaces() -> None:
 def _enter_landlock(job: dict[str, Any], parent: int) -> None:
     readable = [path for path in (*SYSTEM, *job["reads"], "/dev/urandom") if os.path.exists(path)]  # noqa: PTH110
     opened = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in readable]
-    folder = os.open(job["folder"], os.O_PATH | os.O_CLOEXEC)
+    folders = [os.open(folder, os.O_PATH | os.O_CLOEXEC) for folder in job["folders"]]
     os.chdir(job["stage"])
     if os.geteuid() == 0:
         _become_installer()
     privileges.drop_all()
     privileges.no_new_privs()
     readable = [f"/proc/self/fd/{fd}" for fd in opened]
-    landlock.enforce(landlock.prepare(read=readable, write=[f"/proc/self/fd/{folder}", "/dev/null"], tcp=True))
+    writable = [f"/proc/self/fd/{fd}" for fd in folders]
+    landlock.enforce(landlock.prepare(read=readable, write=[*writable, "/dev/null"], tcp=True))
     privileges.die_with_parent(parent)
 
 

@@ -13,14 +13,17 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from paddock import descriptors
 from paddock.errors import EngineCrashed, RequestError
 from paddock.jail.guest import Guest, Report
+from paddock.jail.profiles import process_status
 from paddock.jail.wire import Kind, pack
 from paddock.model.limits import format_bytes
 
 if TYPE_CHECKING:
     from paddock.jail.jail import Jail
     from paddock.jail.limits import ResourceLimit
+    from paddock.jail.warden_client import Mover
 
 ANSWER_SECONDS = 10.0
 """How long the guest may take to fork."""
@@ -34,13 +37,11 @@ class Fork(Guest):
     """The host's side of such a guest."""
 
     def __init__(self, parent: Guest, fds: list[int], resource_limit: ResourceLimit) -> None:
-        control, out, error = fds
-        report = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # never readable
         arrived = asyncio.get_running_loop().create_future()
         arrived.set_result(None)
-        handed_over = [control, report, out, error, os.dup(parent.reaper)]
-        super().__init__(parent.uid, parent.template, handed_over, resource_limit, parent.epoll, arrived)
+        super().__init__(parent.uid, parent.template, fds, resource_limit, parent.epoll, arrived)
         self.is_shared = True
+        self.pid_inside = 0  # its pid in the pid namespace of the jail
 
     async def wait_until_ready(self) -> None:
         """Wait for READY from the new process. Raises `RequestError` with the reason if there is none."""
@@ -50,6 +51,21 @@ class Fork(Guest):
         except TimeoutError:
             raise RequestError(f"{REFUSED}: its process does not answer") from None
         self.hold()
+
+    def hold(self) -> None:
+        """Hold the process that sent READY, unless it has ended: its pid may be another process's by now."""
+        is_held = self._pidfd is not None
+        super().hold()
+        if self._pidfd is not None and not is_held and not self._is_in_jail():
+            os.close(self._pidfd)
+            self._pidfd = None
+
+    def _is_in_jail(self) -> bool:
+        with suppress(OSError):
+            namespaces = {os.stat(f"/proc/{pid}/ns/pid").st_ino for pid in (self.pid, self.reaper_pid)}  # noqa: PTH116
+            self.pid_inside = int(process_status(self.pid).get("NSpid", "0").split()[-1])
+            return len(namespaces) == 1 and not self.has_ended()
+        return False
 
     def _not_ready(self, why: str) -> Exception:
         shown = "".join(filter(str.isprintable, why[:REASON_CHARACTERS]))  # the script may have written it
@@ -71,30 +87,42 @@ class Family:
     def __init__(self, jail: Jail, first: Guest) -> None:
         self._jail, self._first = jail, first
         self._members = {first}
-        self._left: dict[ResourceLimit, asyncio.Task[None] | None] = {}  # of ended members: others may use their memory
+        self._left: dict[ResourceLimit, asyncio.Task[bool] | None] = {}  # of ended members: others may use their memory
+        self._settled_bytes = 0  # in those that are used by other guests by now
 
     async def fork(self, guest: Guest) -> Fork:
         """Let this member fork itself, and limit the new process like any guest. It must be idle, and not frozen."""
         await self._check_memory(guest)
         resource_limit = await self._jail.take_limit()
-        forked = None
+        forked = mover = None
         try:
+            self._check_member(guest)
+            if groups := resource_limit.entrances():
+                mover = self._jail.start_mover(self._first, groups)
             forked = _send_ends(guest, resource_limit)
             await forked.wait_until_ready()
+            self._check_member(guest)
             self._add(forked)
-            await asyncio.to_thread(_enter, resource_limit, forked, guest)
+            resource_limit.follow(guest.resource_limit)
+            for each in (guest, forked):
+                each.resource_limit.share(guest.reaper_pid, partial(self._others, each))
+            await self._move(forked, mover)
         except BaseException:
-            if forked is not None:
-                await forked.end()
-                self._remove(forked)
-            self._jail.give_limit_back(resource_limit)
+            if forked is None:
+                self._jail.give_limit_back(resource_limit)
+            else:
+                self._jail.adopt(forked)
+                self.end(forked)
             raise
+        finally:
+            if mover is not None:
+                mover.close()
         guest.is_shared = True
         self._jail.adopt(forked)
         return forked
 
     def end(self, guest: Guest) -> None:
-        """End this member, which is set aside."""
+        """End this member, which is set aside, or a fork that did not become one."""
         if isinstance(guest, Fork):
             self._left[guest.resource_limit] = self._jail.end_fork(guest)
         elif len(self._members) > 1:
@@ -105,9 +133,12 @@ class Family:
     def left_bytes(self) -> int:
         """The memory of ended members that others still use. The kernel does not count it for those."""
         for resource_limit, ending in list(self._left.items()):
-            if ending is not None and ending.done() and self._jail.settle(resource_limit):
-                del self._left[resource_limit]
-        return sum(resource_limit.held_bytes() for resource_limit in self._left)
+            if ending is not None and ending.done() and not ending.exception() and ending.result():
+                left_bytes = resource_limit.left_bytes()
+                if self._jail.settle(resource_limit):
+                    del self._left[resource_limit]
+                    self._settled_bytes += left_bytes
+        return self._settled_bytes + sum(resource_limit.left_bytes() for resource_limit in self._left)
 
     def share_bytes(self) -> int:
         """What each member has of that memory."""
@@ -124,6 +155,29 @@ class Family:
                 f"{format_bytes(left)} that others still use, more than memory_bytes; start a new session instead"
             )
 
+    def _check_member(self, guest: Guest) -> None:
+        """Refuse a fork of a member that was ended meanwhile: the jail may have ended with it."""
+        if guest not in self._members:
+            raise RequestError(f"{REFUSED}: it has ended")
+
+    async def _move(self, forked: Fork, mover: Mover | None) -> None:
+        """Move the new process to its control group, if it has one. Raises `RequestError` if it has ended."""
+        if mover is not None:
+            moving = asyncio.create_task(mover.move(forked.pid_inside))
+            try:
+                await asyncio.shield(moving)
+            except asyncio.CancelledError:
+                await asyncio.wait([moving])  # until then nobody else may get the group
+                raise
+            if not moving.result():
+                raise RequestError(f"{REFUSED}: its process could not be limited")
+        if forked.has_ended():
+            raise RequestError(f"{REFUSED}: its process has ended")
+
+    def _others(self, guest: Guest) -> list[int]:
+        """The pids of the other members. Called by the watcher's thread too."""
+        return [member.pid for member in tuple(self._members) if member is not guest]
+
     def _add(self, forked: Fork) -> None:
         # A member that answered itself would leave its control group for the fork's: nothing would limit it.
         if any(forked.pid == member.pid for member in self._members):
@@ -131,41 +185,39 @@ class Family:
         self._members.add(forked)
 
     def _remove(self, guest: Guest) -> None:
-        if guest in self._members:
-            self._members.remove(guest)
-            if not self._members:
-                self._jail.give_back(self._first)
-                for resource_limit, ending in self._left.items():
-                    if ending is not None:
-                        ending.add_done_callback(partial(self._give_limit_back, resource_limit))
+        is_last = self._members == {guest}
+        self._members.discard(guest)
+        if is_last:
+            self._jail.give_back(self._first)
+        while self._left and not self._members:
+            resource_limit, ending = self._left.popitem()
+            if ending is not None:
+                ending.add_done_callback(partial(self._give_limit_back, resource_limit))
 
     def _give_limit_back(self, resource_limit: ResourceLimit, _: object) -> None:
         with suppress(EngineCrashed):  # the jail has been closed, and all its groups are gone
             self._jail.give_limit_back(resource_limit)
 
 
-def _enter(resource_limit: ResourceLimit, forked: Fork, parent: Guest) -> None:
-    """Let the limit apply to the new process. Raises `RequestError` if that has ended: its pid may be another's."""
-    with suppress(ProcessLookupError):
-        resource_limit.enter(forked.pid, parent.resource_limit)
-    if forked.has_ended():
-        raise RequestError(f"{REFUSED}: its process has ended")
-
-
 def _send_ends(guest: Guest, resource_limit: ResourceLimit) -> Fork:
     """Make a control socket and two pipes, and send the guest its ends of them."""
-    control, guest_control = socket.socketpair()
-    control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel says which process sent READY
-    out, guest_out = os.pipe()
-    error, guest_error = os.pipe()
-    own = [control.detach(), out, error]
-    theirs = [guest_control.detach(), guest_out, guest_error]
+    opened: list[int] = []
     try:
-        forked = Fork(guest, own, resource_limit)
+        host_end, guest_end = socket.socketpair()
+        host_end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel says which process sent READY
+        descriptors.accept_none(host_end)  # now: the guest has run scripts before
+        opened += [host_end.detach(), guest_end.detach()]
+        for _ in range(2):
+            opened += os.pipe()
+        opened.append(os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC))  # never readable
+        opened.append(os.dup(guest.reaper))
+        control, guest_control, out, guest_out, error, guest_error, report, reaper = opened
+        forked = Fork(guest, [control, report, out, error, reaper], resource_limit)
     except OSError:
-        for fd in (*own, *theirs):
+        for fd in opened:
             os.close(fd)
         raise
+    theirs = [guest_control, guest_out, guest_error]
     try:
         socket.send_fds(guest.control, [pack(Kind.FORK)], theirs)
     except OSError:  # it has died: the new sockets close, and say so

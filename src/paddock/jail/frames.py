@@ -5,6 +5,7 @@ The guest is hostile. Whatever is not a valid frame, or is too large, raises Wir
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from collections.abc import Iterator
@@ -24,14 +25,14 @@ from paddock.jail.wire import (
     prefix,
 )
 from paddock.model.events import Level, Outline, Stream
-from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depth, depths
+from paddock.model.json_depth import RESULT_DEPTH, TOO_DEEP, depths
 from paddock.model.outputs import MIME_TYPES, Display, OutputType
 
 CALL_BYTES = 8 * 1024 * 1024
 ERROR_BYTES = 2 * 1024 * 1024
 """Maximum total length of message and traceback, as JSON."""
-OUTLINE_BYTES = 8 * 1024 * 1024
-CHECKED_AT_ONCE_BYTES = 256 * 1024
+OUTLINE_BYTES, OUTLINE_SHARE = 64 * 1024, 8
+"""Maximum length of an outline: so much, and so many bytes for each character of the script."""
 TOOL_NAME_CHARACTERS = 600
 PROGRESS_CHARACTERS = 1000
 LineOrColumn = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -108,7 +109,7 @@ class ResultFrame(msgspec.Struct, forbid_unknown_fields=True):
     values: list[str] = []
     tag: int = 0
     unchecked: bytes = b""
-    """The value, if it is so long that it is checked in steps (`check_result`)."""
+    """The value, until `check` has checked it."""
 
 
 class StartedFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -181,8 +182,10 @@ Message = (
 class FrameDecoder:
     """Decodes frames from bytes as they arrive. Holds at most one incomplete frame."""
 
-    def __init__(self, result_bytes: int, *, outline: bool = False, displays: bool = False) -> None:
-        self._body_bytes = (_BODY_BYTES | {Kind.OUTLINE: OUTLINE_BYTES} if outline else _BODY_BYTES) | {
+    def __init__(self, result_bytes: int, *, outline_of: str | None = None, displays: bool = False) -> None:
+        """`outline_of` is the script whose outline may arrive."""
+        self._body_bytes = _BODY_BYTES | {
+            **({} if outline_of is None else {Kind.OUTLINE: OUTLINE_BYTES + OUTLINE_SHARE * len(outline_of)}),
             **({Kind.DISPLAY: ARTIFACT_BYTES + DISPLAY_BYTES + 4 * DISPLAY_CHARACTERS} if displays else {}),
             Kind.RESULT: max(result_bytes, ERROR_BYTES),
             # A guest truncates a line to one byte more than a run may print: decoding more would only take time.
@@ -234,11 +237,30 @@ class FrameDecoder:
                 raise WireError(f"a frame of kind {kind}: {problem}") from None
 
 
-def check_result(result: ResultFrame) -> Iterator[None]:
-    """Check the value of the result in steps of milliseconds. Raises WireError if it is not JSON.
+def check(message: Message) -> Iterator[None]:
+    """Check the JSON in a message, in steps of milliseconds. Raises WireError if it is not JSON."""
+    try:
+        if isinstance(message, ResultFrame) and message.unchecked:
+            yield from _check_result(message)
+        elif isinstance(message, Display) and message.type == "table" and message.data:
+            yield from _check_rows(message.data)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+        kind = Kind.DISPLAY if isinstance(message, Display) else Kind.RESULT
+        raise WireError(f"a frame of kind {kind}: {problem}") from None
 
-    A value that is nested too deeply makes the result a ValueError of the script.
-    """
+
+def _check_rows(data: bytes) -> Iterator[None]:
+    yield from _check_json(data)
+    if not data.startswith(b"["):
+        raise ValueError("not the rows of a table")
+    for level in depths(data):
+        if level > RESULT_DEPTH:
+            raise ValueError(TOO_DEEP)
+        yield
+
+
+def _check_result(result: ResultFrame) -> Iterator[None]:
+    """A value that is nested too deeply makes the result a ValueError of the script."""
     value, result.unchecked = result.unchecked, b""
     try:
         yield from _check_json(value)
@@ -248,8 +270,6 @@ def check_result(result: ResultFrame) -> Iterator[None]:
             yield
     except RecursionError:
         is_deep = True
-    except (msgspec.MsgspecError, ValueError) as problem:
-        raise WireError(f"a frame of kind {Kind.RESULT}: {problem}") from None
     if is_deep:
         result.status, result.type, result.message = "raised", "ValueError", TOO_DEEP
     else:
@@ -260,10 +280,9 @@ def _result(result: ResultFrame, body: bytes) -> ResultFrame:
     if result.output_json is not None or result.unchecked:
         raise ValueError("not a result")
     if result.status == "ok":
+        if not body:
+            raise ValueError("no value")
         result.unchecked = body
-        if len(body) <= CHECKED_AT_ONCE_BYTES:
-            for _ in check_result(result):
-                pass
     elif body:
         texts = _ERROR_TEXTS.decode(body)
         result.message, result.traceback = texts.message, texts.traceback
@@ -287,7 +306,9 @@ def _message(kind: int, frame_id: int, header: bytes, body: bytes) -> Message:
         log = _LOG.decode(header)
         if log.text:
             raise ValueError("not a line")
-        log.text = body.decode(errors="replace")
+        # Strict, because replacing many wrong bytes takes long. A guest truncates a line, perhaps inside a character.
+        log.text, decoded_bytes = codecs.utf_8_decode(body, "strict")
+        log.text += "\ufffd" if decoded_bytes < len(body) else ""
         return log
     if kind in (Kind.STARTED, Kind.REACHED):
         return StartedFrame(frame_id) if kind == Kind.STARTED else _REACHED.decode(header)
@@ -310,11 +331,7 @@ def _display(frame_id: int, frame: DisplayFrame, body: bytes) -> Display:
     text, data, file = body[:data_start].decode(), body[data_start:file_start], body[file_start:]
     if frame.mime_type not in MIME_TYPES[frame.type] or len(body) < file_start or len(file) > ARTIFACT_BYTES:
         raise ValueError("not a value to display")
-    if frame.type == "table" and data:
-        check_json(data)
-        if not data.startswith(b"[") or depth(data) > RESULT_DEPTH:
-            raise ValueError("not the rows of a table")
-    elif frame.type != "image":
+    if frame.type not in ("image", "table"):
         data.decode()
     return Display(frame_id, frame.type, frame.mime_type, text, data, file, frame.filename, frame.is_result)
 
@@ -339,16 +356,11 @@ _INTEGER_DIGITS, _NUMBER_CHARACTERS = 4300, 10_000
 _SEARCHED_AT_ONCE, _NUMBERS_AT_ONCE, _PAIR_CHARACTERS = 1 << 20, 2000, 12
 
 
-def check_json(text: bytes) -> None:
+def _check_json(text: bytes) -> Iterator[None]:
     """Raise ValueError or MsgspecError unless `text` is one JSON value that any decoder accepts.
 
     The host inserts a result into its own JSON without decoding it. Raises RecursionError if it is nested too deeply.
     """
-    for _ in _check_json(text):
-        pass
-
-
-def _check_json(text: bytes) -> Iterator[None]:
     _validate(text)
     yield
     zeros = text.translate(_ALL_DIGITS_ZERO)

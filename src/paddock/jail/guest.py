@@ -18,10 +18,10 @@ from paddock import descriptors
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.doors import Door, open_door
 from paddock.jail.limits import ResourceLimit
-from paddock.jail.reaper import BEGIN, END
+from paddock.jail.reaper import BEGIN, END, REST
 from paddock.jail.walls import freezer, notices
 from paddock.jail.walls.shortage import find_in
-from paddock.jail.walls.watcher import Process, tree
+from paddock.jail.walls.watcher import Process, those_of, tree
 from paddock.jail.wire import PREFIX, Kind
 from paddock.jail.zygote import REPORT
 from paddock.model.limits import Limits
@@ -84,6 +84,8 @@ Template = Literal["bare", "warm"]
 READ_BYTES = 64 * 1024
 UNREAD_BYTES = 1024 * 1024
 """A guest that has left more than this unread is behind: see `is_behind`."""
+ANSWERS_BYTES = 256 * 1024 * 1024
+"""A guest that has left more than this unread gets no more answers. Artifacts that a run reads have the same limit."""
 FREEZE_SECONDS, CHECK_SECONDS = 0.1, 8.0
 """How long after its last run a guest is frozen. The time until it is first checked, and the longest between checks."""
 FROZEN_CPU_SECONDS, MAX_FREEZES = 0.1, 10
@@ -250,7 +252,9 @@ class Guest:
         return not self._awake
 
     def read(self, stream: str) -> bytes:
-        """Read what was written to `stdout` or `stderr`; empty if there is nothing."""
+        """Read what was written to `stdout` or `stderr`; empty if there is nothing, or the guest has ended."""
+        if stream not in self._pipes:
+            return b""
         try:
             return os.read(self._pipes[stream], READ_BYTES)
         except BlockingIOError:
@@ -281,20 +285,29 @@ class Guest:
             raise LookupError(_REAPER_DIED)  # `_lose_reaper` killed the guest
         return Report(status, user + system, size)
 
-    def limit(self, limits: Limits) -> None:
-        """Limit what the process tree may use beyond what it uses now. Raises HostError if that fails."""
+    def limit(self, limits: Limits, *, hold: bool = False) -> None:
+        """Limit what the process tree may use beyond what it uses now. Raises HostError if that fails.
+
+        With `hold`, the guest can be frozen.
+        """
         if self._trace is not None:
             self._trace.begin()
         try:
-            if not self._has_namespaces:
-                signal.pidfd_send_signal(self._reaper, BEGIN)
+            self._tell_reaper(BEGIN)
             # The guest is not a child of its reaper, but the reaper adopts the guest's orphans.
             self.resource_limit.limit(limits, self._roots, self.kill)
+            if hold:
+                self.hold()
         except ProcessLookupError:
             raise EngineCrashed(_REAPER_DIED) from None
         except OSError as problem:  # in the host: no descriptor or thread is free
             why = ": ".join(filter(None, (str(problem), find_in(str(problem)))))
             raise JailUnavailable(f"a guest could not be limited: {why}") from None
+
+    def _tell_reaper(self, number: signal.Signals) -> None:
+        """Send a signal to a reaper that polls."""
+        if not self._has_namespaces:
+            signal.pidfd_send_signal(self._reaper, number)
 
     def hold(self) -> None:
         """Get ready to be used for more than one run: see `interrupt` and `has_ended`."""
@@ -320,38 +333,56 @@ class Guest:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGINT)
 
     def freeze_soon(self) -> None:
-        """Freeze the guest if it is not used again at once: that would only delay its next run."""
-        self._freeze_timer = self._loop.call_later(FREEZE_SECONDS, self.freeze)
+        """Freeze the guest if it is not used again at once, because that would only delay its next run."""
+        if not self._is_frozen:
+            self._set_freeze_timer(FREEZE_SECONDS, self.freeze)
 
     def freeze(self) -> None:
         """Stop all processes of a guest that is held, until `thaw`. It can be killed as ever."""
-        is_first, self._is_frozen, self._freeze_timer = not self._is_frozen, True, None
+        is_first, self._is_frozen = not self._is_frozen, True
+        self._cancel_freeze_timer()
         self._freezes = 1 if is_first else self._freezes + 1
         if self._pidfd is None:
             return
         with suppress(OSError):  # it has died
             signal.pidfd_send_signal(self._pidfd, signal.SIGSTOP)
             self._frozen = freezer.stop(self._other_processes)
+            if not self.is_shared:
+                self.resource_limit.rest()
             if is_first:
                 self._frozen_cpu_seconds = self._used_cpu_seconds()
         self._check_frozen_in(FREEZE_SECONDS)
 
     def _check_frozen_in(self, seconds: float) -> None:
-        self._freeze_timer = self._loop.call_later(seconds, self._check_frozen, seconds)
+        with suppress(OSError):
+            self._tell_reaper(REST)
+        self._set_freeze_timer(seconds, self._check_frozen, seconds)
+
+    def _set_freeze_timer(self, seconds: float, act: Callable[..., None], *arguments: float) -> None:
+        self._cancel_freeze_timer()
+        self._freeze_timer = self._loop.call_later(seconds, act, *arguments)
+
+    def _cancel_freeze_timer(self) -> None:
+        if self._freeze_timer is not None:
+            self._freeze_timer.cancel()
+            self._freeze_timer = None
 
     def _check_frozen(self, seconds: float) -> None:
-        """Stop again what others have continued meanwhile. Kill a guest that goes on nevertheless.
-
-        A timer can send SIGCONT to its own process, at any time.
-        """
+        """Stop again what others have continued meanwhile. Kill a guest that goes on nevertheless."""
         self._freeze_timer = None
         if self._ended.done() or self.has_ended():
             return
-        used_seconds = self._used_cpu_seconds() - self._frozen_cpu_seconds
+        try:
+            used_seconds = self._used_cpu_seconds() - self._frozen_cpu_seconds
+            is_same = self._other_processes().items() <= self._frozen.items()
+            is_stopped = is_same and freezer.is_stopped((self.pid, *self._frozen))
+        except OSError:  # no descriptor is free
+            self._check_frozen_in(seconds)
+            return
         if used_seconds > FROZEN_CPU_SECONDS or self._freezes > MAX_FREEZES:
             self.is_restless = True
             self.kill_own() if self.is_shared else self.kill()
-        elif self._other_processes().items() <= self._frozen.items() and freezer.is_stopped((self.pid, *self._frozen)):
+        elif is_stopped:
             self._check_frozen_in(min(2 * seconds, CHECK_SECONDS))
         else:
             self.freeze()
@@ -359,17 +390,16 @@ class Guest:
     def _roots(self) -> tuple[int, ...]:
         """The first processes of this guest, the longest-lived first."""
         # The reaper has adopted the orphans of this guest, but also its forks, which are guests of their own.
-        return (self.pid,) if self.is_shared else (self._reaper_pid(), self.pid)
+        return (self.pid,) if self.is_shared else (self.reaper_pid, self.pid)
 
     def _own_processes(self) -> dict[int, Process]:
         """The processes of this guest, without the reaper, which polls in some profiles."""
-        known = self.resource_limit.processes() if self.is_shared else []
-        found = {pid: each for root in known for pid, each in tree(root).items() if pid == root}
+        found = those_of(self.resource_limit.processes()) if self.is_shared else {}
         if not found:
             found = tree(*self._roots())
             if self.has_ended():  # its pid may be another's by now
-                found = {} if self.is_shared else tree(self._reaper_pid())
-        found.pop(self._reaper_pid(), None)
+                found = {} if self.is_shared else tree(self.reaper_pid)
+        found.pop(self.reaper_pid, None)
         return found
 
     def _other_processes(self) -> dict[int, int]:
@@ -377,15 +407,17 @@ class Guest:
         return {pid: each.start for pid, each in self._own_processes().items() if pid != self.pid}
 
     def _used_cpu_seconds(self) -> float:
+        if (counted := self.resource_limit.group_cpu_seconds()) is not None:
+            return counted
         return sum(each.cpu_seconds for each in self._own_processes().values())
 
     def thaw(self) -> None:
-        if self._freeze_timer is not None:
-            self._freeze_timer.cancel()
-            self._freeze_timer = None
+        self._cancel_freeze_timer()
         if self._is_frozen and self._pidfd is not None:
             self._is_frozen = False
             with suppress(OSError):
+                self._tell_reaper(BEGIN)
+                self.resource_limit.resume()
                 freezer.resume(self._frozen)
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
 
@@ -435,6 +467,20 @@ class Guest:
         """Whether the guest has left too much unread. Then stop reading from it, or answers pile up in the host."""
         return self._unsent_bytes > UNREAD_BYTES
 
+    async def catch_up(self, within_seconds: float) -> bool:
+        """Wait until a guest that is held is no longer behind. Returns False if it is when the time has passed."""
+        deadline = self._loop.time() + within_seconds
+        while self.is_behind and not self.has_ended():
+            if (wait_seconds := deadline - self._loop.time()) <= 0:
+                return False
+            await self.wait_for_input(wait_seconds)
+        return True
+
+    @property
+    def has_full_queue(self) -> bool:
+        """Whether it has left so much unread that an answer is not queued: the calls were read before it was behind."""
+        return self._unsent_bytes > ANSWERS_BYTES
+
     def _send_more(self) -> None:
         try:
             while self._unsent:
@@ -479,8 +525,7 @@ class Guest:
                 self._close()
 
     def _begin_end(self) -> None:
-        if self._freeze_timer is not None:
-            self._freeze_timer.cancel()
+        self._cancel_freeze_timer()
         self.kill()
         self._epoll.unregister(self._watched)
         if self._unsent:
@@ -515,7 +560,8 @@ class Guest:
             else:
                 self._loop.call_later(POLL_SECONDS, self._end_step, lambda: self._await_one(pidfd, gone))
 
-    def _reaper_pid(self) -> int:
+    @property
+    def reaper_pid(self) -> int:
         """The pid of the reaper in the host's pid namespace."""
         with open(f"/proc/self/fdinfo/{self._reaper}") as described:  # noqa: PTH123
             return next(int(line.split()[1]) for line in described if line.startswith("Pid:"))
@@ -530,6 +576,7 @@ class Guest:
             self.door.close()
         for fd in (self._report, *self._pipes.values(), *pidfds):
             os.close(fd)
+        self._pipes.clear()
         self._epoll.release()
         _settle(self._ended)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import signal
 from asyncio.subprocess import Process
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +23,7 @@ from paddock.model.packages import PackageSet
 
 Show = Callable[[str], None]
 REPORT_BYTES = 4 * MB
+KILL_SECONDS = 10.0
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]  # any other number of an installer is a lie
 log = logging.getLogger("paddock.packages")
 
@@ -93,14 +96,28 @@ async def start() -> Process:
     """An installer that waits for its job."""
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
-        *command("install"), stdin=pipe, stdout=pipe, stderr=pipe, limit=REPORT_BYTES, env={}, cwd="/"
+        *command("install"),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        limit=REPORT_BYTES,
+        env={},
+        cwd="/",
+        start_new_session=True,  # for `kill`
     )
 
 
 async def kill(process: Process) -> None:
+    """End an installer and what it has started. In namespaces, it ends when everything that it started has ended."""
     with suppress(ProcessLookupError):
+        if process.returncode is None:  # or its number may be another's by now
+            os.killpg(process.pid, signal.SIGTERM)
+    try:
+        async with asyncio.timeout(KILL_SECONDS):
+            await process.wait()
+    except TimeoutError:
         process.kill()
-    await process.wait()
+        await process.wait()
 
 
 async def follow(process: Process, job: dict[str, Any], installation: Installation) -> Done:
@@ -122,7 +139,9 @@ async def follow(process: Process, job: dict[str, Any], installation: Installati
     except (ValueError, RecursionError):
         failed = "the installer reported something unreadable"
     if failed:
-        raise PackageError(explain(failed.replace(f"{job['folder']}/", ""), job["runtime"]))
+        for folder in job["folders"]:
+            failed = failed.replace(f"{folder}/", "")
+        raise PackageError(explain(failed, job["runtime"], job["secrets"]))
     words = (await process.stderr.read(4000)).decode(errors="replace").strip()
     status = await process.wait()
     if status == NO_WALLS:

@@ -20,7 +20,7 @@ from paddock.jail.profile_chroot import show_set
 from paddock.jail.profiles import SYSTEM, make_spec, process_status, start, start_first_working
 from paddock.jail.walls.own_network import find_bundle
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
-from paddock.jail.warden_client import WardenClient
+from paddock.jail.warden_client import Mover, WardenClient
 from paddock.jail.zygote import Spec
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ class Jail:
         if self.profile == "chroot" and path != self._package_set:
             spec = make_spec("chroot", self._config, self._spec)
             uid = int(process_status(guest.pid).get("Uid", "-1").split()[0])
+            if guest.has_ended():  # which the run notices; the uid may be of another process
+                return
             try:
                 await asyncio.to_thread(show_set, spec, uid, path)
             except OSError as problem:
@@ -131,10 +133,13 @@ class Jail:
     def give_limit_back(self, resource_limit: ResourceLimit) -> None:
         self._running_pool().give_limit_back(resource_limit)
 
+    def start_mover(self, guest: Guest, groups: list[int]) -> Mover:
+        return self._running_pool().start_mover(guest, groups)
+
     def adopt(self, fork: Guest) -> None:
         self._running_pool().adopt(fork)
 
-    def end_fork(self, fork: Guest) -> asyncio.Task[None]:
+    def end_fork(self, fork: Guest) -> asyncio.Task[bool]:
         return self._running_pool().end_fork(fork)
 
     def settle(self, resource_limit: ResourceLimit) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -19,7 +19,7 @@ from pathlib import Path
 from paddock.errors import JailUnavailable
 from paddock.jail.walls.cgroup import Slots, find
 from paddock.jail.walls.cgroup_slots import Slot
-from paddock.jail.walls.shortage import explain
+from paddock.jail.walls.shortage import REMEDIES, explain
 from paddock.jail.walls.watcher import Watched, Watcher
 from paddock.jail.walls.watcher import probe as watcher_probe
 from paddock.model.limits import Limits
@@ -28,15 +28,17 @@ log = logging.getLogger("paddock.jail.limits")
 
 SLOWER = "a script with many processes can slow others down"
 BEST_EFFORT = (
-    "no control group limits guests here: their memory is polled and can exceed its limit for a moment, the kernel's "
-    f"own memory is counted only in part, and {SLOWER}"
+    "no control group limits guests here: their memory is polled and can exceed its limit, the kernel's own "
+    f"memory is counted only in part, and {SLOWER}"
 )
-REMEDY = "`paddock doctor` says how to get one, and jail.require_control_group refuses to run without one"
+REMEDY = "`paddock doctor` says how to get one, and jail.require_control_group requires one"
 NO_CPU_GROUP = f"no control group divides the CPU between guests here: {SLOWER}"
 REQUIRED = "jail.require_control_group is set, and no control group can be used here"
 FEWEST_PROCESSES, FEWEST_OPEN_FILES, USUAL_OPEN_FILES = 16, 32, 40
 LEAST_MEMORY_BYTES = 4 * 1024 * 1024
 """What a run may always use: a control group refuses a limit below what the guest uses already."""
+RETRY_SECONDS = 0.1
+"""When a control group that no descriptor was free for is emptied."""
 DEFAULT_BUFFER_BYTES = 212_992
 
 
@@ -56,8 +58,18 @@ class ResourceLimit:
         """Apply `limits` from now on. `roots`: the first processes of the tree, the longest-lived first."""
         raise AssertionError("a guest without limits must not get a script")
 
-    def enter(self, pid: int, source: ResourceLimit) -> None:
-        """Let the limit apply to this process, which the guest of `source` has forked. May take milliseconds."""
+    def entrances(self) -> list[int]:
+        """Descriptors to which the pid of a process is written to apply the limit to it. Do not close them.
+
+        Until `limit` is called, that process may use only what every run may use, and start no other process.
+        """
+        return []
+
+    def follow(self, source: ResourceLimit) -> None:
+        """Note that the guest is a fork of the guest of `source`."""
+
+    def share(self, reaper: int, others: Callable[[], Collection[int]]) -> None:
+        """Note that guests with these pids live in the same jail, whose orphans `reaper` adopts."""
 
     def processes(self) -> list[int]:
         """The processes that the limit applies to, as far as that is known."""
@@ -68,6 +80,12 @@ class ResourceLimit:
 
     def renew(self, limits: Limits) -> None:
         """Apply the limits of the next run of a session. Memory that the session holds already counts too."""
+
+    def rest(self) -> None:
+        """Note that all processes are stopped, until `resume`."""
+
+    def resume(self) -> None:
+        """Note that the processes are about to go on."""
 
     def renewed_bytes(self, limits: Limits) -> int:
         """The memory limit of the next run of a session.
@@ -83,6 +101,10 @@ class ResourceLimit:
         """The memory that the guest holds now, beyond what it held when it was made; 0 if that is not known."""
         return 0
 
+    def left_bytes(self) -> int:
+        """The memory that counts for this guest, which has ended, although others use it."""
+        return 0  # where nothing counts, or where memory counts for those that map it
+
     def was_out_of_memory(self) -> bool:
         return False
 
@@ -92,6 +114,10 @@ class ResourceLimit:
     def usage(self) -> tuple[float | None, int | None]:
         """CPU seconds and peak memory since `limit`; None for a value that is not known."""
         return None, None
+
+    def group_cpu_seconds(self) -> float | None:
+        """CPU seconds of all processes, those that have ended included; None if no control group counts them."""
+        return None
 
 
 class ResourceLimits:
@@ -145,20 +171,33 @@ class ResourceLimits:
             with suppress(OSError):  # no descriptor is free just now; the thread may find one
                 is_settled = self._source.settle(resource_limit.slot)
             if not is_settled:
-                self._emptying.submit(self._source.give_back, resource_limit.slot)
+                self._emptying.submit(self._source.give_back, resource_limit.slot).add_done_callback(_log_failure)
 
-    async def empty(self, resource_limit: ResourceLimit) -> None:
-        """Kill what is left of a fork. What it shares with its family stays, until `settle` finds it gone."""
-        if isinstance(resource_limit, GroupLimit):
-            with suppress(OSError):
-                await asyncio.get_running_loop().run_in_executor(self._emptying, resource_limit.slot.empty)
+    async def empty(self, resource_limit: ResourceLimit) -> bool:
+        """Kill what is left of a fork, and return whether it is gone.
+
+        What it shares with its family stays, until `settle` finds it gone.
+        """
+        if not isinstance(resource_limit, GroupLimit):
+            return True
+        with suppress(OSError, RuntimeError):  # RuntimeError: all groups are being removed
+            while True:
+                try:
+                    return await asyncio.get_running_loop().run_in_executor(self._emptying, resource_limit.slot.empty)
+                except OSError as problem:
+                    if problem.errno not in REMEDIES:
+                        raise
+                await asyncio.sleep(RETRY_SECONDS)  # no descriptor is free just now
+        return False
 
     def settle(self, resource_limit: ResourceLimit) -> bool:
         """Reuse the control group of a fork that has ended, unless others still use its memory."""
         if isinstance(resource_limit, GroupLimit) and isinstance(self._source, Slots):
-            if not resource_limit.slot.is_settled():
-                return False
-            self.give_back(resource_limit)
+            with suppress(OSError):  # no descriptor is free
+                if resource_limit.slot.is_settled():
+                    self.give_back(resource_limit)
+                    return True
+            return False
         return True
 
     async def close(self) -> None:
@@ -167,6 +206,11 @@ class ResourceLimits:
             self._source.close()
 
         await asyncio.to_thread(close)
+
+
+def _log_failure(done: Future[None]) -> None:
+    if (problem := done.exception()) is not None:
+        log.error("a control group could not be emptied: %s", problem, exc_info=problem)
 
 
 def _require_watcher(no_group: str, *, required: bool) -> None:
@@ -187,14 +231,17 @@ def narrow(limits: Limits, resource_limit: ResourceLimit, *, may_fork: bool) -> 
     """The limits for this guest, and how many files each of its processes may have open; None for the usual number.
 
     If nothing counts the bytes in sockets, processes x open files x `socket_bytes` is at most the memory limit, or
-    160 MB if the limit is lower: ordinary scripts need a few processes and files. Threads count as processes.
+    160 MB if the limit is lower: ordinary scripts need a few processes and files. Threads count as processes. A process
+    always has FEWEST_OPEN_FILES, however large the machine's sockets are.
     """
     if resource_limit.counts_sockets:
         return limits, None
     sockets = limits.memory_bytes // socket_bytes()
     if not may_fork:
         return limits, max(FEWEST_OPEN_FILES, sockets)
-    processes = max(1, min(limits.processes, max(FEWEST_PROCESSES, sockets // USUAL_OPEN_FILES)))
+    usual = FEWEST_PROCESSES * FEWEST_OPEN_FILES * DEFAULT_BUFFER_BYTES * 3 // 2 // socket_bytes()
+    fewest = min(FEWEST_PROCESSES, max(usual, sockets) // FEWEST_OPEN_FILES)
+    processes = max(1, min(limits.processes, max(fewest, sockets // USUAL_OPEN_FILES)))
     return replace(limits, processes=processes), max(FEWEST_OPEN_FILES, sockets // processes)
 
 
@@ -223,8 +270,9 @@ class GroupLimit(ResourceLimit):
         self.justified_bytes = limits.memory_bytes
         self.set(limits)
 
-    def enter(self, pid: int, source: ResourceLimit) -> None:
-        self.slot.enter(pid)
+    def entrances(self) -> list[int]:
+        self.slot.limit(LEAST_MEMORY_BYTES, 1)
+        return self.slot.entrances()
 
     def processes(self) -> list[int]:
         return self.slot.processes()
@@ -243,6 +291,9 @@ class GroupLimit(ResourceLimit):
         except OSError:
             return 0
 
+    def left_bytes(self) -> int:
+        return self.held_bytes()
+
     def was_out_of_memory(self) -> bool:
         return self.slot.was_out_of_memory()
 
@@ -252,6 +303,9 @@ class GroupLimit(ResourceLimit):
         except OSError:
             return None, None  # missing statistics must not fail a run
         return used.cpu_seconds, used.memory_peak_bytes
+
+    def group_cpu_seconds(self) -> float | None:
+        return self.usage()[0]
 
 
 class WatchedLimit(ResourceLimit):
@@ -264,6 +318,7 @@ class WatchedLimit(ResourceLimit):
         self._watched: Watched | None = None
         self._exceeded = False
         self._source: ResourceLimit | None = None  # counts this guest too, and ends both
+        self._relatives: tuple[int, Callable[[], Collection[int]]] | None = None
 
     def limit(self, limits: Limits, roots: Callable[[], Sequence[int]], kill: Callable[[], None]) -> None:
         def exceeded(watched: Watched) -> None:
@@ -278,18 +333,34 @@ class WatchedLimit(ResourceLimit):
         first, *others = roots()
         with suppress(ProcessLookupError):  # its death is noticed elsewhere
             self._watched = self._watcher.watch(first, limits.memory_bytes, exceeded, others)
+            if self._relatives is not None:
+                self._watched.share(*self._relatives)
 
-    def enter(self, pid: int, source: ResourceLimit) -> None:
+    def follow(self, source: ResourceLimit) -> None:
         self._source = source
+
+    def share(self, reaper: int, others: Callable[[], Collection[int]]) -> None:
+        self._relatives = reaper, others
+        if self._watched is not None:
+            self._watched.share(reaper, others)
 
     def renew(self, limits: Limits) -> None:
         if self._watched is not None:
             self._watched.renew(self.renewed_bytes(limits))
 
+    def rest(self) -> None:
+        if self._watched is not None:
+            self._watched.is_resting = True
+
+    def resume(self) -> None:
+        if self._watched is not None:
+            self._watcher.resume(self._watched)
+
     def held_bytes(self) -> int:
         if self._watched is None:
             return 0
-        self._watched.check()
+        if not self._watched.is_resting:  # what is stopped holds what it held
+            self._watched.check()
         return self._watched.held_bytes
 
     def was_out_of_memory(self) -> bool:

@@ -27,7 +27,7 @@ class Attempt:
     seconds: float = 0.0
     bytes: int | None = None
     earlier_bytes: int = 0  # of a connection that an earlier run of the session made
-    is_closing: bool = False  # the kernel no longer finds it, and has not reported yet how much it transferred
+    checks_lost: int = 0  # in a row: the kernel no longer finds it, and has not reported how much it transferred
 
     def end(self, outcome: str) -> None:
         self.outcome, self.seconds = outcome, time.monotonic() - self.began
@@ -55,19 +55,28 @@ class NetworkRun:
     live: dict[bytes, tuple[Connected, Attempt]] = field(default_factory=dict)  # connections, by their cookie
     kept: list[Attempt] = field(default_factory=list)  # connections that earlier runs of the session made
     has_ended: bool = False
+    closed: dict[bytes, int] = field(default_factory=dict)  # the bytes of those that were closed after it had ended
 
     @property
     def bytes(self) -> int:
         """What all its connections have transferred."""
         return sum(each.bytes or 0 for each in (*self.attempts, *self.kept))
 
+    @property
+    def uncounted(self) -> int:
+        """How many connections have ended whose sockets are kept: the kernel tells their bytes when those close."""
+        live = [attempt for _, attempt in list(self.live.values())]
+        return sum(attempt.checks_lost > 1 and attempt.outcome == "connected" for attempt in live)
+
     def keep(self, before: NetworkRun) -> None:
         """Take over the connections that the run before has left open. What they transfer from now on is this run's."""
         for cookie, (connected, attempt) in before.live.items():
-            if not attempt.is_closing:
-                total_bytes = attempt.earlier_bytes + (attempt.bytes or 0)
-                kept = Attempt(attempt.host, attempt.address, attempt.port, "connected", earlier_bytes=total_bytes)
-                self.kept.append(kept)
+            total_bytes = attempt.earlier_bytes + (attempt.bytes or 0)
+            kept = Attempt(attempt.host, attempt.address, attempt.port, "connected", earlier_bytes=total_bytes)
+            self.kept.append(kept)
+            if cookie in before.closed:
+                kept.count(before.closed[cookie])
+            else:
                 self.live[cookie] = connected, kept
         before.live.clear()
 

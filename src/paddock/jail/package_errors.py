@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 
 from paddock.model.environments import package_of
 
-_CREDENTIALS = re.compile(r"//[^/@\s]+@")
+_CREDENTIALS = re.compile(r"(?i:\b(basic|bearer)\s+)[\w.~+/=-]{8,}")
+_ADDRESS = re.compile(r"\b(\w{2,20}://)(?:[^/@\s]+@)?([^/@\s'\"`]+)[^\s'\"`]*")
+"""An address, with its scheme and its host. Its user and its path may hold a token, so they are not shown."""
 _NPM_LOG = re.compile(r"npm error A complete log of this run can be found in:.*")  # a path of the host
 CHARACTERS = 20_000
 """How much of uv's words is read. They quote what an index sent."""
@@ -45,9 +48,16 @@ _CAUSES = (
 )
 
 
-def explain(text: str, runtime: str) -> str:
-    """One line for a model or a person, without credentials. `runtime` is the interpreter, such as `Python 3.11`."""
-    flat = " ".join(_NPM_LOG.sub("", _CREDENTIALS.sub("//***@", text[:CHARACTERS])).split())
+def explain(text: str, runtime: str, secrets: Iterable[str] = ()) -> str:
+    """One line for a model or a person, without credentials. `runtime` is the interpreter, such as `Python 3.11`.
+
+    A registry may repeat the credentials that it was sent. `secrets` are those that are known.
+    """
+    text = text[:CHARACTERS]
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = _CREDENTIALS.sub(r"\1 ***", _ADDRESS.sub(_short_address, text))
+    flat = " ".join(_NPM_LOG.sub("", text).split())
     for pattern, message in _CAUSES:
         if (found := re.search(pattern, flat)) is not None:
             name = found[1].strip("`,.") if found.re.groups else ""
@@ -55,6 +65,12 @@ def explain(text: str, runtime: str) -> str:
     cause = flat.partition("cause: ")[2] or flat.rpartition("error: ")[2]
     what = "the packages do not fit together" if "No solution found" in flat else "the packages could not be installed"
     return f"{what}: {cause[:CAUSE_CHARACTERS]}"
+
+
+def _short_address(found: re.Match[str]) -> str:
+    """An address as its host and the name of its file."""
+    path, slash, name = found[0].partition(found[2])[2].rpartition("/")
+    return f"{found[1]}{found[2]}{'/…' if path else ''}{slash}{name.partition('?')[0]}"
 
 
 def _other_name(name: str, runtime: str) -> str:

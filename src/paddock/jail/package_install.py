@@ -16,7 +16,10 @@ import subprocess
 import sys
 import warnings
 from collections import deque
+from functools import partial
 from typing import Any
+
+from paddock.jail.walls import privileges
 
 LINES = 60
 LEVELS = 100  # of folders: `compileall` recurses
@@ -89,14 +92,19 @@ def _install_for_node(job: dict[str, Any]) -> None:
     for options in (("--package-lock-only",), ()):
         _run(job, *job["npm"], "install", "--ignore-scripts", "--omit=dev", *options, "--", *job["requirements"])
         with open("package-lock.json", encoding="utf-8") as file:  # noqa: PTH123
-            lock = file.read()
-        entries = json.loads(lock)["packages"]
+            entries = json.load(file)["packages"]
         packages = {
             path.rpartition("node_modules/")[2]: str(entry.get("version")) for path, entry in entries.items() if path
         }
         _check_count(job, packages)
         _report(installing=len(packages))
-    _report(done={"lock": lock, "shadows": False, "packages": packages, "uses": []})
+    # Guests see what is kept. The address of an archive may contain credentials.
+    for entry in entries.values():
+        entry.pop("resolved", None)
+    for name in ("package.json", "package-lock.json", "node_modules/.package-lock.json"):
+        if os.path.exists(name):  # noqa: PTH110
+            os.remove(name)  # noqa: PTH107
+    _report(done={"lock": json.dumps(entries, indent=1), "shadows": False, "packages": packages, "uses": []})
 
 
 def _resolve(job: dict[str, Any], installed: dict[str, str]) -> str:
@@ -142,7 +150,15 @@ def _run(job: dict[str, Any], *command: str) -> None:
     sizes: dict[str, int] = {}  # of what uv downloads: it prints those of large packages
     fetched = 0
     null = subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=null, stdout=null, stderr=subprocess.PIPE, env=job["env"]) as process:
+    linked = partial(privileges.die_with_parent, os.getpid())
+    with subprocess.Popen(
+        command,
+        stdin=null,
+        stdout=null,
+        stderr=subprocess.PIPE,
+        env=job["env"],
+        preexec_fn=linked,  # noqa: PLW1509  there are no threads here
+    ) as process:
         for data in process.stderr or ():
             lines.append(line := data.decode(errors="replace").rstrip())
             if (found := _DOWNLOAD.fullmatch(line)) is None:

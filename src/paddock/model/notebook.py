@@ -41,7 +41,7 @@ def _output(output: RunOutput) -> str:
     if output.type in ("image", "svg") and output.content:
         # As the source of an image, SVG runs no script and loads nothing.
         data = base64.b64encode(output.content).decode()
-        return f'<img src="data:{output.mime_type};base64,{data}" alt="{escape(output.text)}">'
+        return f'<img src="data:{escape(output.mime_type)};base64,{data}" alt="{escape(output.text)}">'
     if output.type == "table" and output.content:
         return _table(output.data)
     name = "" if output.artifact is None else f" (artifact {output.artifact.filename})"

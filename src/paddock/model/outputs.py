@@ -75,15 +75,15 @@ class RunOutput:
     def from_values(cls, values: Mapping[str, Any]) -> RunOutput:
         """The output whose JSON form is `values`. Raises ValueError, KeyError or TypeError if it is not one."""
         data, kind, artifact = values["data"], values["type"], values["artifact"]
-        if kind not in get_args(OutputType):
-            raise ValueError(f"{kind!r} is not a type of output")
+        if kind not in get_args(OutputType) or values["mime_type"] not in MIME_TYPES[kind]:
+            raise ValueError(f"{kind!r} is not a type of output, or of another MIME type")
         content = b""
         if data is not None:
             content = json.dumps(data).encode() if kind == "table" else str(data).encode()
             content = base64.b64decode(content, validate=True) if kind == "image" else content
         return cls(
             kind,
-            str(values["mime_type"]),
+            values["mime_type"],
             str(values["text"]),
             content,
             None if artifact is None else Artifact(**artifact),

@@ -120,7 +120,7 @@ def _block_lines(code: str) -> list[str] | None:
     size = 0
     for line in code.lstrip("\ufeff").split("\n", 500)[:500]:
         text = line.rstrip()
-        size += len(text) + 1
+        size += len(text.encode(errors="replace")) + 1  # half of a surrogate pair may be in it
         if size > BLOCK_BYTES or (text and not text.startswith("#")):
             break
         if lines is None:

@@ -66,10 +66,15 @@ class Tool:
 
     @property
     def id(self) -> str:
-        """Six characters derived from the full name."""
+        """Six characters derived from the full name. A server can choose a name so that it has the id of another."""
+        return self.digest[:6]
+
+    @property
+    def digest(self) -> str:
+        """An id that no other tool has."""
         from hashlib import sha256  # imported late: it takes 2 ms
 
-        return sha256(self.full_name.encode(errors="replace")).hexdigest()[:6]
+        return sha256(self.full_name.encode(errors="replace")).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """The tool as JSON values, without its schemas."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult
@@ -14,7 +14,7 @@ from paddock.model.tools import Hints
 from paddock.server import runs
 from paddock.server.session_tools import SessionTool, list_session_tools
 from paddock.server.sessions import Caller
-from paddock.server.tool import READS, ServerTool, builtin_tool, envelope_result, json_result, to_result
+from paddock.server.tool import READS, Call, ServerTool, builtin_tool, envelope_result, json_result, to_result
 from paddock.tools import describe
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.sanitize import inline, one_line
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     RunFunction = Callable[[Services, Caller, str], Awaitable[dict[str, Any] | None]]
 
 DEFAULT_RESULTS, MAX_RESULTS = 10, 50
-MAX_SCHEMAS = 20
+MAX_NAMES, MAX_QUERY_CHARACTERS = 20, 1000
 FEW_TOOLS = 20
 """Up to so many tools are named if a search finds none."""
 _DETAILS = ("brief", "detailed", "full")
-_STRINGS = {"type": "array", "items": {"type": "string"}}
+_NAMES = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_NAMES}
 
 
 def run_tools(services: Services) -> list[ServerTool]:
@@ -50,8 +50,8 @@ def run_tools(services: Services) -> list[ServerTool]:
         schema = object_schema({"run_id": {"type": "string"}}, ["run_id"])
         return builtin_tool(name, title, description, schema, call, hints=hints)
 
-    get = "Get a detached run's result, or its output and progress so far. Poll rarely."
-    cancel = "End a detached run. Its output so far is kept."
+    get = "Get a detached run's result, or its output and progress. Poll rarely."
+    cancel = "End a detached run; its output is kept."
     return [
         tool("get_run", "Get a run", get, runs.get_run, READS),
         # A tool counts as destructive unless its hint says otherwise.
@@ -69,10 +69,11 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
         all_tools = await services.paddock.tools()
         # A model cannot know what is a tag and what is a server.
         known = await services.paddock.upstreams()
-        servers = [name for name in arguments.get("tags", ()) if name in known]
+        chosen = set(arguments.get("tags", ()))
+        servers = chosen & known.keys()
         matches = await services.paddock.search_tools(
             arguments["query"],
-            tags=[name for name in arguments.get("tags", ()) if name not in servers],
+            tags=chosen - servers,
             servers=servers,
             limit=arguments.get("limit", DEFAULT_RESULTS),
         )
@@ -105,13 +106,16 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
         with_names = arguments.get("detail") == "full"
         return await _text(services, await asyncio.to_thread(describe.overview, all_tools, with_names=with_names))
 
+    def in_turn(act: Callable[[Caller, dict[str, Any]], Coroutine[Any, Any, CallToolResult]]) -> Call:
+        return lambda caller, arguments: services.in_turn(caller, lambda: act(caller, arguments))
+
     detail = {
         "enum": list(_DETAILS),
         "default": "brief",
         "description": "A line each; typed stubs; stubs and JSON Schemas.",
     }
     limit = {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "default": DEFAULT_RESULTS}
-    names = {**_STRINGS, "minItems": 1, "maxItems": MAX_SCHEMAS}
+    names = {**_NAMES, "minItems": 1}
     return [
         builtin_tool(
             "search",
@@ -119,28 +123,28 @@ def discovery_tools(services: Services, language: str) -> list[ServerTool]:
             "Find tools that scripts can call, by what they do. An empty query matches all.",
             object_schema(
                 {
-                    "query": {"type": "string"},
-                    "tags": {**_STRINGS, "description": "Tags or servers."},
+                    "query": {"type": "string", "maxLength": MAX_QUERY_CHARACTERS},
+                    "tags": {**_NAMES, "description": "Tags or servers."},
                     "detail": detail,
                     "limit": limit,
                 },
                 ["query"],
             ),
-            search,
+            in_turn(search),
         ),
         builtin_tool(
             "get_schema",
             "Get schemas",
             "Get the typed stubs of tools: arguments and results.",
             object_schema({"tools": names, "detail": {"enum": list(_DETAILS), "default": "detailed"}}, ["tools"]),
-            get_schema,
+            in_turn(get_schema),
         ),
         builtin_tool(
             "tags",
             "List tags",
             "Count the tools by server and tag; `full` names them.",
             object_schema({"detail": {"enum": ["brief", "full"], "default": "brief"}}),
-            tags,
+            in_turn(tags),
         ),
     ]
 

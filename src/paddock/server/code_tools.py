@@ -27,11 +27,12 @@ from paddock.server.runs import NOTHING_RUN, Run, create_run, is_failure, store_
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, json_result, to_result
 from paddock.store.runs import StoredRun
+from paddock.tools.size import run_by_size
 from paddock.tools.upstream import CODE_TOOL
 
 if TYPE_CHECKING:
     from paddock.server.services import Services
-    from paddock.store.definitions import Version
+    from paddock.store.definitions import StoredDefinition, Version
 
     Versions = dict[tuple[str, str], Version]
 
@@ -101,7 +102,9 @@ class _CodeTool:
         overflows = await store_overflows(
             self._services, caller, run.id, parts, max_bytes, self.face.preview, as_json=self.face.stores_json
         )
-        response = self.face.render(self._definition, request, result, overflows)
+        decoded = [*(each.content for each in result.outputs), *(each.arguments for each in result.calls)]
+        decoded += [] if "output" in overflows else [result.output_json or ""]
+        response = await run_by_size(decoded, self.face.render, self._definition, request, result, overflows)
         stored = [each.artifact for each in overflows.values() if each.artifact is not None]
         answer = to_result(response, (*result.artifacts, *stored))
         return with_copies(answer, scaled_images(caller, result))
@@ -115,12 +118,9 @@ class _CodeTool:
         return to_result(self.face.render_refusal(envelope))
 
     async def _lint(self, caller: Caller, request: FaceRequest) -> CallToolResult:
-        from paddock.linter import alint
-
         assert self.face.render_findings is not None  # noqa: S101  a face that parses `lint` has it
-        python = self._services.config.python_version()
-        async with self._services.work(caller):
-            findings = await alint(request.code, mode=request.options.get("mode", "expression"), python=python)
+        mode, python = request.options.get("mode", "expression"), self._services.config.python_version()
+        findings = await self._services.lint(caller, request.code, mode=mode, python=python)
         return to_result(self.face.render_findings(findings))
 
 
@@ -190,7 +190,11 @@ class SavedTools:
             self._services.log_fault("saved definitions could not be read", problem)
             return
         stored = [each for each in stored if self._is_offered(each.name)]
-        offered.versions, tools = {each.name: (each.version, each.created_at) for each in stored}, []
+        tools = await asyncio.to_thread(self._make_tools, stored)  # megabytes of JSON
+        offered.versions, offered.tools = {each.name: (each.version, each.created_at) for each in stored}, tools
+
+    def _make_tools(self, stored: list[StoredDefinition]) -> list[tuple[Definition, ServerTool]]:
+        tools = []
         for each in stored:
             try:
                 definition = parse_saved(each.spec)
@@ -198,7 +202,7 @@ class SavedTools:
                 log.warning("the definition %r is not offered: %s", each.name, problem)
                 continue
             tools.append((definition, make_code_tool(self._services, definition)))
-        offered.tools = tools
+        return tools
 
     def _is_offered(self, name: str) -> bool:
         return self._names == "all" or name in self._names

@@ -36,10 +36,16 @@ UNREAD_BYTES = 256 * 1024 * 1024
 CHUNKS_AT_ONCE = 256
 """How many chunks of a body are read before other connections get their turn: each takes 20 µs, even for one byte."""
 WARN_SECONDS = 60.0
-"""The shortest time between two warnings that too many connections are open."""
+"""The shortest time between two warnings of one kind."""
 SPARE = 8
 """If all connections are in use, an eighth more may send a request, which is refused. Others are refused at once."""
+TOO_MANY = (
+    "%d connections are open, as many as the descriptors of this process allow; idle ones are closed, and further ones "
+    "get 503. Allow more descriptors (ulimit -n), or find the client that opens so many"
+)
+NONE_FREE = "no descriptor is free to accept a connection; connections wait until one is (ulimit -n)"
 log = logging.getLogger(__name__)
+_warned_at: dict[str, float] = {}
 
 
 class _PacedConnection(h11.Connection):
@@ -61,7 +67,6 @@ class LimitedProtocol(H11Protocol):
     If that many are open, those that have been idle longest are closed. If none is idle, a new one is refused.
     """
 
-    _warned_at = -math.inf
     idle_since = 0.0
     _unread_timer: asyncio.TimerHandle | None = None  # set while the client does not read what was sent
     _unread: ClassVar[dict[LimitedProtocol, None]] = {}  # the connections with such a timer, the oldest first
@@ -89,7 +94,7 @@ class LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         limit = descriptors.max_connections()
         if len(self.connections) >= limit:
-            self._warn(limit)
+            _warn(TOO_MANY, limit)
             if not self._close_longest_idle(max(1, limit // 64)):  # several, because finding them takes time
                 self.app = refuse_connection  # its answer depends on the path
                 if len(self.connections) >= limit + limit // SPARE:
@@ -173,16 +178,6 @@ class LimitedProtocol(H11Protocol):
         is_waiting = self.cycle is None or self.cycle.response_complete
         return is_waiting and self.app is not refuse_connection and not self.transport.is_closing()
 
-    def _warn(self, limit: int) -> None:
-        if time.monotonic() > LimitedProtocol._warned_at + WARN_SECONDS:
-            LimitedProtocol._warned_at = time.monotonic()
-            log.warning(
-                "%d connections are open, as many as the descriptors of this process allow; idle ones are closed, and "
-                "further ones get 503. "
-                "Allow more descriptors (ulimit -n), or find the client that opens so many",
-                limit,
-            )
-
 
 def answer(status: int, detail: str, *headers: str) -> bytes:
     """Return a problem as a whole response, which is the last one of its connection."""
@@ -193,8 +188,15 @@ def answer(status: int, detail: str, *headers: str) -> bytes:
 
 
 def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log an error of the event loop. If no descriptor was free to accept a connection, log only one line."""
+    """Log an error of the event loop. If no descriptor was free to accept a connection, asyncio tries again soon."""
     if "accept() out of system resource" in context.get("message", ""):
-        log.warning("no descriptor is free to accept a connection; the next attempt is in a second")
+        _warn(NONE_FREE)
     else:
         loop.default_exception_handler(context)
+
+
+def _warn(message: str, *details: int) -> None:
+    """Log a warning, unless it was logged a short time ago."""
+    if time.monotonic() > _warned_at.get(message, -math.inf) + WARN_SECONDS:
+        _warned_at[message] = time.monotonic()
+        log.warning(message, *details)

@@ -1,7 +1,7 @@
 """The HTTP server: MCP at `/mcp`, REST at `/v1` (`rest`), `/metrics`, and health checks at `/healthz` and `/readyz`.
 
-Every request passes through `_Guard`. It checks `Host` and `Origin`, so that a web page cannot reach the server by DNS
-rebinding, and identifies the sender (`authentication`).
+Every request passes through `_Guard`. It checks `Host`, `Origin` and `Sec-Fetch-Site`, so that a web page cannot reach
+the server, by DNS rebinding or otherwise, and identifies the sender (`authentication`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ipaddress
 import json
 import math
 import re
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,7 +35,7 @@ from paddock import descriptors
 from paddock.errors import Overloaded
 from paddock.model import envelope
 from paddock.model.request import LOCAL
-from paddock.server import logs
+from paddock.server import authentication, logs
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.readiness import Readiness
 from paddock.server.request_memory import RETRY_SECONDS, SHARE, SMALL_BYTES, HeldMemory, RequestMemory, parsed_bytes
@@ -251,6 +252,18 @@ def _is_signed_link(scope: Scope) -> bool:
     )
 
 
+def _is_part_of_a_page(headers: Headers) -> bool:
+    """Whether a browser loads this for a page of another origin, for example as an image, a script or a frame."""
+    is_opened = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not is_opened
+
+
+def _is_endless(scope: Scope, headers: Headers) -> bool:
+    """Whether the answer is a stream of notifications: only the client ends it. MCP checks that the header is true."""
+    is_listening = headers.get("mcp-method") == "subscriptions/listen"
+    return scope["path"] == MCP_PATH and (scope.get("method") == "GET" or is_listening)
+
+
 class _Guard:
     """Checks who sends a request, reads its body within limits, and notices when its client disconnects.
 
@@ -278,7 +291,7 @@ class _Guard:
             scope["path"] += "/"  # an unknown path
         headers = Headers(scope=scope)
         try:
-            self._check(headers)
+            self._check(scope, headers)
             identity = await self._identify(scope, headers)
             logs.principal.set(identity.principal)
             # Not a connection or an unverified token: anybody can have many of those.
@@ -287,7 +300,10 @@ class _Guard:
             with self._counted(caller), memory:
                 # Paths that need no token need no body either, so a sender without a token takes no memory.
                 has_body = scope["type"] == "http" and identity is not ANYBODY
+                began = time.monotonic()
                 body = await self._receive_body(headers, receive, memory) if has_body else deque()
+                if time.monotonic() - began > authentication.REMEMBERED_SECONDS:
+                    await self._identify(scope, headers)  # its token may have been revoked meanwhile
                 if body and body[0]["type"] == "http.disconnect":
                     return  # nobody waits for an answer
                 size = sum(len(message.get("body", b"")) for message in body)
@@ -299,10 +315,14 @@ class _Guard:
                 await self._serve(scope, receive, send, body, known)
         except _Refused as refused:
             await refused.response(scope["path"])(scope, receive, send)
+        except asyncio.CancelledError:  # the server is being shut down; `_serve` handles its own
+            reason = "The server was shut down before it had received the whole request; nothing was done"
+            await _Refused(503, reason).response(scope["path"])(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, body: deque[Message], known: Received) -> None:
         scope.setdefault("state", {})[_RECEIVED_KEY] = known
-        has_started = False
+        headers = Headers(scope=scope)
+        is_endless, has_started, is_refused = _is_endless(scope, headers), False, False
 
         async def watch() -> None:
             while (await receive())["type"] != "http.disconnect":
@@ -316,14 +336,23 @@ class _Guard:
             return {"type": "http.disconnect"}
 
         async def forward(message: Message) -> None:
-            nonlocal has_started
+            nonlocal has_started, is_refused
+            if is_endless and has_started and not is_refused:
+                try:
+                    await self._identify(scope, headers)
+                except _Refused:  # its token is no longer valid: the stream ends as if its client had gone
+                    is_refused = True
+                    known.disconnected.set()
             has_started = True
-            await send(message)
+            if not is_refused:
+                await send(message)
 
         # Nothing but a disconnect can follow the body. Several parts of an application may wait for it.
         watching = asyncio.create_task(watch())
         try:
             await self._app(scope, receive_again, forward)
+            if is_refused:
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
         except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
             if not has_started:
                 reason = "The server was shut down before it could answer; check what the call did before you repeat it"
@@ -344,13 +373,15 @@ class _Guard:
         finally:
             self._requests -= Counter([caller])  # forgets a caller without requests
 
-    def _check(self, headers: Headers) -> None:
-        """Raise _Refused unless the host is this server, any origin is allowed, and the body has one length."""
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        """Raise _Refused unless the host is this server, any web page is allowed, and the body has one length."""
         if not all(self._is_own(host) for host in headers.getlist("host") or [""]):
             raise _Refused(421, "Invalid Host header: it must name this server: localhost, its address, or server.url")
         for origin in headers.getlist("origin"):
             if not self._origins.fullmatch(origin):
                 raise _Refused(403, "Invalid Origin header: only web pages in server.origins may use this server")
+        if "origin" not in headers and _is_part_of_a_page(headers) and not _is_signed_link(scope):
+            raise _Refused(403, "Invalid Sec-Fetch-Site header: another web page may only link to this server")
         if (
             "transfer-encoding" in headers and "content-length" in headers
         ):  # a proxy may see another request in the body

@@ -85,9 +85,11 @@ class JwtIssuer(TokenVerifier):
             if header.get("alg") not in ALGORITHMS:
                 raise Unauthorized("the token is not signed with a private key of its issuer")
             key = await self._key(header.get("kid"))
+            # PyJWT takes an RSA key that names no algorithm for one of RS256 alone.
+            is_any_rsa = key.key_type == "RSA" and "alg" not in key._jwk_data  # noqa: SLF001
             claims = jwt.decode(
                 token,
-                key,
+                key.key if is_any_rsa else key,
                 algorithms=[header["alg"]],
                 audience=self.settings.audience,
                 issuer=self.settings.issuer,
@@ -200,6 +202,8 @@ def _public_key(published: Any) -> jwt.PyJWK | None:
     if not isinstance(published, dict) or published.get("kty") not in ("RSA", "EC", "OKP"):
         return None
     if published.get("use", "sig") != "sig":
+        return None
+    if "d" in published:  # a private key: everybody has it now, and reading it may take hours
         return None
     try:
         return jwt.PyJWK.from_dict(

@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -44,6 +45,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from paddock import __version__
 from paddock.definitions.definition import SHIPPED, Definition, shipped
+from paddock.definitions.faces.inputs import STUBS_URL
 from paddock.errors import PaddockError, RequestError
 from paddock.model import envelope
 from paddock.model.request import LOCAL
@@ -324,9 +326,10 @@ class _Handlers:
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         definitions, _ = await self._current(context)
+        caller, read = self._caller(context), partial(prompts.read_stubs, self._services, definitions, uri)
         with _protocol_errors(self._services):
-            stubs = await prompts.read_stubs(self._services, definitions, uri)
-            found = stubs or await artifact_tools.read_resource(self._services, self._caller(context), uri)
+            stubs = await self._services.in_turn(caller, read) if uri.startswith(STUBS_URL) else None
+            found = stubs or await artifact_tools.read_resource(self._services, caller, uri)
         if found is None:
             raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}", {"uri": uri[:2000]})
         return ReadResourceResult(contents=[found])
@@ -340,8 +343,10 @@ class _Handlers:
         definitions, _ = await self._current(context)
         if params.name not in [each.name for each in prompts.list_prompts(definitions)]:
             raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:200]!r}")
+        caller = self._caller(context)
+        make = partial(prompts.get_prompt, self._services, caller, definitions, params.arguments or {})
         with _protocol_errors(self._services):
-            return await prompts.get_prompt(self._services, self._caller(context), definitions, params.arguments or {})
+            return await self._services.in_turn(caller, make)
 
     def _caller(self, context: Context) -> Caller:
         last = -1.0

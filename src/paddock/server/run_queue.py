@@ -47,8 +47,8 @@ class Slot:
         """Give the slot back, if it is still held."""
         self._queue.leave(self)
 
-    async def __aenter__(self) -> None:
-        """Wait until the run may start. Raises Overloaded after `wait_seconds`."""
+    async def wait(self) -> None:
+        """Wait until the run may start. Raises Overloaded after `wait_seconds`. Call `leave` afterwards."""
         seconds = self._queue.settings.wait_seconds
         try:
             async with asyncio.timeout(seconds):
@@ -60,6 +60,9 @@ class Slot:
             self.leave()
             raise
         self.started_at = time.monotonic()
+
+    async def __aenter__(self) -> None:
+        await self.wait()
 
     async def __aexit__(self, *_: object) -> None:
         self.leave()

@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paddock.definitions.faces import FaceRequest, Overflow, cut_middle, native
-from paddock.errors import Overloaded, PaddockError, RequestError, StoreError
+from paddock.errors import NotFound, Overloaded, PaddockError, RequestError, StoreError
 from paddock.model import envelope
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Event, Output, Progress
@@ -32,13 +32,15 @@ from paddock.server.artifacts import add_files, failure, read_artifact
 from paddock.server.services import CANCELLED, WATCH_SECONDS
 from paddock.server.sessions import Caller, ignore_progress
 from paddock.store.runs import RUNNING, NewRun, StoredRun, fingerprint
+from paddock.uncancelled import uncancelled
 
 if TYPE_CHECKING:
     from paddock.definitions.definition import Definition
-    from paddock.model.request import RunOptions
     from paddock.server.run_queue import Slot
     from paddock.server.services import Services
 
+ITEM_CHARACTERS = 256 * 1024
+"""How much JSON is decoded at once to unescape its characters."""
 QUEUED = "queued"
 """Shown instead of a verdict while a run waits for its turn."""
 CANCEL_SECONDS = 5.0
@@ -70,13 +72,8 @@ async def create_run(
         connections = session_tools.check_connections(services, request.connections)
         digest = ""
         if request.detach or request.idempotency_key is not None:
-            # These files are not kept, so that a waiting run does not hold them. They are read again when it starts.
-            complete = await add_files(services, caller, request)
-            if request.detach:
-                options: RunOptions = {**complete.options, "network": None}  # it is granted already
-                await services.paddock.validate(complete.code, **options)
-            if request.idempotency_key is not None:
-                digest = await asyncio.to_thread(fingerprint, Request(complete.code, **complete.options))
+            context = RunContext(run_id, principal=caller.principal, network=allowed)
+            digest = await _check_with_files(services, caller, request, context)
         new = NewRun(
             run_id,
             caller.principal,
@@ -88,7 +85,8 @@ async def create_run(
             fingerprint=digest,
             redactor=services.paddock,
         )
-        earlier = await services.store.runs.begin(new)
+        # A client that has the id may ask another server for the run at once.
+        earlier = await services.store.runs.begin(new, is_awaited=request.detach)
     except BaseException:
         slot.leave()
         raise
@@ -96,6 +94,25 @@ async def create_run(
         slot.leave()
         return earlier
     return Run(services, slot, caller, definition, replace(request, connections=connections), allowed)
+
+
+async def _check_with_files(services: Services, caller: Caller, request: FaceRequest, context: RunContext) -> str:
+    """Check a detached request with its files. Returns the digest for its idempotency key, empty if it has none.
+
+    These files are not kept, so that a waiting run does not hold them. They are read again when it starts. The files of
+    one request of each caller are read at a time.
+    """
+    async with services.file_turns.setdefault(caller.key, asyncio.Lock()):
+        complete = await add_files(services, caller, request)
+        if request.detach:
+            try:
+                await services.paddock.validate(complete.code, context=context, **complete.options)
+            except NotFound:  # the session to fork: a run that is queued or in progress may make it
+                if not any(each.may_make(caller, complete.options.get("fork_from")) for each in services.runs.values()):
+                    raise
+        if request.idempotency_key is None:
+            return ""
+        return await asyncio.to_thread(fingerprint, Request(complete.code, **complete.options))
 
 
 async def _limit_network(
@@ -156,8 +173,7 @@ async def wait_elsewhere(
 
 async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[str, Any]:
     """Return a stored run in the format of `run_code`. Before the run ends, return its state and its output so far."""
-    values = await asyncio.to_thread(run.to_dict)
-    result = values["result"]
+    values, result = run.to_values(), run.raw_result
     if result is None:
         state = pending_state(run.id, services.queue.position(run.id))
         if "position" not in state:
@@ -166,11 +182,11 @@ async def summarize(services: Services, caller: Caller, run: StoredRun) -> dict[
         if run.id in services.runs and (progress := services.runs[run.id].reporter.progress()):
             state["progress"] = progress
         return {**state, "cancel_requested": True} if run.cancel_requested else state
-    output_json = await asyncio.to_thread(json.dumps, result["output"], ensure_ascii=False)
-    parts = {"output": output_json, "stdout": result["stdout"], "stderr": result["stderr"]}
+    parts = {"output": bytes(result["output"]).decode(), "stdout": result["stdout"], "stderr": result["stderr"]}
     max_bytes = dict.fromkeys(parts, services.config.server.answer_bytes)
     overflows = await store_overflows(services, caller, run.id, parts, max_bytes, native.preview, is_repeat=True)
-    return native.summarize(result, overflows, services.config.caps)
+    result = result if "output" in overflows else await asyncio.to_thread(lambda: run.result) or {}
+    return await asyncio.to_thread(native.summarize, result, overflows, services.config.caps)
 
 
 def is_failure(summary: Mapping[str, Any]) -> bool:
@@ -242,11 +258,23 @@ async def store_part(
 
 def _readable(output_json: str) -> str:
     """A value as `read_artifact` can search it and read its lines: text as it is, a line for each item of a list."""
-    value = json.loads(output_json)
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    if isinstance(value, list) and value:
-        return "[\n{}\n]".format(",\n".join(map(encode, value)))
-    return value if isinstance(value, str) else encode(value)
+    import msgspec
+
+    if output_json.startswith('"'):
+        return str(json.loads(output_json))
+    # Each item is decoded alone: all of a large list would take forty times its size, while no other thread runs.
+    items: list[msgspec.Raw] = []
+    with suppress(msgspec.DecodeError, RecursionError):  # no list, or half a surrogate pair in it
+        items = msgspec.json.decode(output_json, type=list[msgspec.Raw])
+    if items:
+        return "[\n{}\n]".format(",\n".join(_readable_item(bytes(each).decode()) for each in items))
+    return _readable_item(output_json)
+
+
+def _readable_item(text: str) -> str:
+    """Return JSON with its characters unescaped. Large JSON is returned as it is."""
+    is_escaped = "\\" in text and len(text) <= ITEM_CHARACTERS
+    return json.dumps(json.loads(text), ensure_ascii=False) if is_escaped else text
 
 
 async def read_run_output(services: Services, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,10 +283,11 @@ async def read_run_output(services: Services, caller: Caller, arguments: Mapping
     run = None if await scope.find(run_id) else await services.store.runs.get(caller.principal, run_id)
     if run is None:
         return await read_artifact(scope, **arguments)
-    result = (await asyncio.to_thread(run.to_dict))["result"]
+    result = run.raw_result
     if result is None:
         return failure(f"the run {run_id} has not ended", "get_run shows its output so far.")
-    output = "" if result["output"] is None else await asyncio.to_thread(json.dumps, result["output"])
+    output = bytes(result["output"]).decode()
+    output = "" if output == "null" else output
     parts = {"stdout": result["stdout"], "output": output, "stderr": result["stderr"]}
     stored = [await store_part(services, caller, run_id, *part, is_repeat=True) for part in parts.items() if part[1]]
     artifacts = [artifact for artifact, _ in stored if artifact is not None]
@@ -300,15 +329,23 @@ class Run:
         """Whether its turn has come."""
         return self._slot.started_at is not None
 
+    def may_make(self, caller: Caller, session: str | None) -> bool:
+        """Whether the run may create this session of the caller."""
+        return self._caller.principal == caller.principal and self._request.options.get("session") == session
+
     def state(self) -> dict[str, Any]:
         """Return the run's id, and whether it is queued or running."""
         return pending_state(self.id, self._services.queue.position(self.id))
 
     def end(self, reason: str) -> None:
-        """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored."""
+        """End the run. Its caller gets a result with the reason. `has_ended` is set once that result is stored.
+
+        A run that has ended by itself keeps its result, which may not be stored yet.
+        """
         if self._ended_by is None:
-            self._ended_by = reason
-            self._stop.reschedule(0)  # a deadline in the past makes `_execute` raise TimeoutError
+            with suppress(RuntimeError):  # `_stop` is over
+                self._stop.reschedule(0)  # a deadline in the past makes `_execute` raise TimeoutError
+                self._ended_by = reason
 
     def detach(self) -> None:
         """Execute the run in a background task, and log its failure."""
@@ -332,8 +369,12 @@ class Run:
         tokens = logs.principal.set(self._caller.principal), logs.run_id.set(self.id)
         try:
             with self._caller.memory:
-                return await self._execute()
+                result = await self._execute()
+                if self._ended_by is None:
+                    await self.reporter.flush()
+                return result
         finally:
+            self.reporter.close()
             logs.principal.reset(tokens[0])
             logs.run_id.reset(tokens[1])
             del self._services.runs[self.id]
@@ -345,12 +386,12 @@ class Run:
         unfinished = partial(reporter.unfinished, context, request.options.get("language", "python"))
         result = None
         try:
-            async with self._stop, self._slot:
+            async with self._stop:
+                await self._slot.wait()
                 if services.metrics is not None:
                     services.metrics.run_waited(self._slot.waited_seconds)
                 request = await add_files(services, self._caller, request)
                 result = await services.paddock.follow(request.code, reporter, context=context, **request.options)
-            await reporter.flush()
         except TimeoutError:
             if self._ended_by is None:
                 raise
@@ -368,13 +409,15 @@ class Run:
             result = unfinished(verdict, RunError(type(fault).__name__, message, envelope=refusal))
             raise
         finally:
-            reporter.close()
             try:
                 ended = result or unfinished(Verdict.LOST, HOST_FAILED)
                 self._note_end(ended)
-                await services.store.runs.finish(self.id, ended, reporter.progress(), has_begun=self.has_begun)
+                finish = services.store.runs.finish(self.id, ended, reporter.progress(), has_begun=self.has_begun)
+                await uncancelled(finish)  # with its slot: results that wait to be stored take memory
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
+            finally:
+                self._slot.leave()
         return result
 
     async def _with_session(self, result: RunResult) -> RunResult:

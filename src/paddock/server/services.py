@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
 
+from paddock import linter
 from paddock.config import Config
 from paddock.errors import Overloaded, PaddockError, StoreError
+from paddock.linter import Finding
 from paddock.model import spelling
 from paddock.model.artifacts import Artifact
 from paddock.model.request import LOCAL
@@ -39,10 +43,13 @@ WATCH_SECONDS = 0.5
 """How often a server looks for runs that were cancelled through another server."""
 CHECK_SECONDS = 1.0
 """How often a session that is in use is looked up in the store, because a purge may have removed it."""
+GROWTH_SHARE, GROWTH_SECONDS = 1 / 8, 5.0
+"""By what part of `store.run_bytes` the store may grow before it is swept early, and how often this is checked."""
 RESTART_SECONDS = 5.0
 """The retry time for clients that are refused because the server is shutting down."""
 _FOLDERS = re.compile(r"""(?<![\w:/.])/(?!files/)(?:[^\s/'":;,]+/)+""")
 """The folders of an absolute path that is neither a URL nor in a script's /files."""
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -81,6 +88,8 @@ class Services:
         """Set over HTTP, where `/metrics` shows them."""
         self.runs: dict[str, Run] = {}
         """Runs in progress, by id."""
+        self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
         self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
         self._cancellations: asyncio.Task[None] | None = None
@@ -123,19 +132,34 @@ class Services:
         async with slot:
             yield
 
+    async def lint(self, caller: Caller, code: str, **options: Any) -> list[Finding]:
+        """The mistakes in the code. One caller's take place one after another, so that others get a turn."""
+        async with self.work(caller):
+            return await self.in_turn(caller, lambda: linter.alint(code, **options))
+
+    async def in_turn(self, caller: Caller, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do work that can take a thread for seconds, one caller's after another, so that others get a turn."""
+        turn = self._turns.setdefault(caller.key, asyncio.Lock())
+        await turn.acquire()
+        working = asyncio.create_task(work())
+        working.add_done_callback(lambda _: turn.release())
+        return await asyncio.shield(working)  # a thread or process goes on if the caller is gone
+
     def watch_cancellations(self) -> None:
         """While runs are in progress, end those that are cancelled through another server."""
         if self._cancellations is None:
             self._cancellations = asyncio.create_task(self._watch_cancellations())
 
     async def _watch_cancellations(self) -> None:
-        while self.runs:
-            await asyncio.sleep(WATCH_SECONDS)
-            with suppress(StoreError):
-                for run_id in await self.store.runs.cancel_requests() if self.runs else ():
-                    if run_id in self.runs:
-                        self.runs[run_id].end(CANCELLED)
-        self._cancellations = None
+        try:
+            while self.runs:
+                await asyncio.sleep(WATCH_SECONDS)
+                with suppress(StoreError):
+                    for run_id in await self.store.runs.cancel_requests() if self.runs else ():
+                        if run_id in self.runs:
+                            self.runs[run_id].end(CANCELLED)
+        finally:
+            self._cancellations = None
 
     async def end_runs(self, *, after_seconds: float = 0.0) -> None:
         """Refuse new runs and end every run in progress.
@@ -167,7 +191,14 @@ class Services:
                 await self.artifacts.sweep()
             except (StoreError, OSError) as problem:
                 self.log_fault("the store's clean-up failed and will be tried again", problem)
-            await asyncio.sleep(self.config.store.sweep_seconds)
+            await self._until_sweep()
+
+    async def _until_sweep(self) -> None:
+        """Wait until the next sweep is due: after `store.sweep_seconds`, or when the store has grown much."""
+        most = self.store.disk_bytes() + (self.config.store.run_bytes * GROWTH_SHARE or math.inf)
+        until = time.monotonic() + self.config.store.sweep_seconds
+        while (left := until - time.monotonic()) > 0 and self.store.disk_bytes() < most:  # noqa: ASYNC110
+            await asyncio.sleep(min(left, GROWTH_SECONDS))
 
     async def check_session(self, caller: Caller) -> None:
         """Forget what the caller's session holds if the principal was purged: then the store has it no more."""

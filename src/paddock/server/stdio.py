@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
-from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 from pydantic import ValidationError
 
+from paddock.errors import HostError
 from paddock.server.http import BODY_BYTES
 
 if TYPE_CHECKING:
@@ -27,9 +37,14 @@ if TYPE_CHECKING:
 
 INTEGER_DIGITS = 18
 """A longer integer is not accepted as the id of a request: it may exceed 64 bits."""
-TOO_LONG = "\0"
-"""Stands for a line longer than BODY_BYTES. It is not JSON, and a client's own line would end with a newline."""
+TOO_LONG = "\0\n\0"
+"""Stands for a line longer than BODY_BYTES. It is not JSON, and no line of a client has a newline inside."""
 PIECE_BYTES = 1 << 20
+MAX_UNANSWERED = 1000
+"""With so many requests unanswered, no further line is read: each holds a task, and its answer waits for a reader."""
+CLOSING_SECONDS = 2.0
+"""How long requests in progress are still answered after the client has closed stdin."""
+UNUSABLE = "stdin or stdout cannot be used, through which an MCP client that starts this command would talk to it"
 log = logging.getLogger(__name__)
 
 
@@ -38,22 +53,78 @@ async def serve_stdio(server: Server[Any]) -> bool:
 
     Returns whether it has closed stdin. If not, a thread waits for the next line, and nothing can wake it.
     """
+    if sys.stdout is None:
+        raise HostError(f"{UNUSABLE}: it is closed")
     has_ended = False
+    problem: Exception | None = None
     try:
         with _claim_stdin() as stdin:
             await _serve(server, stdin)
         has_ended = True
-    except* BrokenPipeError:  # the client has died, or has closed its end
+    except* (BrokenPipeError, anyio.BrokenResourceError):  # the client has died, or has closed its end
         log.info("the client closed its end before it was answered")
+    except* OSError as several:
+        problem = several.exceptions[0]
+    if problem is not None:
+        raise HostError(f"{UNUSABLE}: {problem}")
     return has_ended
 
 
 async def _serve(server: Server[Any], stdin: IO[bytes]) -> None:
     lines = cast("anyio.AsyncFile[str]", _lines(stdin))  # the SDK only iterates over it
-    async with stdio_server(lines) as (read, write), anyio.create_task_group() as tasks:
+    async with stdio_server(lines) as (read, write):
+        await serve_messages(server, read, write)
+
+
+async def serve_messages(server: Server[Any], read: Messages, write: ObjectSendStream[SessionMessage]) -> None:
+    """Serve one client until `read` ends. Closes both streams."""
+    async with write, anyio.create_task_group() as tasks:
         sending, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        tasks.start_soon(_answer_unreadable, server, read, sending, write)
-        await server.run(readable, write, server.create_initialization_options())
+        answers, answered = anyio.create_memory_object_stream[SessionMessage](0)
+        requests = _Requests()
+        tasks.start_soon(_pass_on, server, read, sending, write, requests)
+        tasks.start_soon(_send, answered, write, requests)
+        await server.run(readable, answers, server.create_initialization_options())
+
+
+class _Requests:
+    """The requests that are not answered yet, at most MAX_UNANSWERED of them."""
+
+    def __init__(self) -> None:
+        self._free = anyio.Semaphore(MAX_UNANSWERED)
+        self._subscriptions: set[str | int | None] = set()  # they are answered only when they end
+
+    async def add(self, message: SessionMessage, request: JSONRPCRequest) -> None:
+        """Wait until another request may be passed on."""
+        await self._free.acquire()
+        if request.method == "subscriptions/listen":
+            self._subscriptions.add(request.id)
+
+        async def settle() -> None:
+            self.settle(request.id)
+
+        message.metadata = ServerMessageMetadata(on_request_unanswered=settle)
+
+    def settle(self, request_id: str | int | None) -> None:
+        """Note that a request was answered, or was cancelled."""
+        self._free.release()
+        self._subscriptions.discard(request_id)
+
+    async def wait(self) -> None:
+        """Wait until all but the subscriptions are answered."""
+        for _ in range(MAX_UNANSWERED - len(self._subscriptions)):
+            await self._free.acquire()
+
+
+async def _send(
+    answered: ObjectReceiveStream[SessionMessage], write: ObjectSendStream[SessionMessage], requests: _Requests
+) -> None:
+    """Send the SDK's messages to the client."""
+    async with answered:
+        async for message in answered:
+            await write.send(message)
+            if isinstance(message.message, JSONRPCResponse | JSONRPCError):
+                requests.settle(message.message.id)
 
 
 @contextmanager
@@ -84,11 +155,12 @@ def _read_line(stdin: IO[bytes]) -> str:
     return TOO_LONG
 
 
-async def _answer_unreadable(
+async def _pass_on(
     server: Server[Any],
     read: Messages,
     sending: ObjectSendStream[SessionMessage | Exception],
     write: ObjectSendStream[SessionMessage],
+    requests: _Requests,
 ) -> None:
     """Pass messages on, and answer lines that the SDK cannot read. It drops them, so the client would wait forever."""
     async with sending:
@@ -98,11 +170,15 @@ async def _answer_unreadable(
             elif isinstance(message.message, JSONRPCNotification) and _is_request(server, message.message.method):
                 error = _refusal(INVALID_REQUEST, "its id must be a string or an integer")
             else:
+                if isinstance(message.message, JSONRPCRequest):
+                    await requests.add(message, message.message)
                 await sending.send(message)
                 continue
             if error is not None:
                 log.warning("%s", error.error.message)
                 await write.send(SessionMessage(error))
+        with anyio.move_on_after(CLOSING_SECONDS):
+            await requests.wait()  # once `sending` is closed, the SDK ends what is in progress
 
 
 def _is_request(server: Server[Any], method: str) -> bool:

@@ -24,6 +24,7 @@ from paddock.definitions.faces import (
 )
 from paddock.model.artifacts import Artifact
 from paddock.model.envelope import invalid_arguments, with_meta
+from paddock.model.json_depth import depth, flatten
 from paddock.model.tools import Hints
 from paddock.server.services import Services
 from paddock.server.sessions import Caller
@@ -38,6 +39,8 @@ TEXT_BYTES = 100_000
 """How much text is kept of a result that is too large and has no structured content."""
 PART_BYTES = 10_000
 """How much is kept of each part of a result that is too large and has structured content."""
+STRUCTURED_DEPTH = 100
+"""How deeply a structured result is nested at most: the SDK's client reads 200 levels, and its server writes 255."""
 _DATA = frozenset({"type", "description"})
 """The keywords of an argument that is an object with any content."""
 _ANY_VALUE = ("output", "result")
@@ -50,8 +53,11 @@ Call = Callable[[Caller, dict[str, Any]], Awaitable[CallToolResult]]
 def to_result(response: FaceResponse, artifacts: tuple[Artifact, ...] = ()) -> CallToolResult:
     """The response as an MCP result, with links to the artifacts."""
     text, values = response.text, response.structured
-    if text is None and values is not None:
-        text = json.dumps(values, ensure_ascii=False)
+    if values is not None:
+        whole = json.dumps(values, ensure_ascii=False)
+        text = whole if text is None else text
+        if depth(whole.encode(errors="replace")) > STRUCTURED_DEPTH:
+            values = flatten(values, STRUCTURED_DEPTH)
     content: list[ContentBlock] = [] if text is None else [TextContent(text=text)]
     if response.printed:
         content.append(TextContent(text=f"Printed:\n{response.printed}"))

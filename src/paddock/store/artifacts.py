@@ -335,7 +335,7 @@ class ArtifactScope:
         return await self._stored.store.writer.write(self._with_records(change))
 
     async def _read(self, query: Callable[[Records], T]) -> T:
-        return await self._stored.store.read(self._with_records(query))
+        return await self._stored.store.read(self._with_records(query), principal=self.owner.principal)
 
     def _with_records(self, work: Callable[[Records], T]) -> Callable[[Connection], T]:
         now = self._stored.clock()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ BUSY_SECONDS = 5.0
 """How long to wait for another process's lock on the database before it is an error."""
 WAL_BYTES = 64 * 1024 * 1024
 """SQLite truncates the write-ahead log to this size after a checkpoint."""
+CHECKPOINT_SECONDS = 0.2
+"""How long a checkpoint waits for readers. Nobody can write meanwhile."""
 
 _ADVICE = {
     "SQLITE_BUSY": "is locked by another process; end that process, and try again",
@@ -40,6 +43,17 @@ def make_file(path: Path) -> None:
             os.fchmod(fd, 0o600)
     finally:
         os.close(fd)
+
+
+def empty_log(path: Path, busy_seconds: float) -> bool:
+    """Empty the write-ahead log, which has content that was deleted from the file. Returns False if it is in use."""
+    until = time.monotonic() + busy_seconds
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", CHECKPOINT_SECONDS, uri=True)) as raw:
+        while raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() > until:
+                return False
+            time.sleep(CHECKPOINT_SECONDS)
+    return True
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
@@ -116,7 +130,8 @@ def _error_name(problem: BaseException) -> str | None:
 
 
 def _open(path: Path, *, is_reader: bool, busy_seconds: float) -> sqlite3.Connection:
-    raw = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+    # A reader's connection is closed by another thread, when its own has ended.
+    raw = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None, check_same_thread=not is_reader)
     try:
         raw.execute("PRAGMA foreign_keys = ON")
         raw.execute("PRAGMA trusted_schema = OFF")  # the schema of a file from elsewhere must not call functions

@@ -9,17 +9,19 @@ The store opens the file and imports SQLAlchemy on first use, in its own threads
 from __future__ import annotations
 
 import asyncio
+import logging
+import sqlite3
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from paddock.config import StoreConfig
 from paddock.errors import StoreError
-from paddock.store.connection import BUSY_SECONDS, connect, file_id, is_database_error, make_file, store_error
+from paddock.store.connection import BUSY_SECONDS, connect, empty_log, file_id, make_file, store_error
 from paddock.store.definitions import StoredDefinitions
 from paddock.store.journal import StoredJournal
+from paddock.store.readers import Readers
 from paddock.store.runs import StoredRuns
 from paddock.store.sessions import StoredSessions
 from paddock.store.tokens import StoredTokens
@@ -31,9 +33,12 @@ if TYPE_CHECKING:
     from paddock.config import Config
 
 T = TypeVar("T")
-VERSION = "0003"
+VERSION = "0004"
 """The newest version of the schema. It is a constant because asking Alembic takes 0.3 s; a test compares the two."""
+READERS = 4
+"""How many threads read. A principal that reads much leaves the others to everybody else."""
 MIGRATIONS = Path(__file__).parent / "migrations"
+_log = logging.getLogger("paddock.store")
 
 
 def store_path(config: Config) -> Path:
@@ -51,8 +56,8 @@ class Store:
         self._busy_seconds, self._is_migrated = busy_seconds, False
         self._file_id: tuple[int, int] | None = None  # of the file that was opened first
         self.writer = Writer(self._connect_writer, check=self._check_file, name=self.path)
-        self._reader: sqlalchemy.Connection | None = None  # used in `_reader_thread` alone
-        self._reader_thread: ThreadPoolExecutor | None = None
+        self._readers = Readers(self.path, READERS, busy_seconds)
+        self._urgent_reader = Readers(self.path, 1, busy_seconds)
         self.runs = StoredRuns(self)
         self.journal = StoredJournal(self)
         self.definitions = StoredDefinitions(self)
@@ -78,19 +83,29 @@ class Store:
         """Write to the disk without changing anything. Raises StoreError if that fails."""
         await self.writer.write(lambda connection: connection.exec_driver_sql("PRAGMA user_version = 0"), synced=True)
 
-    async def read(self, work: Callable[[sqlalchemy.Connection], T], *, after_writes: bool = True) -> T:
-        """Run `work` in one snapshot, off the event loop, and return its result.
+    async def read(
+        self, work: Callable[[sqlalchemy.Connection], T], *, principal: str | None = None, is_urgent: bool = False
+    ) -> T:
+        """Run `work` in one snapshot, off the event loop, and return its result. It sees all writes queued before.
 
-        It sees all writes queued before, unless `after_writes` is false: then it does not wait for them.
+        The reads of one `principal` take place one after another. What is urgent and short waits for nothing, not even
+        for writes.
         """
         with suppress(StoreError):  # what is stored can be read even if nothing can be written
-            if after_writes:
+            if not is_urgent:
                 await self.writer.flush()
         if not self._is_migrated:
             await self.start()
-        if self._reader_thread is None:
-            self._reader_thread = ThreadPoolExecutor(1, thread_name_prefix="paddock-reader")
-        return await asyncio.wrap_future(self._reader_thread.submit(self._read, work))
+        readers = self._urgent_reader if is_urgent else self._readers
+        return await asyncio.wrap_future(readers.submit(work, principal))
+
+    def disk_bytes(self) -> int:
+        """Return the size of the file and of its write-ahead log."""
+        sizes = [0]
+        for path in (self.path, self.path.with_name(f"{self.path.name}-wal")):
+            with suppress(OSError):
+                sizes.append(path.stat().st_size)
+        return sum(sizes)
 
     async def sweep(self) -> None:
         """Remove what exceeds the limits of `[store]`: old runs, calls, sessions and versions of definitions."""
@@ -98,16 +113,32 @@ class Store:
         from paddock.store.retention import sweep
 
         await sweep(self, self.settings)
+        await self.erase_deleted()
+
+    async def erase_deleted(self) -> None:
+        """Remove from the disk what was deleted: free pages, and the write-ahead log."""
+        from paddock.store.retention import shrink
+
+        while await self.writer.write(shrink):
+            pass
+        try:
+            is_empty = await asyncio.to_thread(empty_log, self.path, self._busy_seconds)
+        except sqlite3.Error as problem:
+            raise store_error(problem, self.path) from None
+        if not is_empty:
+            _log.warning(
+                "%s-wal still has content that was deleted, because another process reads the store; "
+                "the next sweep of a server removes it",
+                self.path,
+            )
 
     async def close(self) -> None:
         """Write what is queued, and close the file."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        if self._reader_thread is not None:
-            self._reader_thread.submit(self._disconnect_reader)
-            self._reader_thread.shutdown()
-            self._reader_thread = None
+        self._readers.close()
+        self._urgent_reader.close()
         self.writer.close()
         self.runs.process.release()
 
@@ -132,24 +163,6 @@ class Store:
             raise StoreError(
                 f"the store {self.path} was removed or replaced while it was open; put it back, or restart the server"
             )
-
-    def _read(self, work: Callable[[sqlalchemy.Connection], T]) -> T:
-        try:
-            if self._reader is None:
-                self._reader = connect(self.path, is_reader=True, busy_seconds=self._busy_seconds)
-            with self._reader.begin():
-                return work(self._reader)
-        except Exception as problem:
-            if not is_database_error(problem):
-                raise
-            self._disconnect_reader()
-            raise store_error(problem, self.path) from None
-
-    def _disconnect_reader(self) -> None:
-        connection, self._reader = self._reader, None
-        if connection is not None:
-            connection.close()
-            connection.engine.dispose()
 
     async def __aenter__(self) -> Store:
         try:

@@ -36,6 +36,10 @@ class StoredDefinition:
         return parse_stored(self.spec_json)
 
 
+OLD_BYTES = 32 * 1024 * 1024
+"""How much the versions of one principal's definitions that are not current may take. The oldest are removed."""
+VERSION_BYTES = 1024
+"""What a version counts besides its text."""
 Versions = list[StoredDefinition]
 Version = tuple[int, float]
 """The number of a version, and when it was saved: after a purge, numbers begin again."""
@@ -48,13 +52,13 @@ class StoredDefinitions:
         self._store = store
 
     async def save(self, principal: str, name: str, spec: Mapping[str, Any]) -> StoredDefinition:
-        """Make `spec` the current version of `name`. Changes nothing if it already is."""
+        """Make `spec` the current version of `name`. Changes nothing if it already is. Old versions make room."""
         text, now = stored_text(json.dumps(spec, sort_keys=True)), time.time()
         return await self._store.writer.write(lambda connection: _save(connection, principal, name, text, now))
 
     async def history(self, principal: str, name: str) -> Versions:
         """Return every stored version, newest first."""
-        return await self._store.read(lambda connection: _select(connection, principal, name=name))
+        return await self._read(principal, name=name)
 
     async def remove(self, principal: str, name: str) -> bool:
         """Remove `name` but keep its versions. Returns whether it had a current version."""
@@ -63,7 +67,7 @@ class StoredDefinitions:
 
     async def list(self, principal: str) -> Versions:
         """Return the current version of each definition, by name."""
-        return await self._store.read(lambda connection: _select(connection, principal, is_current=True))
+        return await self._read(principal, is_current=True)
 
     async def versions(self, principal: str) -> dict[str, Version]:
         """Return the current version of each definition, by name."""
@@ -72,6 +76,9 @@ class StoredDefinitions:
     async def all_versions(self) -> dict[tuple[str, str], Version]:
         """Return `versions` of every principal, by principal and name."""
         return await self._store.read(_all_versions)
+
+    async def _read(self, principal: str, **chosen: Any) -> Versions:
+        return await self._store.read(lambda connection: _select(connection, principal, **chosen), principal=principal)
 
 
 def peek_versions(path: Path, principal: str) -> dict[str, Version] | None:
@@ -133,6 +140,7 @@ def _save(connection: sqlalchemy.Connection, principal: str, name: str, text: st
     version = newest.version + 1 if newest else 1
     values = {"name": name, "version": version, "is_current": True, "created_at": now, "spec_json": text}
     connection.execute(sa.insert(definitions).values(principal=principal, **values))
+    _remove_oldest(connection, principal)
     return StoredDefinition(**values, removed_at=None)  # type: ignore[arg-type]
 
 
@@ -145,3 +153,16 @@ def _retire(connection: sqlalchemy.Connection, principal: str, name: str, *, rem
         sa.update(definitions).where(is_current).values(is_current=False, removed_at=removed_at)
     )
     return result.rowcount > 0
+
+
+def _remove_oldest(connection: sqlalchemy.Connection, principal: str) -> None:
+    """Remove the versions beyond OLD_BYTES. Names that were removed count too."""
+    from paddock.store.tables import definitions, sa
+
+    newest = (definitions.c.created_at.desc(), definitions.c.version.desc(), definitions.c.name)
+    size = sa.func.sum(sa.func.length(definitions.c.spec_json) + VERSION_BYTES).over(order_by=newest)
+    is_old = (definitions.c.principal == principal) & ~definitions.c.is_current
+    old = sa.select(*definitions.primary_key, size.label("size")).where(is_old).subquery()
+    keys = [old.c[column.name] for column in definitions.primary_key]
+    excess = sa.select(*keys).where(old.c.size > OLD_BYTES)
+    connection.execute(sa.delete(definitions).where(sa.tuple_(*definitions.primary_key).in_(excess)))

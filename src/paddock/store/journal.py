@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paddock.errors import StoreError
 from paddock.model.journal import Intent, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import sqlalchemy
 
     from paddock.store.database import Store
@@ -152,13 +155,21 @@ def _insert(connection: sqlalchemy.Connection, rows: list[dict[str, Any]]) -> No
 
 def parse_stored(text: str) -> dict[str, Any]:
     """Return the JSON object that a column contains. Raises StoreError if it contains anything else."""
-    try:
+    with damage_found():
         value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise StoreError("the store is damaged: a row holds something other than the JSON that Paddock writes")
-    return value
+        if isinstance(value, dict):
+            return value
+        raise ValueError(value)
+
+
+@contextmanager
+def damage_found() -> Iterator[None]:
+    """Raise StoreError instead of errors about JSON that Paddock has not written."""
+    try:
+        yield
+    except (ValueError, LookupError, RecursionError):
+        message = "the store is damaged: a row holds something other than the JSON that Paddock writes"
+        raise StoreError(message) from None
 
 
 def stored_text(text: str) -> str:

@@ -47,6 +47,7 @@ class Objects:
         scheme, _, path = url.partition("://")
         local = Path(unquote(path)) if scheme == "file" else Path(folder)
         self.folder: Path | None = local if scheme in ("", "file") else None
+        self._probe = f"probe-{secrets.token_hex(8)}/probe"  # always the same, so that a problem has one text
         self._store: ObjectStore | None = None
         self._lock = threading.Lock()
 
@@ -61,10 +62,12 @@ class Objects:
                 await asyncio.to_thread(_sync, self.folder / key)
 
     async def probe(self) -> None:
-        """Write and delete a small object. Raises StoreError if that fails."""
-        key = f"probe/{secrets.token_hex(8)}"
-        await self.put(key, b"paddock")
-        await self.delete(key)
+        """Write and delete a small object in a new folder, as most artifacts are. Raises StoreError if that fails."""
+        await self.put(self._probe, b"paddock")
+        await self.delete(self._probe)
+        if self.folder is not None:
+            with suppress(OSError):
+                await asyncio.to_thread((self.folder / self._probe).parent.rmdir)
 
     async def read(self, parts: Sequence[Part], start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """Stream the bytes from `start` to `end` of several objects, as if they were one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -95,8 +96,7 @@ class PrincipalData:
         while await write(partial(_remove, principal=self._principal)):
             pass
         await self._stored.sweep()
-        while await write(_shrink):  # free pages still have the content that was removed from them
-            pass
+        await self._store.erase_deleted()
         return removed
 
     async def _end_runs(self) -> None:
@@ -145,12 +145,6 @@ class PrincipalData:
 
 _TABLES = ("calls", "definitions", "sessions", "tokens")
 """The tables that are exported as they are. `calls` has those outside of runs; a run contains its own."""
-
-
-def _shrink(connection: sqlalchemy.Connection) -> int:
-    from paddock.store.retention import shrink
-
-    return shrink(connection)
 
 
 def _own(principal: str) -> list[tuple[sqlalchemy.Table, sqlalchemy.ColumnElement[bool]]]:
@@ -205,6 +199,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    with path.open("x", encoding="utf-8") as file:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)  # the folder may be open to others
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
         for row in rows:
             file.write(f"{json.dumps(row)}\n")

@@ -25,7 +25,7 @@ DAY_SECONDS = 86_400.0
 
 
 async def sweep(store: Store, settings: StoreConfig) -> None:
-    """Remove everything beyond a limit, and return free pages to the disk. 0 means no limit."""
+    """Remove everything beyond a limit. 0 means no limit."""
     now = time.time()
     runs_since = now - settings.run_days * DAY_SECONDS if settings.run_days else -math.inf
     sessions_since = now - settings.session_days * DAY_SECONDS if settings.session_days else -math.inf
@@ -35,29 +35,49 @@ async def sweep(store: Store, settings: StoreConfig) -> None:
         partial(_remove_calls, since=runs_since),
         partial(_remove_sessions, since=sessions_since),
         partial(_remove_versions, max_versions=settings.definition_versions),
-        shrink,
     ):
         while await store.writer.write(step):
             pass
 
 
 def _excess_runs(connection: Connection, since: float, settings: StoreConfig) -> list[str]:
-    """Return the oldest ended runs beyond a limit, as many as one step removes. Reads only an index."""
+    """Return the oldest ended runs beyond a limit, as many as one step removes. Reads only an index.
+
+    Over a limit, principals that take more than their share lose runs, and the others none.
+    """
     is_ended = runs.c.verdict.is_not(None)
-    totals = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(runs.c.size_bytes), 0)).where(is_ended)
-    count, size = connection.execute(totals).one()
-    oldest = sa.select(runs.c.id, runs.c.started_at, runs.c.size_bytes).where(is_ended).order_by(runs.c.started_at)
+    oldest = sa.select(runs.c.id, runs.c.size_bytes).where(is_ended).order_by(runs.c.started_at).limit(STEP_RUNS)
+    found = connection.execute(oldest.where(runs.c.started_at < since)).all()
+    count, size, max_count, max_bytes = math.inf, 0, 0.0, 0.0  # old runs are all in excess
+    if not found:
+        sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(runs.c.size_bytes), 0))
+        totals = connection.execute(sa.select(runs.c.principal, *sums).where(is_ended).group_by(runs.c.principal)).all()
+        max_count = _share([row[1] for row in totals], settings.run_count)
+        max_bytes = _share([row[2] for row in totals], settings.run_bytes)
+        over = next((row for row in totals if row[1] > max_count or row[2] > max_bytes), None)
+        if over is None:
+            return []
+        principal, count, size = over
+        found = connection.execute(oldest.where(runs.c.principal == principal)).all()
     ids, step_bytes = [], 0
-    for row in connection.execute(oldest.limit(STEP_RUNS)):
-        is_old = row.started_at < since
-        is_over_count = settings.run_count and count > settings.run_count
-        is_over_bytes = settings.run_bytes and size > settings.run_bytes
-        if step_bytes > STEP_BYTES or not (is_old or is_over_count or is_over_bytes):
+    for row in found:
+        if step_bytes > STEP_BYTES or not (count > max_count or size > max_bytes):
             break
         ids.append(row.id)
         step_bytes += row.size_bytes
         count, size = count - 1, size - row.size_bytes
     return ids
+
+
+def _share(totals: list[int], limit: int) -> float:
+    """Return the most that each may keep of its total, so that all keep at most `limit`. 0 means no limit."""
+    left = limit
+    for number, total in enumerate(sorted(totals)):
+        share = left / (len(totals) - number)
+        if limit and total > share:
+            return share
+        left -= total
+    return math.inf
 
 
 def _remove_runs(connection: Connection, ids: list[str]) -> None:

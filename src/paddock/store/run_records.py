@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, fun
 
 from paddock.errors import RequestError
 from paddock.model.result import RunError, RunResult, Usage, Verdict
-from paddock.store.journal import calls_of, parse_stored, stored_text
+from paddock.store.journal import calls_of, damage_found, stored_text
 from paddock.store.runs import EVERYONE, RUNNING, Everyone, NewRun, RunFilters, RunSummary, StoredRun, Summaries
 from paddock.store.tables import calls, runs
 
@@ -144,7 +144,7 @@ class RunRecords:
         if row is None:
             return None
         calls = tuple(_call(intent, outcome) for intent, outcome in calls_of(self.connection, run_id))
-        result = None if row.result_json is None else {**parse_stored(row.result_json), "calls": list(calls)}
+        result = None if row.result_json is None else {**_parse_result(row.result_json), "calls": list(calls)}
         values: list[Any] = [*row[:-1], calls, result]
         return StoredRun(*values)
 
@@ -204,3 +204,17 @@ def _call(intent: Intent, outcome: Outcome | None) -> dict[str, Any]:
 def _digest(run_id: str, fingerprint: str) -> str:
     """Return the stored form of a fingerprint. It includes the run's id, so that equal requests look different."""
     return hashlib.sha256(f"{run_id} {fingerprint}".encode()).hexdigest() if fingerprint else ""
+
+
+def _parse_result(text: str) -> dict[str, Any]:
+    """Return a stored result without decoding the script's value, which may take a second and forty times its size."""
+    import msgspec
+
+    with damage_found():
+        try:
+            parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        except msgspec.DecodeError:  # half a surrogate pair, perhaps: only Python's parser accepts one
+            values = json.loads(text)
+            return {**values, "output": msgspec.Raw(json.dumps(values["output"]).encode())}
+        output = parts.pop("output")
+        return {**{name: json.loads(bytes(part)) for name, part in parts.items()}, "output": output}

@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
+from weakref import WeakValueDictionary
 
 from paddock.errors import BadInput, RequestError, StoreError
 from paddock.model.result import RunResult
-from paddock.store.journal import stored_text
+from paddock.store.journal import damage_found, stored_text
 from paddock.store.process_lock import ProcessLock
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ LIVE_SECONDS = 0.5
 """Time between two writes of a run's live output."""
 LIVE_CHARACTERS = 64 * 1024
 """How much of the end of each stream is stored during a run. The result contains the whole output."""
+LARGE_BYTES = 64 * 1024
+"""The writer's thread, for which all principals wait, does not search larger results for secrets."""
 RUNNING = "running"
 """Shown instead of a verdict while a run is in progress."""
 _log = logging.getLogger("paddock.store")
@@ -102,13 +106,25 @@ class StoredRun(RunSummary):
     live_stderr: str
     cancel_requested: bool  # whether another process asked to end the run
     calls: tuple[Mapping[str, Any], ...]  # as in a result; the status of a call without an outcome is None
-    result: Mapping[str, Any] | None  # as `RunResult.to_dict` returns it
+    raw_result: Mapping[str, Any] | None  # as `RunResult.to_dict` returns it, but its `output` is a `msgspec.Raw`
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        """The result as `RunResult.to_dict` returns it. While a large value is decoded, no other thread runs."""
+        if self.raw_result is None:
+            return None
+        with damage_found():
+            return {**self.raw_result, "output": json.loads(bytes(self.raw_result["output"]))}
 
     def to_dict(self) -> dict[str, Any]:
+        return {**self.to_values(), "result": self.result}
+
+    def to_values(self) -> dict[str, Any]:
+        """Return the run as values for msgspec, without decoding the script's value."""
         values = {**RunSummary.to_dict(self), "code": self.code}
-        if self.result is None:
+        if self.raw_result is None:
             values |= {"stdout": self.live_stdout, "stderr": self.live_stderr, "calls": list(self.calls)}
-        return {**values, "result": self.result}
+        return {**values, "result": self.raw_result}
 
 
 class RunFilters(TypedDict, total=False):
@@ -142,10 +158,12 @@ class StoredRuns:
         self._store = store
         self.process = ProcessLock(store.path.with_name(f"{store.path.name}.owners"))
         self._running: dict[str, _Running] = {}
+        self._encoding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def begin(self, run: NewRun) -> StoredRun | None:
-        """Record that `run` begins. Waits for the write if it has an idempotency key, or if the store may be broken.
+    async def begin(self, run: NewRun, *, is_awaited: bool = False) -> StoredRun | None:
+        """Record that `run` begins. Waits for the write if that is asked for or the run has an idempotency key.
 
+        It waits too if the store may be broken.
         If the principal already has a run with that key, returns that run and writes nothing. Raises RequestError if
         that run was for another request.
         """
@@ -156,7 +174,7 @@ class StoredRuns:
             raise RequestError("the idempotency_key is not valid Unicode: it contains a lone surrogate")
 
         work = self._with_records(lambda records: records.begin(run, now))
-        if key is None and self._store.is_working:
+        if key is None and not is_awaited and self._store.is_working:
             await self._store.writer.put(work, size_bytes=len(run.code))
         else:
             try:
@@ -190,20 +208,31 @@ class StoredRuns:
         if run is not None and run.timer is not None:
             run.timer.cancel()
 
-        def finish(records: RunRecords) -> None:
-            result_json = _result_json(result, None if run is None else run.new.redactor, progress)
-            if not records.finish(result, result_json, self.process.name, now):
-                _log.warning("the result of run %s was not stored: it is no longer a run of this process", run_id)
-            if not has_begun:
-                records.release_key(run_id)
-
+        encode = partial(_result_json, result, None if run is None else run.new.redactor, progress)
         size = len(result.stdout) + len(result.stderr) + len(result.output_json or "")
-        await self._store.writer.put(self._with_records(finish), size_bytes=size)
+
+        async def put(encode: Callable[[], str]) -> None:
+            def finish(records: RunRecords) -> None:
+                if not records.finish(result, encode(), self.process.name, now):
+                    _log.warning("the result of run %s was not stored: it is no longer a run of this process", run_id)
+                if not has_begun:
+                    records.release_key(run_id)
+
+            await self._store.writer.put(self._with_records(finish), size_bytes=size)
+
+        async def put_large() -> None:
+            principal = "" if run is None else run.new.principal
+            async with self._encoding.setdefault(principal, asyncio.Lock()):  # it takes a thread for seconds
+                result_json = await asyncio.to_thread(encode)
+            await put(lambda: result_json)
+
+        # A caller that stops waiting does not prevent the write.
+        await (asyncio.shield(put_large()) if size > LARGE_BYTES else put(encode))
 
     async def get(self, principal: str | Everyone, run_id: str) -> StoredRun | None:
         """Return a run with its calls and its output so far; None if the principal has no such run."""
         self._write_output(run_id)
-        return await self._read(lambda records: records.get(principal, stored_text(run_id)))
+        return await self._read(principal, lambda records: records.get(principal, stored_text(run_id)))
 
     async def list(
         self,
@@ -215,7 +244,7 @@ class StoredRuns:
     ) -> Summaries:
         """List runs, newest first. `before` is the last id of the previous page; `verdict` may be "running"."""
         limit = max(0, min(limit, LIST_LIMIT))
-        return await self._read(lambda records: records.list(principal, limit, before, filters))
+        return await self._read(principal, lambda records: records.list(principal, limit, before, filters))
 
     async def request_cancel(self, principal: str, run_id: str) -> None:
         """Ask the process that owns a run to end it."""
@@ -229,14 +258,15 @@ class StoredRuns:
         """Give the verdict `lost` to every run whose process has died. Returns the ids of these runs."""
         return await self._store.writer.write(self._with_records(lambda records: records.mark_lost()))
 
-    async def _read(self, query: Callable[[RunRecords], T]) -> T:
+    async def _read(self, principal: str | Everyone, query: Callable[[RunRecords], T]) -> T:
         """Mark the runs of dead processes as `lost`, then read."""
         work = self._with_records(lambda records: (records.dead_owners(), query(records)))
-        dead, value = await self._store.read(work)
+        reader = principal if isinstance(principal, str) else None
+        dead, value = await self._store.read(work, principal=reader)
         if dead:
             with suppress(StoreError):  # what is stored can be read even if nothing can be written
                 await self.mark_lost()
-                _, value = await self._store.read(work)
+                _, value = await self._store.read(work, principal=reader)
         return value
 
     def _with_records(self, work: Callable[[RunRecords], T]) -> Callable[[sqlalchemy.Connection], T]:

@@ -52,7 +52,7 @@ class StoredSessions:
             is_own = (sessions.c.principal == principal) & (sessions.c.id == session_id)
             return connection.scalar(sa.select(sessions.c.state_json).where(is_own))
 
-        text = await self._store.read(work)
+        text = await self._store.read(work, principal=principal)
         return {} if text is None else parse_stored(text)
 
     async def exists(self, principal: str, session_id: str) -> bool:

@@ -46,7 +46,7 @@ runs = Table(
     Column("cancel_requested", Boolean, nullable=False, server_default=sa.text("0")),
     sa.UniqueConstraint("principal", "idempotency_key"),
     # Covering indexes, so that lists can be filtered and sizes summed without reading rows.
-    Index("ix_runs_listed", "principal", "started_at", "verdict", "connection", "definition"),
+    Index("ix_runs_listed", "principal", "started_at", "verdict", "connection", "definition", "size_bytes"),
     Index("ix_runs_kept", "started_at", "verdict", "size_bytes"),
     Index("ix_runs_going_on", "owner", "cancel_requested", sqlite_where=_RUNNING),
 )

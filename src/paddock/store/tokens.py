@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddock.errors import RequestError
+from paddock.model.request import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ PREFIX = "pdk_"
 """How every token begins, so that tools that look for leaked secrets can recognise one."""
 UNVERIFIED_PREFIX = "token-"
 """How the principals of callers with an unverified token begin. A stored token's principal may not begin with it."""
-_NAME = re.compile(rf"(?!{UNVERIFIED_PREFIX})[A-Za-z0-9][A-Za-z0-9._@-]{{0,63}}")
+_NAME = re.compile(rf"(?!{UNVERIFIED_PREFIX}|{LOCAL}\Z)[A-Za-z0-9][A-Za-z0-9._@-]{{0,63}}")
 _TOKEN = re.compile(rf"{PREFIX}([0-9a-f]{{12}})_[\w-]{{43}}", re.ASCII)
 
 
@@ -41,6 +42,8 @@ class StoredToken:
 
     def problem(self, now: float) -> str | None:
         """Why the token is not valid at the time `now`, or None."""
+        if self.principal == LOCAL:
+            return f"the token is for {LOCAL!r}, the operator's own name: create one with another name"
         if self.revoked_at is not None:
             return "the token was revoked"
         return "the token has expired" if self.expires_at is not None and self.expires_at <= now else None
@@ -61,7 +64,7 @@ class StoredTokens:
         if not _NAME.fullmatch(principal):
             raise RequestError(
                 f"the name {principal[:80]!r} is not usable: use 1 to 64 letters, digits, '.', '_', '@' and '-', "
-                f"beginning with a letter or digit, and not with {UNVERIFIED_PREFIX!r}"
+                f"beginning with a letter or digit, and not with {UNVERIFIED_PREFIX!r}; {LOCAL!r} is the operator's own"
             )
         token_id = secrets.token_hex(6)
         text = f"{PREFIX}{token_id}_{secrets.token_urlsafe(32)}"
@@ -112,7 +115,7 @@ class StoredTokens:
             return next((token for token, digest in found if hmac.compare_digest(digest, _digest(text))), None)
 
         # Nobody's token waits in the queue, and a store that cannot be written must not delay every request.
-        return await self._store.read(work, after_writes=False)
+        return await self._store.read(work, is_urgent=True)
 
 
 def _select(

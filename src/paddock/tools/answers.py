@@ -25,7 +25,8 @@ from paddock.model import envelope
 from paddock.model.artifacts import TYPES, name_problem
 from paddock.model.events import Answer
 from paddock.model.json_depth import is_deeper
-from paddock.tools.size import run_by_size
+from paddock.tools.secrets import redact, redact_all
+from paddock.tools.size import MAX_CONTAINERS, containers, run_by_size
 from paddock.tools.upstream_errors import NO_REASON, OWN_MESSAGE, CallFailed, broken, json_rpc_failed, shorten
 
 if TYPE_CHECKING:
@@ -54,17 +55,21 @@ _REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unkno
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tool's result as the server sent it: content blocks, and structured content if there is any."""
+    """A tool's result as the server sent it: content blocks, and structured content if there is any.
+
+    The `secrets` are redacted in it, but not yet in what parsing and decoding it will show.
+    """
 
     content: tuple[Mapping[str, Any], ...] = ()
     structured: Any = None
     is_error: bool = False
+    secrets: tuple[str, ...] = ()
 
     @classmethod
-    def parse(cls, raw: Mapping[str, Any]) -> Result:
+    def parse(cls, raw: Mapping[str, Any], secrets: tuple[str, ...] = ()) -> Result:
         listed = raw.get("content")
         content = tuple(block for block in listed if isinstance(block, dict)) if isinstance(listed, list) else ()
-        return cls(content, raw.get("structuredContent"), raw.get("isError") is True)
+        return cls(content, raw.get("structuredContent"), raw.get("isError") is True, secrets)
 
 
 async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact, *, as_text: bool = False) -> Answer:
@@ -95,7 +100,7 @@ async def _structured_value(result: Result, tool: Tool, create_artifact: CreateA
     """
     value = _object(result.structured)
     others = [(number, block) for number, block in enumerate(result.content, 1) if block.get("type") != "text"]
-    attachments = [await _attachment(block, number, create_artifact) for number, block in others]
+    attachments = [await _attachment(block, number, create_artifact, result.secrets) for number, block in others]
     if (
         not attachments
         or ATTACHMENTS in value
@@ -105,13 +110,15 @@ async def _structured_value(result: Result, tool: Tool, create_artifact: CreateA
     return {**value, ATTACHMENTS: attachments}
 
 
-async def _attachment(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
+async def _attachment(
+    block: Mapping[str, Any], number: int, create_artifact: CreateArtifact, secrets: tuple[str, ...]
+) -> Any:
     await asyncio.sleep(0)  # there may be many thousands of blocks
     resource = block.get("resource")
     if isinstance(resource, dict) and isinstance(resource.get("text"), str):
         return {key: resource[key] for key in ("uri", "mimeType", "text") if key in resource}
     try:
-        return await _reference(block, number, create_artifact)
+        return await _reference(block, number, create_artifact, secrets)
     except CallFailed as failure:  # only this attachment failed; the rest of the answer is good
         return {"success": False, "error": failure.summary}
 
@@ -122,7 +129,7 @@ async def _content_value(result: Result, *, is_parsed: bool, create_artifact: Cr
     parsed = await run_by_size(list(result.content), _parse_texts, result, is_parsed)
     texts = [text for text, _ in parsed if text is not None]
     values = [
-        await _reference(block, number, create_artifact) if text is None else value
+        await _reference(block, number, create_artifact, result.secrets) if text is None else value
         for number, (block, (text, value)) in enumerate(zip(result.content, parsed, strict=True), 1)
     ]
     if not values:
@@ -137,8 +144,11 @@ async def _content_value(result: Result, *, is_parsed: bool, create_artifact: Cr
 
 def _parse_texts(result: Result, is_parsed: bool) -> list[tuple[str | None, Any]]:
     """The text of each block and its value; None for a block without text."""
-    texts = map(_text, result.content)
-    return [(text, _parse_text(text) if is_parsed and text is not None else text) for text in texts]
+    texts = [_text(block) for block in result.content]
+    # In the message, the brackets inside a text may be escaped, and so were not counted.
+    if sum(containers(text) for text in texts if text is not None) > MAX_CONTAINERS:
+        is_parsed = False
+    return [(text, _parse_text(text, result.secrets) if is_parsed and text is not None else text) for text in texts]
 
 
 def _text(block: Mapping[str, Any]) -> str | None:
@@ -149,7 +159,7 @@ def _text(block: Mapping[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _parse_text(text: str) -> Any:
+def _parse_text(text: str, secrets: tuple[str, ...]) -> Any:
     """The value of `text` as JSON, or the same `text` if it is not JSON."""
     if not text.lstrip()[:1] or text.lstrip()[0] not in '{["-0123456789tfn':
         return text
@@ -157,10 +167,12 @@ def _parse_text(text: str) -> Any:
         value = json.loads(text, parse_constant=envelope.refuse_constant)
     except (ValueError, RecursionError):
         return text
-    return text if is_deeper(value, MAX_DEPTH) else value
+    return text if is_deeper(value, MAX_DEPTH) else redact_all(value, secrets)
 
 
-async def _reference(block: Mapping[str, Any], number: int, create_artifact: CreateArtifact) -> Any:
+async def _reference(
+    block: Mapping[str, Any], number: int, create_artifact: CreateArtifact, secrets: tuple[str, ...]
+) -> Any:
     await asyncio.sleep(0)
     if block.get("type") == "resource_link":
         return {key: block[key] for key in _LINK if block.get(key) is not None}
@@ -173,15 +185,23 @@ async def _reference(block: Mapping[str, Any], number: int, create_artifact: Cre
         content = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise broken(f"The tool sent content of type {kind!r} that is not base64.") from None
+    content = await run_by_size(content, _redact_bytes, content, secrets)
     mime_type = kind if isinstance(kind, str) and "/" in kind else "application/octet-stream"
-    return dict(await create_artifact(_filename(block, inner, mime_type, number), content, mime_type))
+    return dict(await create_artifact(_filename(block, inner, mime_type, number, secrets), content, mime_type))
 
 
-def _filename(block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str, number: int) -> str:
+def _redact_bytes(content: bytes, secrets: tuple[str, ...]) -> bytes:
+    return redact(content.decode(errors="surrogateescape"), secrets).encode(errors="surrogateescape")
+
+
+def _filename(
+    block: Mapping[str, Any], inner: Mapping[str, Any], mime_type: str, number: int, secrets: tuple[str, ...]
+) -> str:
     """The file name of an artifact: the last part of the block's URI, else the block's type and number."""
     uri = inner.get("uri")
     with suppress(ValueError):
-        named = PurePosixPath(unquote(urlsplit(uri).path)).name if isinstance(uri, str) else ""
+        path = redact(unquote(urlsplit(uri).path), secrets) if isinstance(uri, str) else ""
+        named = PurePosixPath(path).name
         if named.strip(".") and name_problem(named) is None:
             return named
     kind = mime_type.partition(";")[0].strip().lower()
@@ -195,7 +215,8 @@ def _error_answer(result: Result, tool: Tool) -> Answer:
     for candidate in (text, structured):
         own = envelope.parse(candidate)
         if own is not None:
-            return Answer(candidate if _finite(own) == own else _dumps(own), failed=True)
+            shown = redact_all(_finite(own), result.secrets)
+            return Answer(candidate if shown == own else _dumps(shown), failed=True)
     message = text or structured
     why = shorten(message) or f"The tool '{tool.full_name}' failed and did not say why."
     match = _REJECTED.match(message)  # the SDKs report some protocol errors as results
@@ -208,7 +229,7 @@ def _error_answer(result: Result, tool: Tool) -> Answer:
     raise (
         broken(why, OWN_MESSAGE.format(tool.server))
         if match is None
-        else json_rpc_failed(tool.server, int(match[1] or -32602), message)
+        else json_rpc_failed(tool.server, int(match[1] or -32602), why)
     )
 
 

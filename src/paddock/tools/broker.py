@@ -41,7 +41,6 @@ WARNINGS = 20
 """How many different warnings about unknown fields the result of a run contains."""
 LISTED_TOOLS = 3
 _KIND = '{"error_kind": "'
-_DENIED = '"error_kind": "policy_denied"'
 
 
 @dataclass(slots=True)
@@ -86,6 +85,7 @@ class Broker:
         self._rules = rules or Rules()
         self._run_seconds = run_seconds  # time limit of the run, and so of its calls
         self._bytes_left = ARGUMENT_BYTES
+        self._too_large: set[int] = set()  # calls whose arguments exceed that
         self._calls: dict[int, Call] = {}
         self._unknown: dict[str, None] = {}  # the warnings about unknown fields, each once
         self._denials: set[int] = set()
@@ -96,18 +96,30 @@ class Broker:
         self.concluding: set[asyncio.Task[Any] | None] = set()
         """Tasks that are journalling an outcome."""
 
-    def expect(self, call: ToolCall) -> None:
-        """List `call`, which may be cancelled before `answer` has begun: a script must not keep it off the list."""
-        if call.id <= self._call_limit:
-            self._calls[call.id] = Call(call.id, call.tool, {}, "cancelled", 0.0)
+    def expect(self, call: ToolCall) -> ToolCall | None:
+        """List `call`, which may be cancelled before `answer` has begun: a script must not keep it off the list.
+
+        Returns it without arguments that are refused: they would stay in memory until it is answered. None: it is over
+        the limit, and so is not listed.
+        """
+        if call.id > self._call_limit:
+            return None
+        self._calls[call.id] = Call(call.id, call.tool, {}, "cancelled", 0.0)
+        self._bytes_left -= len(call.arguments_json)
+        if self._bytes_left >= 0:
+            return call
+        self._too_large.add(call.id)
+        return replace(call, arguments_json="{}")
 
     async def answer(self, call: ToolCall) -> Answer:
         """Answer `call`. Whatever a tool or a script does, this never raises."""
-        if call.id > self._call_limit:
-            return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
+        if call.id not in self._calls:
+            expected = self.expect(call)
+            if expected is None:
+                return _failure(envelope.call_limit_exceeded(call.tool, self._call_limit))
+            call = expected
         text = call.arguments_json
-        self._bytes_left -= len(text)
-        arguments = TOO_LARGE if self._bytes_left < 0 else await run_by_size(text, parse_arguments, text)
+        arguments = TOO_LARGE if call.id in self._too_large else await run_by_size(text, parse_arguments, text)
         started = time.perf_counter()
         session_tool = self._scope.session_tools.get(call.tool)
         if session_tool is not None:
@@ -116,7 +128,8 @@ class Broker:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
         answer: Answer | None = None
         record = _Record(call, tool, session_tool, {} if isinstance(arguments, str) else arguments)
-        if AS_TEXT in record.arguments and tool is not None and AS_TEXT not in tool.input_schema.get("properties", ()):
+        declared = () if tool is None else tool.input_schema.get("properties") or ()
+        if AS_TEXT in record.arguments and tool is not None and AS_TEXT not in declared:
             record.as_text = record.arguments[AS_TEXT] is True
             record.arguments = {key: value for key, value in record.arguments.items() if key != AS_TEXT}
         with span(*_span_of(tool)) as recorded:
@@ -137,8 +150,6 @@ class Broker:
                 elif status == "ok" and tool is not None and tool.may_write:
                     self._writes[tool.full_name] += 1
                 self._calls[call.id] = Call(call.id, record.name, record.arguments, status, milliseconds, warnings)
-        if answer.failed and _DENIED in answer.json:
-            self._denials.add(hash(answer.json))  # hashed, because there may be thousands of long envelopes
         return answer
 
     async def conclude(self, number: int) -> None:
@@ -178,7 +189,7 @@ class Broker:
         )
 
     def is_denial(self, text: str) -> bool:
-        """Whether a call of this run was denied by the policy with exactly `text`. A script cannot fake that."""
+        """Whether a call of this run was denied by the policy with exactly `text`. Nobody else can fake that."""
         return hash(text) in self._denials
 
     async def _answer(self, record: _Record) -> Answer:
@@ -194,7 +205,9 @@ class Broker:
             if rule is not None and rule.action != "allow":
                 if self._watch is not None:
                     self._watch.refused(tool, rule.action, str(rule))
-                return await self._refuse(record, refusal(rule, tool))
+                denial = await self._refuse(record, refusal(rule, tool))
+                self._denials.add(hash(denial.json))  # hashed, because there may be thousands of long envelopes
+                return denial
             if self._rules.repairs:
                 await self._repair(record, tool, only_text=False)
         problem = await self._problem(record, tool)
@@ -241,7 +254,8 @@ class Broker:
             from paddock.tools.context import forbidden_arguments
 
             added = injection.names(tool.server) if injection is not None else ()
-            if names := forbidden_arguments(record.arguments, tool.input_schema, added):
+            find = partial(forbidden_arguments, record.arguments, tool.input_schema, added)
+            if names := await run_by_size(record.call.arguments_json, find):
                 return envelope.context_not_allowed(tool.full_name, names)
         problems = (await self._toolbox.validator(tool)).problems
         problem = await run_by_size(record.call.arguments_json, problems, dict(record.arguments), tool.full_name)
@@ -370,6 +384,8 @@ def parse_arguments(text: str) -> dict[str, Any] | str:
     """The arguments, or why they cannot be used. The run's result shows them, so they must be valid JSON."""
     try:
         arguments = json.loads(text, parse_float=_finite, parse_constant=_finite)
+        if "\\ud" in text.lower():  # perhaps half of a surrogate pair, which is JSON, but nobody can encode it
+            arguments = json.loads(json.dumps(arguments, ensure_ascii=False).encode(errors="replace"))
     except ValueError as problem:
         return f"The arguments are not JSON: {problem}."
     except RecursionError:

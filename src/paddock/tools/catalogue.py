@@ -56,6 +56,11 @@ class Catalogue:
         """The tools of these names and patterns, in that order. Raises UnknownTool for a name that does not exist."""
         return Catalogue((tool for name in names for tool in self._select(name)), servers=self._servers)
 
+    def find_names(self, language: str) -> None:
+        """Find the function names of all tools. Those of thousands take a second: use a thread."""
+        self._links(language)
+        self._shared(language)
+
     def linked(self, code: str | None = None, language: str = "python") -> Mapping[str, Tool]:
         """The tools by their function names in a script. With `code`, only the tools that `code` mentions."""
         links = self._links(language)

@@ -39,8 +39,9 @@ from paddock.model import envelope
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.message_filter import ANSWER, clean, filter_transport
+from paddock.tools.sanitize import lines
 from paddock.tools.sse import legacy_sse
-from paddock.tools.stdio import Trace, stdio
+from paddock.tools.stdio import STDERR_CHARACTERS, Trace, stdio
 from paddock.tools.tool_list import MAX_WARNINGS, drop_invalid_tools, first_error, list_tools
 from paddock.tools.upstream_errors import CallFailed, broken, http_failed, json_rpc_failed, timed_out, unreachable
 
@@ -57,6 +58,8 @@ CLOSE_SECONDS = 10.0
 LOST_SECONDS = 3.0
 """How long a failed call waits for the reason why its connection ended."""
 LISTEN_AGAIN_SECONDS = 5.0
+_LOST = ("Connection closed", "SSE stream ended")
+"""How messages of the SDK begin when it has lost the connection."""
 EFFECT_UNKNOWN = "It is not known whether the call had an effect."
 PROGRESS_CHARACTERS = 1000
 MAX_PROGRESS_EVENTS = 10_000
@@ -68,6 +71,7 @@ NOT_JSON = "The arguments contain something that JSON cannot represent: a lone s
 Progress = Callable[[float, float | None, str], None]
 """Called with the amount done, the total if known, and a message. Must not block."""
 _raw_result = TypeAdapter(dict[str, Any])
+_log = logging.getLogger(__name__)
 
 
 def _is_not_ours(record: logging.LogRecord) -> bool:
@@ -88,12 +92,20 @@ class Connection:
     """A connection, which begins to open when it is created. `open` waits until calls can be made."""
 
     def __init__(
-        self, server: Server, mode: str, changed: Callable[[], None], login: Credentials | None = None
+        self,
+        server: Server,
+        mode: str,
+        changed: Callable[[], None],
+        login: Credentials | None = None,
+        *,
+        was_used: bool = False,
     ) -> None:
+        """`was_used`: an earlier connection to the server has served calls."""
         self.server = server
         self._login = login
         self.over = asyncio.Event()
         self.failure = unreachable(f"The connection to the server '{server.name}' was closed.")
+        self._is_ending, self._was_used = False, was_used
         self.exchange = Exchange()
         self.trace = Trace()
         self._mode = mode
@@ -128,6 +140,7 @@ class Connection:
 
     def end(self) -> None:
         """Begin to close. Pending calls fail at once."""
+        self._is_ending = True
         self._stop.set()
         if not self._ready.done():
             self._scope.cancel()
@@ -198,7 +211,7 @@ class Connection:
                 progress_callback=report if on_progress else None,
             )
             if raw.get("resultType") != "input_required":
-                return Result.parse(raw.get(ANSWER, {}))
+                return Result.parse(raw.get(ANSWER, {}), self.secrets)
             if raw.get("inputRequests"):
                 summary = f"A tool of the server '{self.server.name}' asks for input, but nobody can answer here."
                 raise CallFailed(envelope.input_required("", summary))
@@ -231,7 +244,8 @@ class Connection:
             # The SDK's message would quote the answer.
             why = exchange.unusable or (message if message.startswith("it is ") else "it is not a JSON-RPC message")
             return broken(f"The answer of the server '{name}' cannot be used: {why}.", "Ask for something else.")
-        if problem.code == CONNECTION_CLOSED:
+        # Servers use this code for errors of their own, too.
+        if problem.code == CONNECTION_CLOSED and problem.message.startswith(_LOST):
             return unreachable(f"The server '{name}' was lost: {message}.\n{EFFECT_UNKNOWN}")
         return json_rpc_failed(name, problem.code, message)
 
@@ -334,7 +348,12 @@ class Connection:
         name, exchange = self.server.name, self.exchange
         if isinstance(problem, CallFailed) and not exchange.network_error and exchange.status < 400:
             return problem
-        stderr = f"\n{self.trace.stderr_tail}" if self.trace.stderr_tail else ""
+        stderr = f"\n{tail}" if (tail := self.trace.stderr_tail(self.secrets)) else ""
+        if self._ready.done() or self._was_used:  # then it may be about calls of others, so only the log gets it
+            if stderr and not self._is_ending:
+                shown = "\n".join(lines(tail, STDERR_CHARACTERS))
+                _log.warning("the MCP server %r has ended; the end of its stderr:\n%s", name, shown)
+            stderr = ""
         if self._timed_out:
             return timed_out(f"The server '{name}' did not answer within {self.server.connect_seconds:g} s.{stderr}")
         if exchange.network_error:

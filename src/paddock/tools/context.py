@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -32,6 +33,8 @@ TEXT_CHARACTERS = 512
 HEADER_VALUE = r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?"
 MAX_SCHEMAS = 500
 MAX_DEPTH = 20
+MAX_FORBIDDEN = 20
+"""How many arguments that a script must not pass are named: it can pass hundreds of thousands."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _HEADER_VALUE = re.compile(HEADER_VALUE)
@@ -166,18 +169,21 @@ class Injection:
 def forbidden_arguments(
     arguments: Mapping[str, Any], schema: Mapping[str, Any], added: Collection[str] = ()
 ) -> list[str]:
-    """The arguments that only the host may pass: those that it adds, and credentials, context and connection ids.
+    """The first arguments that only the host may pass: those it adds, and credentials, context and connection ids.
 
-    If a tool itself declares a credential, context or connection id, a script may pass such arguments to it.
+    A credential, context or connection id that the tool itself declares may be passed to it.
     """
     plain = {_normalise(name) for name in added}
-    injected = [name for name in arguments if plain and _normalise(name) in plain]
-    suspicious = [name for name in arguments if name in injected or _looks_injected(name)]
-    if not suspicious:
+    if not any(_looks_injected(name) or (plain and _normalise(name) in plain) for name in arguments):
         return []
     properties = schema.get("properties")
-    declared = properties if isinstance(properties, Mapping) else {}
-    return injected if any(_looks_injected(name) for name in declared) else suspicious
+    declared = set(map(_normalise, properties)) if isinstance(properties, Mapping) else set()
+
+    def is_forbidden(name: str) -> bool:
+        key = _normalise(name)
+        return key in plain or (key not in declared and _looks_injected(name))
+
+    return list(islice(filter(is_forbidden, arguments), MAX_FORBIDDEN))
 
 
 def _looks_injected(name: str) -> bool:

@@ -16,16 +16,19 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache
-from http.cookiejar import DefaultCookiePolicy
+from http.cookiejar import Cookie, DefaultCookiePolicy
 from time import time
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request
 
 import anyio
 import httpx2
 import msgspec
 
+from paddock.tools.interim import pace_interim_responses
 from paddock.tools.logins import OAuthFailed
 from paddock.tools.message_filter import Throttle, without_surrogates
+from paddock.tools.secrets import redact
 from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, run_by_size
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 ERROR_BYTES = 64 * 1024
 ERROR_SECONDS = 5.0
+BODY_CHARACTERS = 500
+"""How much of an error's body is shown."""
 NOTIFICATION_SECONDS = 5.0
 """Time for a server to accept a notification or the end of a session."""
 MAX_RETRY_SECONDS = 86_400.0
@@ -113,6 +118,14 @@ class _Message(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Message)
 
 
+class _Cookies(DefaultCookiePolicy):
+    """Keeps no cookie of an answer to a tool call: one user's would be sent with the next user's calls."""
+
+    def set_ok(self, cookie: Cookie, request: Request) -> bool:
+        exchange = EXCHANGE.get()
+        return (exchange is None or exchange.headers is None) and super().set_ok(cookie, request)
+
+
 class Client(httpx2.AsyncClient):
     """The connections to one server. `own` is the exchange of the connection itself; each call has another one."""
 
@@ -124,14 +137,19 @@ class Client(httpx2.AsyncClient):
             verify=certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             max_redirects=10,
         )
+        pace_interim_responses(self)
         self._own = own
         self._login = login
         self._origin = _origin(httpx2.URL(server.url))
         self._has_listened = False
         self._limit = server.answer_bytes
+        self._own_secrets = server.secrets
         self._opening_headers = server.opening_headers
-        if not server.keeps_cookies:  # otherwise a cookie set by one user's call would be sent with the next user's
-            self.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        self.cookies.jar.set_policy(_Cookies() if server.keeps_cookies else DefaultCookiePolicy(allowed_domains=[]))
+
+    @property
+    def _secrets(self) -> tuple[str, ...]:
+        return self._own_secrets if self._login is None else (*self._own_secrets, *self._login.secrets)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send `request`. Failures are noted in the exchange and returned as a status of 400 or above."""
@@ -215,7 +233,7 @@ class Client(httpx2.AsyncClient):
             return httpx2.Response(502, request=request)
         is_stream = "text/event-stream" in response.headers.get("content-type", "")
         response.stream = _Body(response.stream, None if is_stream else self._limit, exchange)
-        return await _failed(response, exchange) if response.status_code >= 400 else response
+        return await _failed(response, exchange, self._secrets) if response.status_code >= 400 else response
 
     async def _send_logged_in(
         self, request: httpx2.Request, exchange: Exchange, options: dict[str, Any]
@@ -339,7 +357,7 @@ def _answer(body: bytes, number: int | str) -> bytes | None:
     return body
 
 
-async def _failed(response: httpx2.Response, exchange: Exchange) -> httpx2.Response:
+async def _failed(response: httpx2.Response, exchange: Exchange, secrets: tuple[str, ...]) -> httpx2.Response:
     """Read the body of an error, at most ERROR_BYTES, and return the response with that body."""
     body = bytearray()
     with anyio.move_on_after(ERROR_SECONDS), exchange.closable(), suppress(httpx2.TransportError, httpx2.StreamError):
@@ -351,7 +369,8 @@ async def _failed(response: httpx2.Response, exchange: Exchange) -> httpx2.Respo
     exchange.wants_oauth = "resource_metadata" in response.headers.get("www-authenticate", "")
     exchange.retry_after_seconds = _retry_after(response.headers.get("retry-after", ""))
     if "html" not in response.headers.get("content-type", ""):
-        exchange.body = _error_text(bytes(body))
+        text = redact(_error_text(bytes(body)), secrets)  # before it is changed: a part would not be found
+        exchange.body = " ".join(text.split())[:BODY_CHARACTERS]
     kept = {name: value for name, value in response.headers.items() if name in ("content-type", "www-authenticate")}
     return httpx2.Response(
         response.status_code, headers=kept, content=bytes(body[:ERROR_BYTES]), request=response.request
@@ -359,11 +378,11 @@ async def _failed(response: httpx2.Response, exchange: Exchange) -> httpx2.Respo
 
 
 def _error_text(body: bytes) -> str:
-    """The message of a JSON-RPC error, or the beginning of any other text."""
-    text = " ".join(body.decode(errors="replace").split())
+    """The message of a JSON-RPC error, or any other text."""
+    text = body.decode(errors="replace")
     with suppress(ValueError, LookupError, TypeError, RecursionError):
         text = str(json.loads(body)["error"]["message"])
-    return text[:500]
+    return text
 
 
 def _retry_after(value: str) -> float | None:

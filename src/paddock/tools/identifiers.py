@@ -25,6 +25,7 @@ _PYTHON = {
     *kwlist,
     *dir(builtins),
     *("Any", "Literal", "NotRequired", "TypedDict", "overload"),  # used in stubs
+    *("asyncio", "json", "Path", "display"),  # in every script without an import
 }
 _JAVASCRIPT_WORDS = """
 async await break case catch class const continue debugger default delete do else enum export extends false finally for
@@ -42,6 +43,9 @@ clearInterval clearTimeout console constructor crypto decodeURI decodeURICompone
 eval exports fetch global globalThis hasOwnProperty isFinite isNaN isPrototypeOf module parseFloat parseInt performance
 process propertyIsEnumerable prototype queueMicrotask require self setImmediate setInterval setTimeout structuredClone
 toLocaleString toString unescape valueOf window
+Blob BroadcastChannel CompressionStream Crypto CryptoKey CustomEvent DecompressionStream File FormData Headers
+MessageChannel MessagePort ReadableStream Request Response SubtleCrypto TextDecoderStream TextEncoderStream
+TransformStream WebAssembly WebSocket WritableStream clearImmediate
 """
 _RESERVED = {
     "python": frozenset({*_PYTHON, *_OWN_NAMES["python"]}),
@@ -74,15 +78,18 @@ def linked(tools: Iterable[Tool], language: str = "python") -> dict[str, Tool]:
     unique = unique_tools(tools)
     bare = {tool.full_name: identifier(tool.name, language) for tool in unique}
     shared = {name for name, times in Counter(bare.values()).items() if times > 1}
-    long: dict[str, str] = {}
-    for tool in unique:
-        if bare[tool.full_name] in shared:
-            long[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", set(long.values()))
+    long = {tool.full_name: f"{bare[tool.full_name]}_{tool.id}" for tool in unique if bare[tool.full_name] in shared}
     # Names with an id take precedence over bare names. Otherwise a tool could take another tool's name with id.
     claimed = set(long.values())
+    times = Counter(long.values())
+    for tool in unique:
+        if times[long.get(tool.full_name, "")] > 1:  # one of them has chosen its name for that, so none gets it
+            long[tool.full_name] = f"{bare[tool.full_name]}_{tool.digest}"
+    claimed.update(long.values())
+    taken = claimed | set(bare.values())
     for tool in unique:
         if bare[tool.full_name] in claimed and tool.full_name not in long:
-            long[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", claimed | set(bare.values()))
+            long[tool.full_name] = _unused_name(f"{bare[tool.full_name]}_{tool.id}", taken)
     names: dict[str, Tool] = {}
     for tool in unique:
         if bare[tool.full_name] not in claimed:

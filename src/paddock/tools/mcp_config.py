@@ -82,6 +82,7 @@ class OAuth:
 
     client_id: str = ""
     client_secret: str = field(default="", repr=False)
+    issuer: str = ""  # the authorization server of that client; "": whichever the MCP server names
     callback_port: Annotated[int, msgspec.Meta(ge=1, le=65535)] | None = None  # None: any free port
     per_principal: bool = False  # whether each principal's calls need a login of its own
 
@@ -361,6 +362,8 @@ def _oauth(
     oauth = read_table(given, OAuth, f"{where}: oauth")
     if oauth.client_secret and not oauth.client_id:
         raise ConfigError(f"{where}: oauth.client_secret needs oauth.client_id")
+    if oauth.issuer and not oauth.client_id:
+        raise ConfigError(f"{where}: oauth.issuer needs oauth.client_id")
     return replace(
         oauth,
         client_id=fill(oauth.client_id, "oauth.client_id"),
@@ -403,14 +406,15 @@ def _env_file(path: str, where: str) -> dict[str, str]:
 
 
 def _secrets(env: Mapping[str, str], headers: Mapping[str, str], url: str, args: tuple[str, ...]) -> Iterator[str]:
-    settings = [*env.items(), *parse_qsl(urlsplit(url).query)]
+    texts = (url, *args, *env.values())
+    settings = [*env.items(), *(each for text in texts for each in parse_qsl(text.partition("?")[2].partition("#")[0]))]
     for before, arg in zip(("", *args), args, strict=False):
         name, equals, value = arg.partition("=")
         settings.append((name, value) if equals else (before if before.startswith("-") else "", arg))
     yield from (value for name, value in settings if is_credential(name, value))
     for name, value in headers.items():
         yield from header_secrets(name, value)
-    for text in (url, *args, *env.values()):
+    for text in texts:
         yield from url_secrets(text)
 
 

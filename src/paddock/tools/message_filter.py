@@ -10,7 +10,8 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from itertools import islice
-from typing import TYPE_CHECKING
+from time import thread_time
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, Unpack
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -26,11 +27,14 @@ from pydantic_core import from_json
 
 from paddock.tools.secrets import redact, redact_all
 from paddock.tools.size import LARGE, is_larger, run_by_size
+from paddock.tools.upstream_errors import shorten
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
     from mcp.client._transport import ReadStream, TransportStreams
 
+_Result = TypeVar("_Result")
+_Arguments = TypeVarTuple("_Arguments")
 USED_NOTIFICATIONS = frozenset(
     {
         "notifications/tools/list_changed",
@@ -44,7 +48,9 @@ ANSWER = "paddock/answer"
 MAX_PARTS = 100
 """How many fields of a result the SDK gets."""
 MAX_PER_SECOND = 5000
-"""Limit for a server's notifications and requests. Its answers are not counted."""
+"""Limit for a server's messages. No honest server answers as many calls."""
+REST_SECONDS, REST_FACTOR = 0.05, 3
+"""A server whose message took longer than this is not read for this many times as long."""
 BURST_SECONDS = 0.1
 """How much is read at once: what the limit allows in this time."""
 REQUESTS, REQUESTS_PER_SECOND = 100, 5
@@ -77,7 +83,7 @@ def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
         if isinstance(result.get("content"), list):
             message.result |= {"content": [], ANSWER: result}
     elif isinstance(message, JSONRPCError):
-        message.error.message = redact(message.error.message, secrets)
+        message.error.message = shorten(redact(message.error.message, secrets))
         message.error.data = None
     elif message.params is not None:
         message.params = {} if is_larger(message.params, LARGE) else redact_all(message.params, secrets)
@@ -117,6 +123,24 @@ class Allowance:
         return is_allowed
 
 
+async def timed_by_size(
+    value: object, work: Callable[[Unpack[_Arguments]], _Result], *arguments: *_Arguments
+) -> tuple[_Result, float]:
+    """`run_by_size`, and how many seconds of a processor it took."""
+
+    def timed() -> tuple[_Result, float]:
+        began = thread_time()
+        return work(*arguments), thread_time() - began
+
+    return await run_by_size(value, timed)
+
+
+async def rest_after(seconds: float) -> None:
+    """Read no more from a server for a while, if its last message took this long: one of millions of values does."""
+    if seconds > REST_SECONDS:
+        await anyio.sleep(REST_FACTOR * seconds)
+
+
 @asynccontextmanager
 async def filter_transport(
     transport: AbstractAsyncContextManager[TransportStreams],
@@ -144,16 +168,18 @@ async def _filter(
     throttle, requests = Throttle(MAX_PER_SECOND), Allowance(REQUESTS, REQUESTS_PER_SECOND)
     try:
         async for item in read:
-            if isinstance(item, Exception) or isinstance(item.message, JSONRPCNotification | JSONRPCRequest):
-                await throttle.take(1)
+            await throttle.take(1)
             if isinstance(item, Exception):
                 continue
             if isinstance(item.message, JSONRPCNotification) and item.message.method not in USED_NOTIFICATIONS:
                 continue
             if isinstance(item.message, JSONRPCRequest) and not requests.take():
                 continue
-            await run_by_size(getattr(item.message, "result", None), clean_message, item.message)
+            error = getattr(item.message, "error", None)
+            size = getattr(item.message, "result", None) if error is None else error.message
+            _, seconds = await timed_by_size(size, clean_message, item.message)
             await passed.send(item)
+            await rest_after(seconds)
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
         pass  # the connection is closing
     finally:

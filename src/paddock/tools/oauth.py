@@ -23,6 +23,7 @@ import msgspec
 from pydantic import ValidationError
 
 from paddock.tools.http_client import PIECES_PER_SECOND, certificates
+from paddock.tools.interim import pace_interim_responses
 from paddock.tools.logins import Login, LoginFile, OAuthFailed, UnusableLogin
 from paddock.tools.message_filter import Throttle
 from paddock.tools.secrets import credentials
@@ -98,9 +99,8 @@ class Credentials:
         if login is not None and login.url != self._url:
             self.problem, login = "its address has changed since somebody logged in", None
         self._login, self._signature = login, signature
-        for secret in () if login is None else login.secrets:
-            if secret not in self._seen:
-                self._seen = (*self._seen, secret)[-REMEMBERED_SECRETS:]
+        used = () if login is None else login.secrets
+        self._seen = (*(each for each in self._seen if each not in used), *used)[-REMEMBERED_SECRETS:]
 
     async def _refresh(self, stale: str) -> None:
         """Refresh the tokens once for all callers. Cancelling them does not stop it: the old tokens may be void."""
@@ -213,11 +213,13 @@ def _request(login: Login, url: str, data: dict[str, str]) -> httpx2.Request:
 
 def make_client() -> httpx2.AsyncClient:
     """A client for authorization servers. It sends no header or cookie of the MCP server."""
-    return httpx2.AsyncClient(
+    client = httpx2.AsyncClient(
         headers={"user-agent": "paddock", "accept-encoding": "identity"},
         timeout=FETCH_SECONDS,
         verify=certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
     )
+    pace_interim_responses(client)
+    return client
 
 
 async def fetch(

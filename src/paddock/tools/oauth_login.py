@@ -84,6 +84,7 @@ class _Flow:
         self._server, self._answer, self._show = server, answer, show
         self._last = ""  # the last answer of the authorization server, as a message shows it
         self._storage = _Storage(oauth, answer.address)
+        self._issuer = oauth.issuer
         self._provider = OAuthClientProvider(
             server.url,
             OAuthClientMetadata(client_name="Paddock", redirect_uris=[AnyUrl(answer.address)]),
@@ -124,6 +125,8 @@ class _Flow:
             try:
                 outgoing = await anext(flow)
                 while True:
+                    if self._storage.is_configured and self._provider.context.client_info is None:
+                        raise OAuthFailed("it names another authorization server than oauth.issuer")
                     is_own = outgoing is request
                     response = await fetch(client, outgoing, self._server.url, has_body=not is_own)
                     status, self._last = (response.status_code, self._last) if is_own else (status, describe(response))
@@ -149,6 +152,9 @@ class _Flow:
             raise OAuthFailed("its authorization server named an address that cannot be opened")
         context = self._provider.context
         client, metadata = context.client_info, context.oauth_metadata
+        fallback = context.get_authorization_base_url(context.server_url)  # which serves the MCP server
+        if self._issuer and metadata is None and self._issuer.rstrip("/") != fallback:
+            raise OAuthFailed("the metadata of oauth.issuer cannot be read, so its addresses are not known")
         methods = (metadata and metadata.token_endpoint_auth_methods_supported) or ["client_secret_basic"]
         if self._storage.is_configured and client is not None and client.client_secret:
             is_basic = "client_secret_basic" in methods or "client_secret_post" not in methods
@@ -186,7 +192,10 @@ class _Storage:
         self._client: OAuthClientInformationFull | None = None
         if oauth.client_id:
             self._client = OAuthClientInformationFull(
-                client_id=oauth.client_id, client_secret=oauth.client_secret or None, redirect_uris=[AnyUrl(redirect)]
+                client_id=oauth.client_id,
+                client_secret=oauth.client_secret or None,
+                redirect_uris=[AnyUrl(redirect)],
+                issuer=oauth.issuer or None,
             )
 
     async def get_tokens(self) -> OAuthToken | None:

@@ -1,4 +1,6 @@
-"""Decides whether a script may call a tool, by a list of rules, and how often. The first rule that matches decides.
+"""Decides whether a script may call a tool, by a list of rules, how often, and how many calls take place at once.
+
+The first rule that matches decides.
 
 Hints come from the upstream, which may lie. A hint that makes a tool look dangerous is always believed. A rule that
 **allows** by hint must name the server whose hints are trusted (`match = "shop.*"`). A false hint can still evade a
@@ -7,10 +9,12 @@ rule that restricts by hint, so restrict an untrusted server by its name alone (
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any
@@ -18,6 +22,7 @@ from typing import Any
 from paddock.config_checks import read_table
 from paddock.errors import ConfigError
 from paddock.model.envelope import policy_denied
+from paddock.model.request import LOCAL
 from paddock.model.spelling import did_you_mean
 from paddock.model.tools import Hints, Tool
 
@@ -118,6 +123,45 @@ def _rule(value: Any, where: str) -> Rule:
             f'such as match = "shop.*", not {rule.match!r}: any server may claim to be {rule.hint}'
         )
     return rule
+
+
+class CallSlots:
+    """Limits the calls under way. A free slot goes to the caller with the fewest, and only LOCAL may have all."""
+
+    def __init__(self, count: int) -> None:
+        self._free, self._share = count, max(1, count * 3 // 4)
+        self._counts: Counter[str] = Counter()  # calls under way, by caller
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by caller; whoever had a turn last is the last
+
+    @asynccontextmanager
+    async def take(self, caller: str) -> AsyncIterator[None]:
+        """Wait for a slot, and hold it during a block."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(caller, deque()).append(turn)
+        self._fill()
+        try:
+            await turn
+            yield
+        finally:
+            if not turn.cancelled():
+                self._free += 1
+                self._counts -= Counter([caller])  # forgets a caller without calls
+                self._fill()
+
+    def _fill(self) -> None:
+        while self._free:
+            able = [each for each in self._waiting if each == LOCAL or self._counts[each] < self._share]
+            if not able:
+                return
+            caller = min(able, key=lambda each: self._counts[each])
+            turns = self._waiting.pop(caller)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[caller] = turns
+            if not turn.cancelled():
+                turn.set_result(None)
+                self._free -= 1
+                self._counts[caller] += 1
 
 
 class RateLimit:

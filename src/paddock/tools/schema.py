@@ -25,12 +25,13 @@ SCHEMA_BYTES = 256 * 1024
 SCHEMA_DEPTH = 100
 POINTER_CHARACTERS = 1000
 """A longer reference is not followed: decoding one takes a millisecond for each thousand characters."""
-PATTERNS = 500
-"""Limit for the different patterns in one schema. Each takes up to a millisecond to compile."""
+PATTERNS, LARGE_PATTERN = 500, 50
+"""Limit for the different patterns in one schema, and how many small ones one with a large automaton counts as: it
+takes milliseconds to compile, twice, in which no other thread runs."""
 PATTERN_BYTES = 1024 * 1024
 """Maximum size of a pattern's automaton. In the worst case, matching a character takes time proportional to it."""
 SMALL_PATTERN_BYTES = 16 * 1024
-"""An automaton of at most this size counts as small."""
+"""An automaton of at most this size counts as small. What a pattern notes while it matches is no larger."""
 
 DRAFTS = frozenset(
     f"{scheme}://json-schema.org/{draft}/schema{end}"
@@ -59,6 +60,8 @@ ERROR_VISITS = 5_000
 """The cost up to which every problem is collected. Above it only the first is reported."""
 ERROR_UNITS = 4_000_000
 """The total size up to which every problem is collected, about 64 MB. Each problem contains a copy of its value."""
+VALUE_BYTES, NODE_BYTES = 200, 1000
+"""What each value and each subschema takes in a validator. Measured."""
 _MAX_REPAIRS = 16
 _FAILURES = (ValueError, RuntimeError, MemoryError)  # raised by the validator; a panic in it is a RuntimeError
 
@@ -75,6 +78,7 @@ class SafeSchema:
     nodes: dict[int, dict[str, Any]] = field(default_factory=dict)
     patterns: dict[str, int] = field(default_factory=dict)
     """The size class of each pattern's automaton: 1 small, 2 large, 0 none (the pattern is left out)."""
+    pattern_cost: int = 0  # of all of them: see PATTERNS
     notes: list[str] = field(default_factory=list)
 
     def target(self, reference: object) -> dict[str, Any] | None:
@@ -178,9 +182,12 @@ def _compiles(pattern: object, copy: SafeSchema) -> bool:
     if not isinstance(pattern, str):
         return False
     if pattern not in copy.patterns:
-        copy.patterns[pattern] = _automaton(pattern) if len(copy.patterns) < PATTERNS else 0
+        copy.patterns[pattern] = 0
+        if copy.pattern_cost < PATTERNS:
+            copy.patterns[pattern] = _automaton(pattern)
+            copy.pattern_cost += 1 if copy.patterns[pattern] == 1 else LARGE_PATTERN
         if not copy.patterns[pattern]:
-            copy.notes.append(f"a pattern cannot be matched in linear time, and is ignored: {quote(pattern)}")
+            copy.notes.append(f"a pattern is too complex, or one of too many, and is ignored: {quote(pattern)}")
     return copy.patterns[pattern] > 0
 
 
@@ -205,6 +212,8 @@ class Validator:
     schema: SafeSchema
     _compiled: tuple[jsonschema_rs.Validator, Cost] | None
     warnings: tuple[str, ...]
+    size_bytes: int = 0
+    """An estimate of the memory that it takes."""
 
     def accepts(self, arguments: Any) -> bool | None:
         """Whether `arguments` are valid; None if that was not checked, or would take too long."""
@@ -270,7 +279,16 @@ def compile_schema(schema: Mapping[str, Any]) -> Validator:
         warning = f"The arguments are not checked, because the tool's schema cannot be used: {problem}."
         return Validator(SafeSchema(), None, (warning,))
     warnings = dict.fromkeys(f"A part of the tool's schema is not checked: {note}." for note in copy.notes)
-    return Validator(copy, compiled, tuple(warnings)[:10])
+    return Validator(copy, compiled, tuple(warnings)[:10], _size_bytes(copy))
+
+
+def _size_bytes(copy: SafeSchema) -> int:
+    """About how much memory a compiled schema takes, with what its patterns note while they match."""
+    from paddock.tools.schema_cost import measure
+
+    values = min(measure(copy.root, SCHEMA_BYTES)[0], SCHEMA_BYTES // 2)  # it counts some numbers as many
+    patterns = (0, 2 * SMALL_PATTERN_BYTES, 2 * PATTERN_BYTES)
+    return VALUE_BYTES * values + NODE_BYTES * len(copy.nodes) + sum(patterns[each] for each in copy.patterns.values())
 
 
 def _compile(copy: SafeSchema) -> tuple[jsonschema_rs.Validator, Cost]:
@@ -298,7 +316,7 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(
         schema,
         offline=True,  # otherwise references to files are read, and those to http: are fetched
-        pattern_options=jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=PATTERN_BYTES),
+        pattern_options=jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=SMALL_PATTERN_BYTES),
         validate_formats=True,
         formats={"date-time": _is_date_time, "time": _is_time},
         mask="…",  # otherwise each message would contain a copy of the arguments
@@ -308,10 +326,15 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
 def _remove_keyword(copy: SafeSchema, path: list[str | int]) -> None:
     """Remove the keyword at `path`, or the nearest enclosing one that can be removed."""
     parents: list[Any] = [copy.root]
-    for part in path[:-1]:
-        parents.append(parents[-1][part])
+    for at, part in enumerate(path[:-1]):
+        try:
+            parents.append(parents[-1][part])
+        except (KeyError, IndexError, TypeError):  # the compiler leaves an empty name out of the path
+            del parents[-1]
+            path = path[:at]
+            break
     for parent, part in zip(reversed(parents), reversed(path), strict=False):
-        if id(parent) in copy.nodes:
+        if id(parent) in copy.nodes and part in parent:
             copy.notes.append(f"'{'/'.join(str(step) for step in path)[:80]}' is not valid JSON Schema, and is ignored")
             del parent[part]
             return

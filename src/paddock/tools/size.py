@@ -16,9 +16,9 @@ _Result = TypeVar("_Result")
 _Arguments = TypeVarTuple("_Arguments")
 
 
-def containers(data: bytes) -> int:
+def containers(data: bytes | str) -> int:
     """An upper bound for the number of lists and objects in this JSON."""
-    return data.count(b"[") + data.count(b"{")
+    return data.count("[") + data.count("{") if isinstance(data, str) else data.count(b"[") + data.count(b"{")
 
 
 async def run_by_size(value: object, work: Callable[[Unpack[_Arguments]], _Result], *arguments: *_Arguments) -> _Result:

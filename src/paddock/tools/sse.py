@@ -19,7 +19,7 @@ from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream,
 from mcp.shared.message import SessionMessage
 
 from paddock.tools.http_client import Client
-from paddock.tools.size import run_by_size
+from paddock.tools.message_filter import rest_after, timed_by_size
 from paddock.tools.stdio import Line, Trace, line_message
 from paddock.tools.upstream_errors import broken
 
@@ -72,9 +72,10 @@ async def _receive(events: AsyncIterator[Any], incoming: Incoming, server: Serve
             if event.event != "message":
                 continue
             line = Line(event.data.encode())
-            message = await run_by_size(line.data, line_message, line, server.answer_bytes)
+            message, seconds = await timed_by_size(line.data, line_message, line, server.answer_bytes)
             if message is not None:
                 await incoming.send(message)
+            await rest_after(seconds)
     except httpx2.SSEError:
         size = server.answer_bytes / 2**20
         trace.problem = f"it sent an answer of more than {size:g} MB, or something that is not an event"

@@ -2,7 +2,7 @@
 
 The child leads its own session, so that everything it started can be ended with it. It ends with the host: by
 PR_SET_PDEATHSIG on Linux, and everywhere because its standard input ends. Its environment is the SDK's short list
-(PATH, HOME, …) and the configured variables. The last few kilobytes of its stderr are kept for error messages.
+(PATH, HOME, …) and the configured variables. The end of its stderr is kept for error messages.
 
 The SDK's transport is not used: its reader keeps a line of any length and copies it again for each piece that arrives,
 and its child outlives a killed host.
@@ -17,11 +17,11 @@ import signal
 import sys
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import mcp_types
@@ -30,16 +30,19 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
 from paddock.descriptors import original_limit
-from paddock.tools.message_filter import Throttle, parse_message
-from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, run_by_size
+from paddock.tools.message_filter import Throttle, parse_message, rest_after, timed_by_size
+from paddock.tools.secrets import redact
+from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers
 from paddock.tools.upstream_errors import CallFailed, unreachable
+from paddock.uncancelled import uncancelled
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
     from paddock.tools.mcp_config import Server
 
-STDERR_BYTES = 8192
+STDERR_BYTES, STDERR_CHARACTERS = 64 * 1024, 3000
+"""How much of a server's stderr is kept, and how much of its end is shown."""
 PIECE_BYTES = 64 * 1024
 MAX_LINES_PER_SECOND = 20_000
 """Even an empty line takes 4 µs of the event loop."""
@@ -69,10 +72,10 @@ class Trace:
         self._stderr += piece
         del self._stderr[:-STDERR_BYTES]
 
-    @property
-    def stderr_tail(self) -> str:
-        """The last lines of the server's stderr, at most ten."""
-        return "\n".join(self._stderr.decode(errors="replace").strip().splitlines()[-10:])
+    def stderr_tail(self, secrets: Collection[str]) -> str:
+        """The last lines of the server's stderr, at most ten. Redacted before it is cut: a part would not be found."""
+        text = redact(self._stderr.decode(errors="replace"), secrets)
+        return "\n".join(text.strip().splitlines()[-10:])[-STDERR_CHARACTERS:]
 
 
 class EndlessLine(Exception):
@@ -160,7 +163,7 @@ async def stdio(server: Server, trace: Trace) -> AsyncIterator[TransportStreams]
         finally:
             try:
                 with anyio.CancelScope(shield=True):  # no child may be left behind; every wait in here is bounded
-                    await _uncancelled(_end(process, trace))
+                    await uncancelled(_end(process, trace))
             finally:
                 for stream in (incoming, read, write, outgoing):
                     stream.close()
@@ -174,25 +177,12 @@ async def _start(server: Server, trace: Trace) -> Process:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         with anyio.CancelScope(shield=True), suppress(CallFailed):
-            await _uncancelled(_end_started(starting, trace))
+            await uncancelled(_end_started(starting, trace))
         raise
 
 
 async def _end_started(starting: asyncio.Future[Process], trace: Trace) -> None:
     await _end(await starting, trace)
-
-
-async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:
-    """Finish `work`, then raise any cancellation that arrived in the meantime."""
-    task, was_cancelled = asyncio.ensure_future(work), False
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            was_cancelled = True
-    if was_cancelled:
-        raise asyncio.CancelledError
-    task.result()
 
 
 async def _spawn(server: Server) -> Process:
@@ -228,9 +218,10 @@ async def _receive(
             try:
                 for line in lines.feed(piece):
                     await throttle.take(1)
-                    message = await run_by_size(line.data, line_message, line, limit)
+                    message, seconds = await timed_by_size(line.data, line_message, line, limit)
                     if message is not None:
                         await incoming.send(message)
+                    await rest_after(seconds)
             except EndlessLine:
                 trace.problem = f"it sent a line of more than {limit / 2**20:g} MB that did not end"
                 return

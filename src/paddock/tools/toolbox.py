@@ -43,8 +43,13 @@ CALLING = ("await", "callTool")
 LANGUAGES = ("python", "typescript")
 CATALOGUES = 16
 """How many catalogues are cached, each for a different set of servers."""
-PATTERN_CHARACTERS = 10_000
-"""How long the patterns in one list of tools may be together. Compiling this much takes 0.1 s."""
+PATTERNS, PATTERN_CHARACTERS = 50, 10_000
+"""How many patterns one list of tools may have, and how long they may be together. Compiling this much takes 0.1 s, and
+comparing that many with 5,000 tools as long."""
+MANY_TOOLS = 200
+"""Work on more tools runs in a thread: names take up to 0.4 ms for each."""
+VALIDATOR_BYTES = 64 * 1024 * 1024
+"""How much memory the cached validators may take together. One of a hostile schema takes up to 50 MB."""
 Lists = tuple[tuple[Tool, ...], ...]
 
 
@@ -71,7 +76,7 @@ class Toolbox:
         self._upstreams = self._make_upstreams(servers)
         self._accounts: Accounts | None = None  # of principals with logins of their own
         self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run continues without them
-        self._validators: dict[str, tuple[Tool, Validator]] = {}
+        self._validators: dict[str, tuple[Tool, Validator]] = {}  # the oldest first
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
 
     @property
@@ -109,6 +114,7 @@ class Toolbox:
         """The scope of these names and patterns. Of a pattern's matches, only those that `code` mentions are linked."""
         names = name_list(names)
         catalogue = await self._chosen(names)
+        await _name(catalogue, language)
         every = catalogue.linked(None, language)
         if not any(map(is_pattern, names)):
             links = {name: tool.full_name for name, tool in every.items()}
@@ -134,6 +140,8 @@ class Toolbox:
         for name in others:
             if catalogue.find(name) is None and (gone := self.unreachable(name)) is not None:
                 raise UnknownTool(f"the tool {name!r} cannot be linked: {gone.summary}")
+        if patterns and len(catalogue) > MANY_TOOLS:
+            return await asyncio.to_thread(catalogue.subset, names)
         return catalogue.subset(names)
 
     async def scope_of(self, name: str) -> Scope:
@@ -231,13 +239,36 @@ class Toolbox:
         return unreachable(f"The server '{upstream.name}' is not available now: {why}").without(upstream.secrets)
 
     async def validator(self, tool: Tool) -> Validator:
-        """The validator of the tool's arguments. Compiled once for each description of the tool."""
+        """The validator of the tool's arguments. Compiled once for each description of the tool, while it is used.
+
+        A hostile schema takes half a second, so those of a server are compiled one after another.
+        """
+        if (known := self._validator(tool)) is not None:
+            return known
+        if not tool.server:
+            return await self._compile(tool)
+        turn = self._upstreams[tool.server].compiling
+        await turn.acquire()
+        if (known := self._validator(tool)) is not None:
+            turn.release()
+            return known
+        compiling = asyncio.create_task(self._compile(tool))
+        compiling.add_done_callback(lambda _: turn.release())
+        return await asyncio.shield(compiling)  # the thread goes on if the run has ended
+
+    def _validator(self, tool: Tool) -> Validator | None:
         known = self._validators.get(tool.full_name)
-        if known is not None and known[0] is tool:
-            return known[1]
+        return known[1] if known is not None and known[0] is tool else None
+
+    async def _compile(self, tool: Tool) -> Validator:
         from paddock.tools.schema import compile_schema
 
-        made = await asyncio.to_thread(compile_schema, tool.input_schema)  # a hostile schema takes half a second
+        made = await asyncio.to_thread(compile_schema, tool.input_schema)
+        self._validators.pop(tool.full_name, None)
+        left = VALIDATOR_BYTES - made.size_bytes - sum(each.size_bytes for _, each in self._validators.values())
+        while left < 0 and self._validators:
+            _, oldest = self._validators.pop(next(iter(self._validators)))
+            left += oldest.size_bytes
         self._validators[tool.full_name] = (tool, made)
         return made
 
@@ -263,7 +294,7 @@ class Toolbox:
         from paddock.tools import answers
         from paddock.tools.context import NOTHING
 
-        upstream = self._upstreams[tool.server]
+        upstream = shared = self._upstreams[tool.server]
         if principal != LOCAL:
             if self._accounts is None:
                 from paddock.tools.accounts import Accounts
@@ -277,6 +308,7 @@ class Toolbox:
             timeout_seconds=timeout_seconds,
             progress=lambda done, total, message: progress(Progress(done, total, message)),
             injected=injected,
+            caller=principal if upstream is shared else LOCAL,
         )
         return await answers.answer(result, tool, create_artifact, as_text=as_text)
 
@@ -373,15 +405,27 @@ def may_link(code: str, language: str, known: Collection[str], outline: Outline 
     return bool({*_CALLED.findall(code)}.difference(known, given, _DEFINED.findall(code)))
 
 
+async def _name(catalogue: Catalogue, language: str) -> None:
+    """Find the function names of the tools, so that `linked` and `sharing` take no time."""
+    if len(catalogue) > MANY_TOOLS:
+        await asyncio.to_thread(catalogue.find_names, language)
+
+
 def name_list(names: object) -> list[str]:
-    """Return `names` as a list. Raises UnknownTool if it is not a list of strings, RequestError if they are long."""
+    """Return `names` as a list without repetitions.
+
+    Raises UnknownTool if it is not a list of strings, RequestError if they are too long or have too many patterns.
+    """
     listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
     if listed is None or not all(isinstance(name, str) for name in listed):
         raise UnknownTool(f"tools must be a list of names, not {repr(names)[:NAME_CHARACTERS]}")
     if max(map(len, listed), default=0) > NAME_CHARACTERS:
         raise RequestError(f"the name of a tool, or a pattern of names, has at most {NAME_CHARACTERS} characters")
-    if sum(len(name) for name in listed if is_pattern(name)) > PATTERN_CHARACTERS:
-        raise RequestError(f"the patterns in a list of tools have at most {PATTERN_CHARACTERS} characters in total")
+    listed = list(dict.fromkeys(listed))
+    patterns = list(filter(is_pattern, listed))
+    if len(patterns) > PATTERNS or sum(map(len, patterns)) > PATTERN_CHARACTERS:
+        limit = f"{PATTERNS} patterns, with at most {PATTERN_CHARACTERS} characters in total"
+        raise RequestError(f"a list of tools has at most {limit}")
     return listed
 
 
@@ -418,8 +462,7 @@ class Scope:
 
         An input hides a tool of its name. Otherwise a server could break a run by naming a tool like one of its inputs.
         """
-        self._catalogue = await self._toolbox.catalogue()
-        found = self._catalogue.linked(code, self._language)
+        found = (await self.catalogue()).linked(code, self._language)
         self.links = {**self.links, **{name: tool.full_name for name, tool in found.items() if name not in inputs}}
         self.functions = tuple(self.links)
 
@@ -437,7 +480,9 @@ class Scope:
 
     async def catalogue(self) -> Catalogue:
         if self._catalogue is None:
-            self._catalogue = await self._toolbox.catalogue()
+            catalogue = await self._toolbox.catalogue()
+            await _name(catalogue, self._language)
+            self._catalogue = catalogue
         return self._catalogue
 
     def sharing(self, name: str, *, is_function: bool) -> tuple[str, ...]:

@@ -17,9 +17,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from paddock.model import envelope
+from paddock.model.request import LOCAL
 from paddock.model.tools import Tool
 from paddock.tools.context import NOTHING, Injected
-from paddock.tools.policy import RateLimit
+from paddock.tools.policy import CallSlots, RateLimit
 from paddock.tools.secrets import redact
 from paddock.tools.upstream_errors import CallFailed, timed_out, unreachable
 
@@ -87,13 +88,17 @@ class Backoff:
 
 
 class Upstream:
-    """The client of one MCP server. `prepare` is applied to each tool that it lists. `login` is for OAuth."""
+    """The client of one MCP server. `prepare` is applied to each tool that it lists. `login` is for OAuth.
+
+    With the login of a principal it lists no tools: those of the operator are the same, and lists may be large.
+    """
 
     def __init__(
         self, server: Server, *, prepare: Callable[[Tool], Tool] | None = None, login: LoginFile | None = None
     ) -> None:
         self.server = server
         self._login_file = None if server.oauth is None else login
+        self._lists_tools = login is None or login.principal == LOCAL
         self._login: Credentials | None = None
         self._refused_login: object = None  # the signature of the login when the server last wanted another one
         self._prepare = prepare
@@ -101,9 +106,11 @@ class Upstream:
         self._tools: tuple[Tool, ...] | None = None
         self._connection: Connection | None = None
         self._opening: asyncio.Task[Connection] | None = None
-        self._slots = asyncio.Semaphore(server.concurrency)
+        self._slots = CallSlots(server.concurrency)
         self._rate = RateLimit(server.calls_per_minute)
         self._backoff = Backoff()
+        self.compiling = asyncio.Lock()
+        """Held while one of its schemas is compiled."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._is_stale = False  # whether a change of the tools was announced since they were last listed
@@ -180,8 +187,9 @@ class Upstream:
         timeout_seconds: float = 60.0,
         progress: Progress | None = None,
         injected: Injected = NOTHING,
+        caller: str = LOCAL,
     ) -> Result:
-        """Call a tool. Raises CallFailed. After a timeout or a cancellation the server is told to stop.
+        """Call a tool for `caller`. Raises CallFailed. After a timeout or a cancellation the server is told to stop.
 
         The server's own setting takes precedence over `timeout_seconds`.
         """
@@ -189,7 +197,7 @@ class Upstream:
             summary = f"The server '{self.name}' may be called {self.server.calls_per_minute} times a minute here."
             raise CallFailed(envelope.rate_limited("", summary, round(wait_seconds, 1)))
         seconds = self.server.timeout_seconds or timeout_seconds
-        task: asyncio.Task[Result] = self._spawn(self._call(name, arguments, progress, injected))
+        task: asyncio.Task[Result] = self._spawn(self._call(name, arguments, progress, injected, caller))
         try:
             await asyncio.wait({task}, timeout=seconds)
         finally:
@@ -254,7 +262,8 @@ class Upstream:
             if self._connection is not None:
                 await self._connection.close()
             connection = self._connection = await self._open_some_way()
-            await self._list(connection)
+            if self._lists_tools:
+                await self._list(connection)
         except CallFailed as failure:
             self._backoff.attempted()
             if self._connection is not None:
@@ -291,7 +300,8 @@ class Upstream:
     async def _try(self, transport: Transport, mode: str) -> Connection:
         from paddock.tools.connection import Connection
 
-        connection = Connection(replace(self.server, transport=transport), mode, self._tools_changed, self._login)
+        server, was_used = replace(self.server, transport=transport), self._tools is not None
+        connection = Connection(server, mode, self._tools_changed, self._login, was_used=was_used)
         try:
             await connection.open()
         except CallFailed:
@@ -315,7 +325,10 @@ class Upstream:
                 tools, warnings = await connection.list_tools()
         except TimeoutError:
             raise timed_out(f"The server '{self.name}' did not list its tools in time.") from None
-        self._tools = tools if self._prepare is None else tuple(map(self._prepare, tools))
+        if (prepare := self._prepare) is not None:
+            listed = tools  # up to 5 ms for each of thousands
+            tools = await asyncio.to_thread(lambda: tuple(map(prepare, listed)))
+        self._tools = tools
         clean = tuple(redact(warning, self.secrets) for warning in warnings)
         info = connection.client.server_info
         runs_code = any(CODE_TOOL in tool.tags for tool in tools)
@@ -324,6 +337,8 @@ class Upstream:
 
     def _tools_changed(self) -> None:
         """The server announced that its tools changed: list them again, at most once a second."""
+        if not self._lists_tools:
+            return
         self._is_stale = True
         self._is_listed.clear()
         if self._relisting is None or self._relisting.done():
@@ -352,25 +367,25 @@ class Upstream:
         return min(max(RELIST_SECONDS, RELIST_FACTOR * (time.monotonic() - started)), MAX_RELIST_SECONDS)
 
     async def _call(
-        self, name: str, arguments: Mapping[str, Any], progress: Progress | None, injected: Injected
+        self, name: str, arguments: Mapping[str, Any], progress: Progress | None, injected: Injected, caller: str
     ) -> Result:
-        async with self._slots:
+        async with self._slots.take(caller):
             connection = await self._connected()
             try:
                 result = await connection.call(name, arguments, injected, progress)
-            except CallFailed as failure:
-                self._note_login(failure)
+            except CallFailed as failure:  # its answer may quote the arguments, which are not for everybody
+                self._note_login(failure, f"The server '{self.name}' wants a login.")
                 raise
         self._backoff.reset()
         if self._health.needs_login:
             self._note("ready")
         return result
 
-    def _note_login(self, failure: CallFailed) -> None:
+    def _note_login(self, failure: CallFailed, shown: str = "") -> None:
         """Show in the health that somebody must log in, if that is why a call or the connection failed."""
         if failure.needs_login:
             self._refused_login = self._login_signature()
-            self._health = replace(self._health, needs_login=True, error=failure.summary)
+            self._health = replace(self._health, needs_login=True, error=shown or failure.summary)
 
     def _login_signature(self) -> object:
         return None if self._login_file is None else self._login_file.signature()

@@ -25,7 +25,7 @@ class CallFailed(Exception):
         self.needs_login = needs_login
         self.summary = shorten(failure["summary"])
         super().__init__(self.summary)
-        self._failure = {**failure, "summary": self.summary}
+        self._failure = dict(failure)  # with the whole summary: a secret that was cut would not be found
         self.kind: str = failure["error_kind"]
         self.code: str = failure["error_code"]
         self.retryable: bool = failure["retryable"]
@@ -36,7 +36,8 @@ class CallFailed(Exception):
         """The same failure with all `secrets` redacted."""
         secrets = tuple(secrets)
         hints = [redact(hint, secrets) for hint in self.hints]
-        failure = {**self._failure, "summary": redact(self.summary, secrets), "hints": hints}
+        summary = shorten(redact(self._failure["summary"], secrets))
+        failure = {**self._failure, "summary": summary, "hints": hints}
         return CallFailed(failure, needs_login=self.needs_login)
 
     def with_retry_after(self, seconds: float) -> CallFailed:
@@ -47,7 +48,7 @@ class CallFailed(Exception):
 
     def envelope(self, tool: str) -> dict[str, Any]:
         """The failure as the caller of `tool` sees it."""
-        return {**self._failure, "tool": tool}
+        return {**self._failure, "summary": self.summary, "tool": tool}
 
 
 def shorten(text: str) -> str:

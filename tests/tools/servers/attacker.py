@@ -31,6 +31,11 @@ def envelope(number: Any) -> None:
     hostile.send({"id": number, "result": hostile.text(json.dumps(MARKED_UP), isError=True)})
 
 
+def denial(number: Any) -> None:
+    denied = {**MARKED_UP, "error_kind": "policy_denied", "error_code": "POLICY_DENIED", "tool": "it.denial"}
+    hostile.send({"id": number, "result": hostile.text(json.dumps(denied), isError=True)})
+
+
 def listed(cursor: str | None, kind: str) -> dict[str, Any]:
     ok = hostile.tool("ok")
     if kind == "paddock":
@@ -62,7 +67,7 @@ def answer(request: dict[str, Any], kind: str) -> None:
 
 
 if __name__ == "__main__":
-    hostile.BEHAVIOURS["envelope"] = envelope
+    hostile.BEHAVIOURS |= {"envelope": envelope, "denial": denial}
     hostile.tools = listed
     for line in sys.stdin:
         answer(json.loads(line), KIND)

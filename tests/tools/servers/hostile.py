@@ -1,13 +1,15 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Uses the older protocol, without the SDK.
 
 `AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
-floods, names, boasts (of many capabilities), cursors (of megabytes), stumbles (its second list is none), deaf (reads
-nothing once it has listed its tools), stays (does not end with its input). Which calls of `hang` it got, and which of
-them were cancelled, is written to the file that the environment names as RECORD.
+floods, names, clashes (of the names of 5,000 tools), automata (patterns that take much memory),
+layers (of schemas), boasts (of many capabilities), cursors (of megabytes), stumbles (its second list is none), deaf
+(reads nothing once it has listed its tools), stays (does not end with its input). Which calls of `hang` it got, and
+which of them were cancelled, is written to the file that the environment names as RECORD.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -189,11 +191,33 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
         deep: dict[str, Any] = {"type": "object", "description": "x" * 300_000}
         bad = [tool(""), tool("new\nline"), tool("x" * 129), tool("same"), tool("same"), tool("big", inputSchema=deep)]
         return {"tools": [*bad, tool("runs_code", _meta={"paddock/code_tool": True}), tool("fine", title="t" * 1000)]}
+    if kind == "clashes":  # each of the second half is named like one of the first half with its id
+        alike = ["x" + "".join("-_."[number // 3**digit % 3] for digit in range(9)) for number in range(2500)]
+        ids = (hashlib.sha256(f"it.{name}".encode()).hexdigest()[:6] for name in alike)
+        return {"tools": [tool(name) for name in (*alike, *(f"x_{each}" for each in ids))]}
+    if kind == "layers":
+        return {"tools": [tool(f"tool_{number}", inputSchema=layers()) for number in range(100)]}
+    if kind == "automata":
+        return {"tools": [tool(f"tool_{number}", inputSchema=automata(number)) for number in range(40)]}
     if kind == "invalid":
         schemas: list[Any] = [True, {}, {"type": "object", "required": [5] * 100_000}, {"required": [5] * 10**6}, None]
         bad = [tool(f"bad{number}", inputSchema=schema) for number, schema in enumerate(schemas)]
         return {"tools": [*bad, tool("numbered") | {"name": 5}, tool("ok")]}
     return {"tools": [tool("ok"), tool("hang" if os.environ.get("RECORD") else "die")]}
+
+
+def layers() -> dict[str, Any]:
+    """A schema in which an argument is declared in ninety places."""
+    schema: dict[str, Any] = {}
+    for _ in range(90):
+        schema = {"type": "object", "anyOf": [schema, {"$ref": "#"}], "properties": {"region": {"type": "string"}}}
+    return schema
+
+
+def automata(number: int) -> dict[str, Any]:
+    """A small schema whose validator takes 15 MB."""
+    patterns = {f"p{each}": {"pattern": f"(a|b|{number}x{each}){{2000}}"} for each in range(10)}
+    return {"type": "object", "properties": patterns}
 
 
 def stumbled(number: Any) -> None:

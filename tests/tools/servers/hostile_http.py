@@ -168,6 +168,11 @@ async def hang_in_error(asked: Asked) -> None:
     await hang(asked)
 
 
+async def interim(asked: Asked) -> None:
+    while True:
+        await asked.write(b"HTTP/1.1 100 \r\n\r\n" * 4000)
+
+
 async def redirected(asked: Asked, status: int, place: str) -> None:
     await asked.body(b"", status, location=place)
 
@@ -205,6 +210,10 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "header_bomb": header_bomb,
     "many_headers": many_headers,
     "hang_in_error": hang_in_error,
+    "long_error": lambda asked: asked.body(
+        f"{'x' * 490}{asked.headers.get('authorization', '')}".encode(), 500, "text/plain"
+    ),
+    "interim": interim,
     "round_and_round": lambda asked: redirected(asked, 307, asked.at),
     "elsewhere": lambda asked: redirected(asked, 307, f"{elsewhere}/{asked.mark}/mcp"),
     "elsewhere_get": lambda asked: redirected(asked, 302, f"{elsewhere}/{asked.mark}/mcp"),

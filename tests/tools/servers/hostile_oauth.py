@@ -49,6 +49,7 @@ def spoilt(kind: str, step: str, good: Response) -> Response:
         "endless": lambda: StreamingResponse(endless(), good.status_code, media_type="application/json"),
         "compressed": lambda: Response(COMPRESSED, headers={"content-encoding": "gzip"}),
         "deep": lambda: Response(b"[" * 50_000, media_type="application/json"),
+        "missing": lambda: PlainTextResponse("no", 404),
         "binary": lambda: Response(b"\xff\xfe\x00", 500),
         "redirected": lambda: RedirectResponse(f"{other}/{step}", 307),
         "circular": lambda: RedirectResponse(f"{base}/{kind}/{step}", 307),

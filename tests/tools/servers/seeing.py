@@ -64,17 +64,20 @@ def cookie(ctx: Context) -> str:
 
 
 class Guarded:
-    """Answers nobody who has no token, whatever is asked, and remembers others with a cookie."""
+    """Answers nobody who has no token, whatever is asked, and numbers its answers to others with a cookie."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._answers = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope.get("headers", ()))
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"set-cookie", b"who=somebody; Path=/")]
+                self._answers += 1
+                cookie = b"answer=%d; Path=/" % self._answers
+                message["headers"] = [*message["headers"], (b"set-cookie", cookie)]
             await send(message)
 
         if scope["type"] == "http" and not headers.get(b"authorization", b"").startswith(b"Bearer tok-"):

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from paddock.config import Config
@@ -210,7 +210,7 @@ def cut_middle(text: str, max_bytes: int, where: str = "") -> str:
 
 def count_fitting(sizes: Iterable[int], limit: int) -> int:
     """How many of the first `sizes` have a sum of at most `limit`."""
-    return sum(1 for total in accumulate(sizes) if total <= limit)
+    return sum(1 for _ in takewhile(lambda total: total <= limit, accumulate(sizes)))
 
 
 def brief_message(message: str, traceback: str) -> str:

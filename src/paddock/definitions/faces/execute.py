@@ -24,7 +24,6 @@ from paddock.definitions.faces import (
     replacement,
 )
 from paddock.model import envelope
-from paddock.model.json_depth import is_deeper
 from paddock.model.limits import MB
 from paddock.model.result import NOTHING, RunError, RunResult, Verdict
 
@@ -35,8 +34,6 @@ PRINTED_ONLY = "[The script printed this and returned nothing. `return` gives a 
 PRINTED_BYTES = 4000
 """How much of what was printed is shown beside a value or a failure."""
 KEEP = "return it, or keep it with create_artifact"
-STRUCTURED_DEPTH = 100
-"""A value nested more deeply is sent only as text, because not every JSON encoder in between supports more."""
 
 
 def describe(definition: Definition, host: HostInfo) -> ToolSpec:
@@ -75,8 +72,6 @@ def _value(result: RunResult, overflows: Overflows) -> FaceResponse:
         return FaceResponse("\n".join([printed.rstrip("\n"), PRINTED_ONLY]))
     if value is None or isinstance(value, str):
         return FaceResponse(value)
-    if is_deeper(value, STRUCTURED_DEPTH):
-        return FaceResponse(result.output_json)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return FaceResponse(text, value if isinstance(value, dict) else None)
 

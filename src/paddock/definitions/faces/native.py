@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from paddock.definitions.definition import Definition
@@ -30,6 +31,7 @@ from paddock.model.environments import BUILT_IN
 from paddock.model.files import File
 from paddock.model.limits import CAPS, MB, Limits, format_limit
 from paddock.model.network import NONE, PUBLIC
+from paddock.model.outputs import RunOutput
 from paddock.model.packages import OFF
 from paddock.model.request import ALIASES, LANGUAGES, RunOptions
 from paddock.model.result import RunResult, Verdict
@@ -120,7 +122,9 @@ def normalize(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(definition: Definition, request: FaceRequest, result: RunResult, overflows: Overflows) -> FaceResponse:
-    values = summarize(result.to_dict(), overflows, request.caps)
+    rest = replace(result, outputs=tuple(map(_with_first_rows, result.outputs)))
+    rest = replace(rest, output_json=None) if "output" in overflows else rest  # a large value is not decoded
+    values = summarize(rest.to_dict(), overflows, request.caps)
     text = None
     if any("rows" in each for each in values.get("outputs", ())):  # a model reads the text, a program the rows
         shown = [{name: value for name, value in each.items() if name != "rows"} for each in values["outputs"]]
@@ -176,12 +180,25 @@ def _outputs(outputs: Sequence[Mapping[str, Any]], is_cut: bool) -> list[dict[st
         if output["artifact"] is not None:
             values["artifact"] = output["artifact"]["filename"]
         if output["type"] == "table" and isinstance(output["data"], list):
-            sizes = [len(json.dumps(row)) for row in output["data"]]
-            count = count_fitting(sizes, bytes_left)
-            bytes_left -= sum(sizes[:count])
-            values["rows"] = output["data"][:count]
+            rows = values["rows"] = []
+            for row in output["data"]:
+                if (size := len(json.dumps(row))) > bytes_left:
+                    break
+                bytes_left -= size
+                rows.append(row)
         shown.append(values)
     return shown
+
+
+def _with_first_rows(output: RunOutput) -> RunOutput:
+    """A table without rows that would not be shown: no other thread runs while megabytes of them are decoded."""
+    if output.type != "table" or len(output.content) <= ROWS_BYTES:
+        return output
+    import msgspec
+
+    rows = [bytes(row) for row in msgspec.json.decode(output.content, type=list[msgspec.Raw])]
+    first = rows[: count_fitting(map(len, rows), ROWS_BYTES)]
+    return replace(output, content=b"[%b]" % b",".join(first))
 
 
 def _newest_calls(calls: Sequence[Any]) -> list[Any]:

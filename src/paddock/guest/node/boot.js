@@ -377,12 +377,7 @@
     outputBytes = start.limits?.output_bytes ?? outputBytes;
     callsDeadline = now() + Math.min((start.limits?.wall_seconds ?? MAX_SECONDS) * CALLS_SHARE, MAX_SECONDS) * 1000;
     logs.limit(outputBytes);
-    if (start.packages !== undefined) {
-      const link = join(process.cwd(), 'node_modules');
-      if (session !== null) rmSync(link, { force: true }); // that of an earlier cell
-      symlinkSync(start.packages[0], link);
-      existingFiles.add('node_modules');
-    }
+    if (start.packages !== undefined) linkPackages(start.packages[0], join(process.cwd(), 'node_modules'));
     const attached = start.files ?? [];
     for (const file of attached) file.path = realPath(file.path);
     leftFiles.attach(attached);
@@ -418,6 +413,22 @@
     globalThis.console = console;
     hasConsole = true;
     for (const name of Object.keys(streams)) sendAsFrames(name);
+  }
+
+  // In a session each package is a link of its own: Node remembers where a link led, and the next cell has another set.
+  function linkPackages(set, folder) {
+    existingFiles.add('node_modules');
+    if (session === null) {
+      symlinkSync(set, folder);
+      return;
+    }
+    const scoped = (name) => readdirSync(join(set, name)).map((each) => join(name, each));
+    for (const name of readdirSync(set).flatMap((each) => (each.startsWith('@') ? scoped(each) : each))) {
+      const link = join(folder, name);
+      mkdirSync(dirname(link), { recursive: true });
+      rmSync(link, { force: true }); // that of an earlier cell
+      symlinkSync(join(set, name), link);
+    }
   }
 
   // Defines a variable, unless the script uses its name for something else.

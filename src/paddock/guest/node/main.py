@@ -6,13 +6,14 @@ them, with the code that V8 compiled for them earlier, in an unnamed file.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
 import socket
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
@@ -47,6 +48,8 @@ FLAGS = (
     "--disable-sigusr1",  # SIGUSR1 would start an inspector, which has no network to listen on
     "--openssl-config=/dev/null",  # Node does not start if the system's configuration exists but cannot be read
 )
+EXECUTE = "PADDOCK_EXECUTE"
+"""Environment variable of the profile `confined`: the number of execve, and the key that the filter asks for."""
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES", "NODE_EXTRA_CA_CERTS")
 MAX_TASKS = 64 + 32
 """The highest limit on a script's processes, plus Node's own threads."""
@@ -130,8 +133,18 @@ def _become_node(control: socket.socket, how: str) -> NoReturn:
     _move_descriptor(_open_source(), SOURCE)
     # The host may lower this further when it knows the script.
     limits.set_limit(resource.RLIMIT_NPROC, MAX_TASKS + int(os.environ.get(limits.TASKS, "0")))
-    command = _command(how)
-    os.execve(command[0], command, _variables())  # noqa: S606
+    _execute(_command(how), _variables())
+
+
+def _execute(command: list[str], variables: Mapping[str, str]) -> NoReturn:
+    if EXECUTE not in os.environ:
+        os.execve(command[0], command, variables)  # noqa: S606
+    number, key = map(int, os.environ[EXECUTE].split())
+    lists = (command, [f"{name}={value}" for name, value in variables.items()])
+    arguments, environment = ((ctypes.c_char_p * (len(each) + 1))(*map(os.fsencode, each)) for each in lists)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(ctypes.c_long(number), os.fsencode(command[0]), arguments, environment, ctypes.c_uint64(key))
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), command[0])
 
 
 def _command(how: str) -> list[str]:

@@ -1,4 +1,5 @@
-"""Tells the host which line the script has reached, shortly before its time is over: a killed process cannot.
+"""Tells the host which line the script has reached, and what it has printed on a line without an end, shortly before
+its time is over: a killed process cannot.
 
 SIGALRM does it. A script that uses SIGALRM or its timer itself replaces this, and its time-out then names no line.
 """
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from types import CoroutineType, FrameType
 from typing import Any
 
+from paddock.guest.python import streams
 from paddock.guest.python.channel import Channel
 from paddock.guest.python.errors import Source
 from paddock.guest.python.limits import early_seconds
@@ -27,7 +29,7 @@ _set_timer = signal.setitimer
 
 
 def start(limits: Mapping[str, Any], channel: Channel) -> None:
-    """Send the line shortly before the limits of processor time and of wall-clock time."""
+    """Send the line and the output shortly before the limits of processor time and of wall-clock time."""
     if not (moments := early_seconds(limits)):
         return
     waits = [later - earlier for earlier, later in zip([0.0, *moments], moments, strict=False)]
@@ -42,6 +44,7 @@ def start(limits: Mapping[str, Any], channel: Channel) -> None:
         with contextlib.suppress(Exception):
             if (line := _line(frame)) is not None:
                 channel.send_at_once(wire.pack(Kind.REACHED, 0, {"line": line}))
+        streams.flush()
         if waits:
             due = time.monotonic() + waits[0]
             _set_timer(signal.ITIMER_REAL, waits.pop(0))

@@ -12,6 +12,7 @@ from paddock.guest.python import left_files
 
 PREFIX = ".fork-"
 """How the names of the working directories of forks begin. They are in that of the first process."""
+NO_PROCESS = "for a moment it needs two more processes than limits.processes allows: raise that, or end some"
 _fork, _waitpid, _exit, _sleep = os.fork, os.waitpid, os._exit, time.sleep
 
 
@@ -27,7 +28,7 @@ def fork(descriptors: list[int], folder: str) -> tuple[socket.socket, str] | Non
         copy = _copy(folder)
         pid = _fork()
     except (OSError, RuntimeError) as problem:
-        os.write(error, str(problem).encode(errors="replace"))
+        _refuse(error, problem)
         _close(descriptors)
         return None
     if pid:
@@ -40,7 +41,7 @@ def fork(descriptors: list[int], folder: str) -> tuple[socket.socket, str] | Non
         if _fork():  # so that the new process is not a child that the script could wait for
             _exit(0)
     except OSError as problem:
-        os.write(error, str(problem).encode(errors="replace"))
+        _refuse(error, problem)
         _exit(0)
     while os.getppid() == between:  # what is still below the first process is stopped with it
         _sleep(0.0002)
@@ -50,6 +51,11 @@ def fork(descriptors: list[int], folder: str) -> tuple[socket.socket, str] | Non
     os.close(error)
     _enter(folder, copy)
     return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, control), copy
+
+
+def _refuse(error: int, problem: Exception) -> None:
+    why = NO_PROCESS if isinstance(problem, BlockingIOError) else str(problem)
+    os.write(error, why.encode(errors="replace"))
 
 
 def _require_one_thread() -> None:

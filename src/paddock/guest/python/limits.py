@@ -55,11 +55,14 @@ def prepare() -> None:
 def apply(limits: Mapping[str, Any], before_bytes: int | None, *, in_session: bool = False) -> None:
     """Apply a run's limits. The memory limit is added to `before_bytes`, which was mapped before the inputs arrived.
 
-    In a session, hard limits stay as they are, because the next run may have higher ones. The processor time of earlier
-    runs does not count, and the host notices the end of this run's time before the kernel does.
+    In a session, hard limits of memory and time stay as they are, because the next run may have higher ones, and the
+    host enforces them too. The processor time of earlier runs does not count, and the host notices the end of this
+    run's time before the kernel does. Without a control group, the host sends `open_files`. With one, it limits the
+    processes of each session; RLIMIT_NPROC would count those of all its forks together.
     """
     global _justified_bytes  # noqa: PLW0603
     set_one = set_soft_limit if in_session else set_limit
+    open_files = limits.get("open_files")
     memory = limits.get("memory_bytes")
     if memory is not None and before_bytes is not None:
         limit, held = before_bytes + memory, min(data_bytes() or 0, _justified_bytes)
@@ -72,11 +75,11 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None, *, in_session: bo
         else:
             set_limit(resource.RLIMIT_CPU, int(whole), more=1)
     if (file_bytes := limits.get("file_bytes")) is not None:
-        set_one(resource.RLIMIT_FSIZE, file_bytes)
-    if (processes := limits.get("processes")) is not None:
-        set_one(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
-    if (open_files := limits.get("open_files")) is not None:
-        set_one(resource.RLIMIT_NOFILE, open_files)
+        set_limit(resource.RLIMIT_FSIZE, file_bytes)
+    if (processes := limits.get("processes")) is not None and not (in_session and open_files is None):
+        set_limit(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
+    if open_files is not None:
+        set_limit(resource.RLIMIT_NOFILE, open_files)
 
 
 def set_soft_limit(kind: int, amount: int) -> None:

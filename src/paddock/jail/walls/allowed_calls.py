@@ -21,6 +21,9 @@ class Policy(NamedTuple):
 
     processes: bool = True  # fork and exec
     execute: bool = False  # exec without fork, for a process that walls itself in and executes another program
+    execute_key: int = 0
+    """If set, only execve executes, and only with this number as a fourth argument, which the kernel ignores. The
+    program that is executed does not know it, and so executes nothing."""
     sockets: Literal["none", "unix", "host", "doors"] = "none"
     """`host`: an installer, which uses the host's network. `doors`: a guest in its own network, for which the host
     makes each connection (`jail/doors`)."""
@@ -51,15 +54,15 @@ ALWAYS = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close dup dup2 dup3
     stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd chdir fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat
-    unlink unlinkat umask truncate ftruncate fsync fdatasync sync_file_range readahead
+    unlink unlinkat umask truncate ftruncate readahead
     statfs fstatfs copy_file_range pipe pipe2
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
-    mmap munmap mprotect mremap madvise msync mincore brk mlock mlock2 munlock munlockall mseal map_shadow_stack
+    mmap munmap mprotect mremap mincore brk mlock mlock2 munlock munlockall mseal map_shadow_stack
     pkey_alloc pkey_free pkey_mprotect membarrier get_mempolicy
     futex set_robust_list rseq set_tid_address restart_syscall exit exit_group wait4 waitid
     rt_sigaction rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigpending rt_sigtimedwait sigaltstack pause
-    alarm setitimer getitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete
+    alarm setitimer getitimer
     nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times
     getpid gettid getppid getpgrp getpgid getsid getuid geteuid getgid getegid getresuid getresgid getgroups
     getrlimit getrusage getpriority ioprio_get sysinfo uname getcpu getrandom
@@ -79,13 +82,18 @@ MEMFDS = _names("memfd_create")
 # It puts pages of a file into a pipe or socket, not bytes. One byte there keeps a page, or 2 MB of them, that no
 # process maps, even if the file is gone.
 SENDFILE = _names("sendfile")
-CLOCKS = _names("clock_gettime clock_getres clock_nanosleep timer_create")
+# They need no write permission: for a file of the runtime, a guest in a loop would have the host's disk flush its cache
+# thousands of times a second. Its own files end with it.
+SYNC = _names("fsync fdatasync msync sync_file_range")
+CLOCKS = _names("clock_gettime clock_getres clock_nanosleep")
 PROCESSES = _names("fork vfork execve execveat setsid setpgid")
 EXECUTE = _names("execve execveat")
 ADDRESSES = _names("connect bind listen accept accept4")
 
 # Callers fall back to an older call only on ENOSYS. clone3 and openat2 take flags in memory, which filters cannot read.
-UNKNOWN = _names("clone3 openat2 futex_waitv futex_wake futex_wait futex_requeue")
+# So does timer_create: its timer could send SIGCONT or SIGKILL, which act on a stopped process, and an idle session
+# would go on. setitimer can only send signals that wait until the process is continued.
+UNKNOWN = _names("clone3 openat2 futex_waitv futex_wake futex_wait futex_requeue timer_create")
 # shutil.copy2 ignores ENOTSUP, and fails on EPERM. Programs expect it of fallocate, too.
 UNSUPPORTED = _names("""
     fallocate
@@ -146,9 +154,9 @@ def any_of_bits(argument: int, bits: int) -> Rule:
     return lambda allow, refuse: low(argument, branch(ANY_BIT, bits, allow, refuse))
 
 
-def upper_half_zero(argument: int) -> Rule:
-    """Allow if the argument, a long, fits in 32 bits."""
-    return lambda allow, refuse: high(argument, branch(EQUAL, 0, allow, refuse))
+def upper_half(argument: int, value: int) -> Rule:
+    """Allow if the upper 32 bits of the argument, a long, are this."""
+    return lambda allow, refuse: high(argument, branch(EQUAL, value, allow, refuse))
 
 
 def when(condition: Rule, then: Rule) -> Rule:
@@ -167,7 +175,7 @@ def without_effect(_allow: Node, _refuse: Node) -> Node:
 
 
 def ask_host(_allow: Node, _refuse: Node) -> Node:
-    """Report the call to the listener, which answers it. The kernel itself never makes it."""
+    """Report the call to the listener, which answers it. The kernel makes it only if the answer says so."""
     return answer(NOTIFY)
 
 
@@ -201,11 +209,18 @@ MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 4
 # The same holds for a writable mapping of /dev/zero, so a guest must not be able to open that for writing.
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 
-# The modes that extend a file and punch a hole. RLIMIT_FSIZE does not limit what other modes allocate beyond the end of
-# a file: one call would take the whole disk.
-FALLOCATE = (0, 3)
+# The modes of fallocate that punch a hole and extend a file. RLIMIT_FSIZE does not limit what other modes allocate
+# beyond the end of a file: one call would take the whole disk. Extending takes gigabytes in a millisecond, which is
+# too fast where guests share a disk and what they take of it is polled.
+PUNCH_HOLE, EXTEND = 3, 0
+
+# What fadvise64 does for a file, these do for pages that are mapped, if the caller's uid owns the file.
+MADV_COLD, MADV_PAGEOUT = 20, 21
 
 RLIMIT_CORE = 4
+
+# Of a process, and of a group. Not of a user: that shows whether the user has processes, and so which are whose.
+PRIORITIES, IO_PRIORITIES = (0, 1), (1, 2)
 
 PROCESS_CLOCK = 0x8000_0000  # a negative clock id means the CPU time of a process, which anybody may read
 
@@ -274,19 +289,23 @@ def rules(policy: Policy) -> dict[str, Rule]:
         calls["mmap"] = every(calls["mmap"], when(any_of_bits(3, MAP_ANONYMOUS), none_of_bits(3, MAP_SHARED)))
     elif policy.sockets != "doors":  # a connection outlives its guest until the peer has taken what waits in it
         calls |= dict.fromkeys(SENDFILE, allowed)
-    calls["fallocate"] = one_of(1, *FALLOCATE)
+    has_own_disk = policy.own_pids and not policy.confined
+    calls["fallocate"] = one_of(1, PUNCH_HOLE, *((EXTEND,) if has_own_disk else ()))
     calls["fadvise64"] = without_effect  # it could empty the cache of the runtime's files, which slows everybody down
+    calls |= dict.fromkeys(SYNC, allowed if policy.is_installer else without_effect)
+    calls["madvise"] = lambda allow, _refuse: one_of(2, MADV_COLD, MADV_PAGEOUT)(answer(ERRNO_ZERO), allow)
     calls["close_range"] = none_of_bits(2, CLOSE_RANGE_UNSHARE)
     if policy.confined or not policy.own_pids:
         calls |= dict.fromkeys(CLOCKS, none_of_bits(0, PROCESS_CLOCK))
+        calls |= {"getpriority": one_of(0, *PRIORITIES), "ioprio_get": one_of(0, *IO_PRIORITIES)}
     else:
         calls["capget"] = allowed  # it shows the capabilities of any process that it can name
     if processes:
         calls |= dict.fromkeys(PROCESSES, allowed)
         if not policy.sessions:
             calls["setsid"] = without_effect
-    if policy.execute:
-        calls |= dict.fromkeys(EXECUTE, allowed)
+    if policy.execute or policy.execute_key:
+        calls |= _execution(policy.execute_key)
     if policy.confined:
         # abort and pthread_kill signal the process itself, with tgkill. Other processes of this uid are the host's.
         calls |= {"kill": equals(0, PID_PLACEHOLDER), "tgkill": equals(0, PID_PLACEHOLDER)}
@@ -312,11 +331,17 @@ def _changes_owner(user: int, group: int) -> Rule:
 
 def _clone(*, processes: bool) -> Rule:
     """Threads must share the descriptors of their process: the quota looks for deleted files in one thread only."""
-    known = every(upper_half_zero(0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
+    known = every(upper_half(0, 0), none_of_bits(0, 0xFFFF_FFFF & ~CLONE_FLAGS))
     shares_files = any_of_bits(0, CLONE_FILES)
     if not processes:
         return every(any_of_bits(0, CLONE_THREAD), shares_files, known)
     return every(when(any_of_bits(0, CLONE_THREAD), shares_files), known)
+
+
+def _execution(key: int) -> dict[str, Rule]:
+    if not key:
+        return dict.fromkeys(EXECUTE, allowed)
+    return {"execve": every(equals(3, key & 0xFFFF_FFFF), upper_half(3, key >> 32))}
 
 
 def _open_calls() -> dict[str, Rule]:
@@ -332,7 +357,7 @@ def _keep_limit(allow: Node, refuse: Node) -> Node:
     """Let prlimit64 read a limit. Setting it has no effect; with a request for the old limit it is refused."""
 
     def is_null(argument: int) -> Rule:
-        return every(equals(argument, 0), upper_half_zero(argument))
+        return every(equals(argument, 0), upper_half(argument, 0))
 
     return is_null(2)(allow, is_null(3)(answer(ERRNO_ZERO), refuse))
 
@@ -414,6 +439,11 @@ def _host_sockets() -> Rule:
 
 
 def _door_sockets() -> Rule:
-    """TCP, and UDP in the guest's own network, where only the name server is."""
-    transport = every(one_of(1, STREAM, DGRAM, mask=SOCKET_TYPE), one_of(2, 0, IPPROTO_TCP, IPPROTO_UDP))
+    """TCP, and a few sockets for UDP in the guest's own network, where only the name server is."""
+    stream = every(one_of(1, STREAM, mask=SOCKET_TYPE), one_of(2, 0, IPPROTO_TCP))
+    datagrams = every(one_of(1, DGRAM, mask=SOCKET_TYPE), one_of(2, 0, IPPROTO_UDP))
+
+    def transport(allow: Node, refuse: Node) -> Node:
+        return datagrams(ask_host(allow, refuse), stream(allow, refuse))
+
     return case(0, {AF_INET: transport, AF_INET6: transport})

@@ -27,6 +27,8 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
+from weakref import WeakSet
 
 from paddock.jail.walls.cgroup_slots import Slot, SlotV1, SlotV2
 from paddock.jail.walls.cleanup import Cleanup, members, read, remove, write
@@ -41,7 +43,8 @@ MAX_FREE = 16
 MAX_RECORDED = 8
 """How many lines the record file holds. A machine and its containers may share one data directory."""
 KEPT_FILES = 14
-"""The most files that a slot keeps open. All slots together keep at most a sixteenth of what this process may open.
+"""The most files that a slot keeps open. All slots together, of whatever `Slots`, keep at most a sixteenth of what this
+process may open.
 Beyond that, a slot keeps only the three files that show how its guest ended, and only while a guest is in it."""
 
 
@@ -51,6 +54,8 @@ class Slots:
     Safe to use from several threads. `close()` removes everything; if this process is killed, `Cleanup` does.
     """
 
+    _keeping: ClassVar[WeakSet[Slot]] = WeakSet()  # the slots, of all `Slots`, that keep files open
+
     def __init__(self, controllers: Controllers) -> None:
         self._controllers = controllers
         name = own_name()
@@ -58,6 +63,7 @@ class Slots:
         self._lock = threading.Lock()
         self._free: list[Slot] = []
         self._all: list[Slot] = []
+        self._left: list[Slot] = []  # given back when no descriptor was free to empty them
         self._made = 0
         sweep(controllers)
         self._cleanup = Cleanup(groups=dict.fromkeys(self._parents.values()))
@@ -90,17 +96,19 @@ class Slots:
             return free
         with self._lock:
             self._made += 1
-            number, others = self._made, len(self._all)
+            number, keeping = self._made, len(self._keeping)
         groups = {controller: parent / f"slot-{number}" for controller, parent in self._parents.items()}
-        kept = (others + 1) * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 16
+        kept = (keeping + 1) * KEPT_FILES <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 16
         slot = (SlotV1 if self._controllers.version == 1 else SlotV2)(groups, kept=kept)
         with self._lock:
             self._all.append(slot)
+            if kept:
+                self._keeping.add(slot)
         return slot
 
     def settle(self, slot: Slot) -> bool:
         """Take back a slot that is empty already, in 50 µs. If this returns False, call `give_back` instead."""
-        if len(self._free) >= MAX_FREE or not (slot.reusable and slot.is_settled()):
+        if self._left or len(self._free) >= MAX_FREE or not (slot.reusable and slot.is_settled()):
             return False
         slot.reset()
         with self._lock:
@@ -108,22 +116,39 @@ class Slots:
         return True
 
     def give_back(self, slot: Slot) -> None:
-        """Kill what is left in the slot, then reuse or remove it. If a process does not end, `close()` removes it."""
-        if not slot.kill():
-            return
-        if slot.reusable and len(self._free) < MAX_FREE:
-            slot.reset()
-            with self._lock:
-                self._free.append(slot)
-        else:
-            slot.remove()
-            with self._lock:
-                self._all.remove(slot)
+        """Kill what is left in the slot, then reuse or remove it. If a process does not end, `close()` removes it.
+
+        If no descriptor is free for that, the slot closes its own. If that is not enough, the next call tries again.
+        """
+        with self._lock:
+            given, self._left = [slot, *self._left], []
+        for each in given:
+            if not (self._empty(each) or self._empty(each)):
+                with self._lock:
+                    self._left.append(each)
+
+    def _empty(self, slot: Slot) -> bool:
+        """Reuse or remove a slot that was given back. If that fails, close its files and return False."""
+        try:
+            if not slot.kill():
+                slot.close()
+            elif slot.reusable and len(self._free) < MAX_FREE:
+                slot.reset()
+                with self._lock:
+                    self._free.append(slot)
+            else:
+                slot.remove()
+                with self._lock:
+                    self._all.remove(slot)
+        except OSError:
+            slot.close()
+            return False
+        return True
 
     def close(self) -> None:
         """Kill everything in every slot and remove all groups. Raises OSError if a process does not end."""
         with self._lock:
-            slots, self._all, self._free = self._all, [], []
+            slots, self._all, self._free, self._left = self._all, [], [], []
         for slot in slots:
             # A slot that cannot be removed fails again below, after all the others are gone.
             with contextlib.suppress(OSError):

@@ -119,6 +119,14 @@ class Slot(ABC):
         for group in self._groups:
             write(f"{group}/cgroup.procs", str(pid))
 
+    def entrances(self) -> list[int]:
+        """Descriptors to which a pid is written, as `enter` does. The kernel looks for it in the writer's namespace.
+
+        The group of pids is first: if it allows one process, none can be started that would be in some groups only.
+        """
+        groups = sorted(self._groups.values(), key=lambda files: files is not self._pids)
+        return [files.fd("cgroup.procs", os.O_WRONLY) for files in groups]
+
     def entry_fds(self) -> list[int]:
         """Descriptors to which a single-threaded child writes b"0" to enter by itself, in 0.1 ms. Do not close them.
 
@@ -188,10 +196,15 @@ class Slot(ABC):
         self.prevent_forks()
         return not [group for group in self._groups if not end_members(group)]
 
-    def empty(self) -> None:
-        """Kill everything in the group, and free its cached pages. What is left is memory that other groups use."""
-        if self.kill() and self._memory.number(self._usage_file) > SETTLED_BYTES:
+    def empty(self) -> bool:
+        """Kill everything in the group, and free its cached pages. Returns whether no process is left.
+
+        What is left is memory that other groups use.
+        """
+        is_empty = self.kill()
+        if is_empty:
             self._reclaim()
+        return is_empty
 
     def reset(self) -> None:
         """Reset an empty group: no limits, no cached pages, new counters. Takes milliseconds if it was full."""
@@ -199,10 +212,15 @@ class Slot(ABC):
         self._reset_memory()
         self._start_counting()
 
-    def remove(self) -> None:
-        """Remove the groups, which must be empty."""
+    def close(self) -> None:
+        """Close all files, for ever. The groups stay."""
+        self.reusable = False
         for files in self._groups.values():
             files.close()
+
+    def remove(self) -> None:
+        """Remove the groups, which must be empty."""
+        self.close()
         for group in self._groups:
             remove(group)
 
@@ -306,11 +324,11 @@ class SlotV1(Slot):
     def prevent_forks(self) -> None:
         self._pids.write("pids.max", "0")
 
-    def remove(self) -> None:
+    def close(self) -> None:
         if self.oom_fd is not None:
             os.close(self.oom_fd)
             self.oom_fd = None
-        super().remove()
+        super().close()
 
     def _start_counting(self) -> None:
         self._read_notice()
@@ -373,11 +391,11 @@ class SlotV2(Slot):
             # Before Linux 5.14.
             write(f"{self._group}/pids.max", "0")
 
-    def remove(self) -> None:
+    def close(self) -> None:
         if self._peak_fd is not None:
             os.close(self._peak_fd)
             self._peak_fd = None
-        super().remove()
+        super().close()
 
     def _peak(self) -> int:
         if self._peak_fd is None:

@@ -1,7 +1,8 @@
 """Stops the processes of a guest that has no run, and continues them: an idle session uses no processor time.
 
 Signals do it, which works in every profile and without a control group. A process cannot catch SIGSTOP, but one that is
-not stopped yet can continue another, and a timer its own process: `is_stopped` says whether that has happened.
+not stopped yet can continue another: `is_stopped` says whether that has happened. No timer can do it: see
+`allowed_calls`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from paddock.jail.walls.watcher import tree
+from paddock.jail.walls.watcher import those_of
 
 ROUNDS = 20
 """How often new processes are looked for: one that is not stopped yet may start others, or continue them."""
@@ -31,8 +32,11 @@ def stop(find: Callable[[], Mapping[int, int]]) -> Mapping[int, int]:
 
 
 def is_stopped(pids: Iterable[int]) -> bool:
-    """Whether no thread of these processes runs."""
-    return all(state in b"TZX" for pid in pids for state in _states(pid))
+    """Whether no thread of these processes, which were sent SIGSTOP, runs.
+
+    One in state D stops before it runs again. It may wait for a stopped process that it has just started (vfork).
+    """
+    return all(state in b"TDZX" for pid in pids for state in _states(pid))
 
 
 def _states(pid: int) -> Iterator[bytes]:
@@ -62,7 +66,7 @@ def _send(pid: int, start: int, number: signal.Signals) -> bool:
     except OSError:
         return False
     try:
-        found = tree(pid).get(pid)
+        found = those_of([pid]).get(pid)
         if found is None or found.start != start:
             return False
         signal.pidfd_send_signal(pidfd, number)

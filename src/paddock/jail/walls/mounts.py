@@ -69,12 +69,12 @@ def build_root(
     root: str,
     sources: Iterable[Source],
     devices: Iterable[str] = DEVICES,
-    writable: Source | None = None,
+    writable: Iterable[Source] = (),
     texts: Mapping[str, str] = MappingProxyType({}),
 ) -> Root:
     """Build the new root at `root` and enter it. The old root is unreachable afterwards.
 
-    `writable` is the one directory of the host that stays writable. `texts` are files besides TEXTS. The caller must be
+    `writable` are the directories of the host that stay writable. `texts` are files besides TEXTS. The caller must be
     the first process of a pid namespace, in its own mount and user namespaces.
     """
     kept: dict[str, str] = {}
@@ -86,8 +86,8 @@ def build_root(
             if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_FOLDERS)):
                 kept[source.path] = f"{KEPT}/{len(kept)}"
                 _bind(source, root, at=kept[source.path])
-    if writable is not None:
-        _bind(writable, root, writable=True)
+    for source in writable:
+        _bind(source, root, writable=True)
     for name in devices:
         _bind(Source(f"/dev/{name}"), root, devices=True)
     for path, target in LINKS.items():

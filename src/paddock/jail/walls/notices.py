@@ -27,7 +27,7 @@ _SET_FLAGS = 0x4008_2104
 _NOTICE = struct.Struct("=QIIiIQ6Q")  # id, pid, flags; number, architecture, instruction pointer, arguments
 _ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
 _NEW_FD = struct.Struct("=QIIII")  # id, flags, the host's descriptor, the guest's, its flags
-_REPLACE = 1
+_REPLACE = _CONTINUE = 1
 _NAMES = {number: name for name, number in NUMBERS.get(MACHINE, {}).items()}
 
 
@@ -80,10 +80,15 @@ def is_waiting(listener: int, notice: Notice) -> bool:
     return True
 
 
-def put(listener: int, notice: Notice, fd: int, number: int, *, close_on_exec: bool) -> None:
+def put(listener: int, notice: Notice, fd: int, number: int) -> None:
     """Put our descriptor `fd` in the caller's place `number`. Raises OSError, also if the caller is gone."""
-    flags = os.O_CLOEXEC if close_on_exec else 0
-    fcntl.ioctl(listener, _ADD_FD, _NEW_FD.pack(notice.id, _REPLACE, fd, number, flags))
+    fcntl.ioctl(listener, _ADD_FD, _NEW_FD.pack(notice.id, _REPLACE, fd, number, os.O_CLOEXEC))
+
+
+def go_on(listener: int, notice: Notice) -> None:
+    """Let the kernel make the call. Only for arguments that are numbers: what others point to can change meanwhile."""
+    with suppress(OSError):  # the caller is gone
+        fcntl.ioctl(listener, _SEND, bytearray(_ANSWER.pack(notice.id, 0, 0, _CONTINUE)))
 
 
 class Denied(NamedTuple):
@@ -137,7 +142,7 @@ def install_in_guest(program: bytes, control: int, *more: int, listen: bool) -> 
 def receive_listener(control: socket.socket) -> list[int] | None:
     """The listener that a guest sent, and what it sent with it; None if they have not arrived yet.
 
-    Raises EOFError if something else arrived.
+    Raises EOFError if something else arrived, and OSError if this process has no descriptor free for them.
     """
     try:
         data, ancillary, _, _ = control.recvmsg(len(_HELLO), _RIGHTS + _CREDENTIALS)
@@ -146,6 +151,8 @@ def receive_listener(control: socket.socket) -> list[int] | None:
     for level, kind, content in ancillary:
         if (level, kind, data) == (socket.SOL_SOCKET, socket.SCM_RIGHTS, _HELLO):
             return list(memoryview(content[: len(content) & ~3]).cast("i"))
+    if data == _HELLO:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
     raise EOFError
 
 

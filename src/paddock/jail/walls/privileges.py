@@ -109,7 +109,7 @@ LIMITS = {
     "open_files": resource.RLIMIT_NOFILE,
     "processes": resource.RLIMIT_NPROC,  # per uid; does not bind root
     "rtprio": resource.RLIMIT_RTPRIO,
-    "sigpending": resource.RLIMIT_SIGPENDING,  # per uid; each timer of timer_create holds one
+    "sigpending": resource.RLIMIT_SIGPENDING,  # per uid
     "stack_bytes": resource.RLIMIT_STACK,
 }
 

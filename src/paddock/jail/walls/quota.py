@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
@@ -19,6 +20,10 @@ RESERVE_PART = 20
 METADATA_PART = 64
 """The size of a file includes metadata blocks of the file system. Another 64th of the limit is allowed for these."""
 MAPPED_BYTES = 1 << 20
+SHARED_MEMORY = b"/dev/zero (deleted)\n"
+"""How /proc shows memory that processes share without a file."""
+CHECK_SECONDS = 0.25
+"""A check that takes more of the processor than this counts as exceeded. 10,000 files take 0.02 s."""
 LONG_PATH = 2000
 MAX_HIDDEN_CHECKS = 10
 _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
@@ -45,15 +50,18 @@ class Quota:
         return self._is_exceeded(pids, proc) and self._is_exceeded(pids, proc)
 
     def _is_exceeded(self, pids: tuple[int, ...], proc: int | None) -> bool:
+        self._time_is_up_at = time.thread_time() + CHECK_SECONDS
         try:
             held = self._linked_files()
-            if proc is not None:
+            if proc is not None and not self._is_too_much(held):  # a guest can make reading its /proc take long
                 held |= self._deleted_files(pids, proc)
         except (OSError, _TooMany):
             return True  # a guest that hides files must not escape the limit
-        if len(held) > self._inodes:
-            return True
-        return sum(held.values()) > self._size_bytes + self._size_bytes // METADATA_PART or self._disk_is_short()
+        return self._is_too_much(held)
+
+    def _is_too_much(self, held: dict[tuple[int, int], int]) -> bool:
+        size_bytes = self._size_bytes + self._size_bytes // METADATA_PART
+        return len(held) > self._inodes or sum(held.values()) > size_bytes or self._disk_is_short()
 
     def _linked_files(self) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
@@ -70,6 +78,7 @@ class Quota:
         waiting: list[tuple[int | None, str]] = [(None, folder) for folder in self._folders]
         count = 0
         while waiting:
+            self._require_time()
             base, path = waiting.pop()
             with suppress(*_GONE):
                 here = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=base)
@@ -94,7 +103,7 @@ class Quota:
         hidden: dict[int, int] = {}
         for pid in pids:
             try:
-                held |= _deleted_files(pid, proc, self._prefixes, self._mapped_bytes)
+                held |= self._deleted_files_of(pid, proc)
             except PermissionError:
                 # A process that is about to end is unreadable for a moment. One that stays unreadable hides something.
                 hidden[pid] = self._hidden.get(pid, 0) + 1
@@ -103,6 +112,43 @@ class Quota:
         self._hidden = hidden
         return held
 
+    def _deleted_files_of(self, pid: int, proc: int) -> dict[tuple[int, int], int]:
+        """The deleted regular files that a process still holds, with their sizes."""
+        held: dict[tuple[int, int], int] = {}
+        with suppress(*_GONE):
+            task = _living_task(pid, proc)
+            fds = os.open(f"{task}/fd", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
+            try:
+                for name in os.listdir(fds):  # noqa: PTH208
+                    self._require_time()
+                    with suppress(*_GONE):
+                        status = os.stat(name, dir_fd=fds)
+                        if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                            held[status.st_dev, status.st_ino] = status.st_blocks * 512
+            finally:
+                os.close(fds)
+            opened = {inode for _, inode in held}
+            held |= {(0, inode): self._mapped_bytes for inode in self._mapped(task, proc) if inode not in opened}
+        return held
+
+    def _mapped(self, task: str, proc: int) -> set[int]:
+        """Inodes of deleted files in `folders` that are mapped. /proc does not show the size of such a file."""
+        found: set[int] = set()
+        fd = os.open(f"{task}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+        with os.fdopen(fd, "rb") as lines:
+            for line in lines:
+                self._require_time()
+                if line.endswith(b" (deleted)\n"):
+                    *_, inode, path = line.split(None, 5)
+                    if path.startswith(self._prefixes) and path != SHARED_MEMORY:
+                        found.add(int(inode))
+        return found
+
+    def _require_time(self) -> None:
+        """A guest must not write on for as long as it can make a check take."""
+        if time.thread_time() > self._time_is_up_at:
+            raise _TooMany
+
     def _disk_is_short(self) -> bool:
         """Whether the disk is nearly full and has lost more free space since the start than the guest may use."""
         free, total = _free(self._disk)
@@ -110,26 +156,7 @@ class Quota:
 
 
 class _TooMany(Exception):
-    """There are more entries than allowed, or they cannot be counted."""
-
-
-def _deleted_files(pid: int, proc: int, folders: tuple[bytes, ...], mapped_bytes: int) -> dict[tuple[int, int], int]:
-    """The deleted regular files that a process still holds, with their sizes."""
-    held: dict[tuple[int, int], int] = {}
-    with suppress(*_GONE):
-        task = _living_task(pid, proc)
-        fds = os.open(f"{task}/fd", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, dir_fd=proc)
-        try:
-            for name in os.listdir(fds):  # noqa: PTH208
-                with suppress(*_GONE):
-                    status = os.stat(name, dir_fd=fds)
-                    if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
-                        held[status.st_dev, status.st_ino] = status.st_blocks * 512
-        finally:
-            os.close(fds)
-        opened = {inode for _, inode in held}
-        held |= {(0, inode): mapped_bytes for inode in _mapped(task, proc, folders) if inode not in opened}
-    return held
+    """There are more entries than allowed, or they cannot be counted, or not in time."""
 
 
 def _living_task(pid: int, proc: int) -> str:
@@ -157,19 +184,6 @@ def _has_ended(task: str, proc: int) -> bool:
         finally:
             os.close(fd)
     return True
-
-
-def _mapped(task: str, proc: int, folders: tuple[bytes, ...]) -> set[int]:
-    """Inodes of deleted files in `folders` that are mapped. /proc does not show the size of such a file."""
-    found: set[int] = set()
-    fd = os.open(f"{task}/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
-    with os.fdopen(fd, "rb") as lines:
-        for line in lines:
-            if line.endswith(b" (deleted)\n"):
-                *_, inode, path = line.split(None, 5)
-                if path.startswith(folders):
-                    found.add(int(inode))
-    return found
 
 
 def _free(folder: str) -> tuple[int, int]:

@@ -133,6 +133,20 @@ def make_slot(name: str, owner: int, added: str = "") -> None:
             _hide_reads(path)
 
 
+def slots(root: Path) -> list[int]:
+    """The uids of the guests that have a tree in this root."""
+    return [int(name) for name in os.listdir(root / SLOTS) if name.isdigit()]  # noqa: PTH208
+
+
+def empty_slots(first: int, count: int) -> None:
+    """Remove what guests with these uids have left. The caller has entered the root, and the guests are gone."""
+    for uid in slots(Path("/")):
+        if first <= uid < first + count:
+            for folder in WRITABLE:
+                with suppress(FileNotFoundError):
+                    empty(f"/{SLOTS}/{uid}/{folder}")
+
+
 def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
     root.mkdir(mode=0o755)
     for path in reads:
@@ -254,7 +268,11 @@ def _open_folder(name: str, above: int | None) -> int:
     except PermissionError:
         os.chmod(name, 0o700, dir_fd=above)  # this user owns it; the guest may have removed the permissions
         fd = os.open(name, flags, dir_fd=above)
-    os.fchmod(fd, 0o700)
+    try:
+        os.fchmod(fd, 0o700)
+    except OSError:
+        os.close(fd)
+        raise
     return fd
 
 

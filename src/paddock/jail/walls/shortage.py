@@ -10,9 +10,12 @@ from contextlib import contextmanager, suppress
 REMEDIES = {
     errno.EMFILE: "this process has no free file descriptor: raise its limit (ulimit -n), or run fewer scripts at once",
     errno.ENFILE: "this machine has no free file descriptor: raise the sysctl fs.file-max",
-    errno.EAGAIN: "no further process or thread can be started: raise the limit (ulimit -u, TasksMax, pids.max)",
-    errno.ENOMEM: "this machine, or the control group that Paddock runs in, has no free memory",
+    errno.EAGAIN: "no further process or thread can be started: raise the limit (ulimit -u or -v, TasksMax, pids.max)",
+    errno.ENOMEM: "this machine, or the control group that Paddock is in, has no free memory, or ulimit -v is too low",
 }
+
+OUT_OF_MEMORY = "Fatal process out of memory"
+"""What V8 says."""
 
 
 def unless_shortage(error: OSError) -> OSError:
@@ -30,6 +33,8 @@ def explain(error: OSError) -> str:
 
 def find_in(text: str) -> str | None:
     """What to do about the shortage that another process reports in `text`; None if it reports none."""
+    if OUT_OF_MEMORY in text:
+        return REMEDIES[errno.ENOMEM]
     return next((remedy for number, remedy in REMEDIES.items() if f"[Errno {number}]" in text), None)
 
 

@@ -26,8 +26,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from paddock.jail.walls.shortage import thread_shortage_as_oserror, unless_shortage
 from paddock.jail.walls.syscalls import syscall
@@ -35,6 +35,8 @@ from paddock.jail.walls.syscalls import syscall
 _log = logging.getLogger(__name__)
 FLOOR_SECONDS, IDLE_SECONDS, CEILING_SECONDS = 0.002, 0.01, 0.1
 """The shortest time between two checks of a tree, the shortest if the tree has done nothing, and the longest."""
+REST_SECONDS = 1.0
+"""The time between two checks of a tree whose processes are all stopped."""
 MAPPED_TIMES = 4
 """A tree may map up to this many times its limit, counting a page once for each process that maps it."""
 MAPPINGS_SECONDS = 0.5
@@ -42,6 +44,8 @@ MAPPINGS_SECONDS = 0.5
 USUAL_MAPPINGS, MAPPING_BYTES, LINK_BYTES = 1024, 256, 64
 """Mappings of each process that are not counted, and what the kernel keeps for each of the others: a description, and
 up to as many links to those it was copied from as there are processes (anon_vma_chain)."""
+SMALL_PART = 16
+"""Processes that have ended count on only if they held more than this part of the limit."""
 BLIND_SECONDS = 1.0
 """How long a tree may go unchecked because this process has no free descriptor."""
 FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
@@ -62,19 +66,26 @@ class Watched:
         self._first = tree(root, *others)
         if not self._first:
             raise ProcessLookupError(f"there is no process {root} to watch")
-        self._cpu_before = sum(each.cpu_seconds for each in self._first.values())
+        self._reaper = root if others else None
+        self._timed = self._without_reaper(self._first)  # those whose processor time counts
+        self._cpu_before = sum(each.cpu_seconds for each in self._timed.values())
         self._inherited = max(each.memory_bytes for each in self._first.values())
         self._seen: dict[int, Process] = self._first
+        self._relatives: tuple[int, Callable[[], Collection[int]]] | None = None
         self._exact, self._is_stale, self._visit_after = 0, False, 0.0
         self._has_all_mappings = True
         self._is_visited = False  # `visit` was asked for, and has not returned
+        self._kept_bytes = 0  # of processes that have ended
         self._mapping_bytes, self._count_mappings_after = 0, time.monotonic() + MAPPINGS_SECONDS
         self._checked_at = time.monotonic()
         self._reporting = threading.Lock()
         self._stopped = False
+        self.is_resting = False  # its processes are stopped
+        self.entry = 0  # the number of its entry in the watcher's queue
         self.error: Exception | None = None
         self.memory_peak_bytes = self.held_bytes = 0
         self.cpu_seconds = 0.0
+        self._cpu_of_gone = self._cpu_of_last_gone = 0.0  # of processes that ended, and that no other has inherited
 
     def renew(self, memory_bytes: int) -> None:
         """Count from now on, above the same baseline, and apply another limit: another run of the tree begins."""
@@ -82,16 +93,35 @@ class Watched:
         self.cpu_seconds, self.memory_peak_bytes = 0.0, self.held_bytes
         self._limit_bytes = memory_bytes
 
+    def share(self, reaper: int, others: Callable[[], Collection[int]]) -> None:
+        """Leave out the processor time of the trees of `others`. Count that of all orphans, which `reaper` adopts."""
+        self._relatives = reaper, others
+        self._timed = self._find_timed()
+        self._cpu_before = sum(each.cpu_seconds for each in self._timed.values()) + self._cpu_of_gone - self.cpu_seconds
+
+    def _find_timed(self) -> dict[int, Process]:
+        assert self._relatives is not None  # noqa: S101
+        self._reaper, others = self._relatives
+        return self._without_reaper(tree(self._root, *self._others, self._reaper, without=others()))
+
+    def _without_reaper(self, processes: dict[int, Process]) -> dict[int, Process]:
+        """`processes` without the time that a reaper takes for its checks, but with that of its children."""
+        if self._reaper is None or (reaper := processes.get(self._reaper)) is None:
+            return processes
+        return processes | {self._reaper: replace(reaper, cpu_seconds=reaper.inherited_cpu_seconds)}
+
     def check(self) -> float | None:
         """Count once, and report if it is too much. Returns the seconds until the next check; None: never."""
         before = time.monotonic()
         try:
-            seen = tree(self._root, *self._others)
+            seen = self._with_strays(tree(self._root, *self._others))
             # A pid may have been reused: that tree is not ours.
             self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
-            held = self._count(seen) + self._mapping_bytes
+            self._keep_gone(seen)
+            held = self._count(seen) + self._mapping_bytes + self._kept_bytes
+            timed = self._without_reaper(seen) if self._relatives is None else self._find_timed()
             self._has_all_mappings = self._has_all_mappings and seen == self._seen
             self._checked_at = before
         except Exception as error:  # noqa: BLE001
@@ -104,15 +134,50 @@ class Watched:
             self.error = error
             self._report()
             return None
-        self.cpu_seconds = max(self.cpu_seconds, sum(each.cpu_seconds for each in seen.values()) - self._cpu_before)
+        self._count_cpu(timed)
         idle, self._seen, self.held_bytes = seen == self._seen, seen, held
         self.memory_peak_bytes = max(self.memory_peak_bytes, held)
         if held > self._limit_bytes:
             self._report()
             return None
+        if self.is_resting:
+            return None if self._stopped else REST_SECONDS
         seconds_to_limit = 0.0 if self._is_visited else (self._limit_bytes - held) / FILL_BYTES_PER_SECOND
         min_seconds = max(IDLE_SECONDS if idle else FLOOR_SECONDS, 2 * (time.monotonic() - before))
         return None if self._stopped else max(min(seconds_to_limit, CEILING_SECONDS), min_seconds)
+
+    def _with_strays(self, seen: dict[int, Process]) -> dict[int, Process]:
+        """`seen` with the processes that are alive, and whose parents were not found: their thread had just ended."""
+        if not seen:
+            return seen
+        lost = those_of(self._seen.keys() - seen.keys())
+        return seen | {pid: each for pid, each in lost.items() if each.start == self._seen[pid].start}
+
+    def _count_cpu(self, seen: dict[int, Process]) -> None:
+        gone, inherited = 0.0, 0.0
+        for pid in self._timed.keys() | seen.keys():
+            before, now = self._timed.get(pid), seen.get(pid)
+            if before is not None and now is not None and before.start == now.start:
+                inherited += now.inherited_cpu_seconds - before.inherited_cpu_seconds
+            else:
+                gone += 0.0 if before is None else before.cpu_seconds
+                if now is not None and self._relatives is not None:  # until now it may have been of another tree
+                    self._cpu_before += now.cpu_seconds
+                elif now is not None:
+                    inherited += now.inherited_cpu_seconds
+        # A child that its parent waited for after the parent was read here, and before the child was, is inherited at
+        # the next check.
+        self._cpu_of_gone += max(self._cpu_of_last_gone - max(inherited - gone, 0.0), 0.0)
+        self._cpu_of_last_gone = max(gone - inherited, 0.0)
+        used = sum(each.cpu_seconds for each in seen.values()) + self._cpu_of_gone - self._cpu_before
+        self.cpu_seconds, self._timed = max(self.cpu_seconds, used), seen
+
+    def _keep_gone(self, seen: dict[int, Process]) -> None:
+        """Count on what ended processes held, while others may read it through /proc: the kernel keeps it for them."""
+        gone = (each for pid, each in self._seen.items() if pid not in seen or seen[pid].start != each.start)
+        kept_bytes = self._kept_bytes + sum(each.memory_bytes for each in gone)
+        is_kept = kept_bytes > self._limit_bytes // SMALL_PART and reads_memory(seen)
+        self._kept_bytes = kept_bytes if is_kept else 0
 
     def wants_visit(self) -> bool:
         """Whether `visit` must be called now, in another thread. True once for each visit."""
@@ -196,8 +261,8 @@ class Watcher:
     ) -> Watched:
         """Watch the tree under `root` from now on. `on_exceeded` is called in the watcher's thread and must not block.
 
-        `others` are watched too while they exist. What the tree holds now is its baseline, so call this before any
-        user code is read.
+        `others` are watched too while they exist; then `root` is a reaper, whose own processor time does not count.
+        What the tree holds now is its baseline, so call this before any user code is read.
         """
         watched = Watched(root, memory_bytes, on_exceeded, others)
         with self._wake:
@@ -212,6 +277,13 @@ class Watcher:
             self._wake.notify()
         return watched
 
+    def resume(self, watched: Watched) -> None:
+        """Check a tree that was resting as often as before."""
+        with self._wake:
+            watched.is_resting = False
+            self._put(time.monotonic() + FLOOR_SECONDS, watched)
+            self._wake.notify()
+
     def close(self) -> None:
         """End the threads."""
         with self._wake:
@@ -222,7 +294,8 @@ class Watcher:
             thread.join()
 
     def _put(self, due: float, watched: Watched) -> None:
-        heapq.heappush(self._due, (due, next(self._numbers), watched))
+        watched.entry = next(self._numbers)
+        heapq.heappush(self._due, (due, watched.entry, watched))
 
     def _run(self) -> None:
         while True:
@@ -231,7 +304,9 @@ class Watcher:
                     self._wake.wait(self._due[0][0] - time.monotonic() if self._due else None)
                 if self._closing:
                     return
-                watched = heapq.heappop(self._due)[2]
+                _, entry, watched = heapq.heappop(self._due)
+            if entry != watched.entry:
+                continue  # it has a newer one
             try:
                 again = watched.check()
             except Exception:  # noqa: BLE001  the callback failed: call it again later, and go on with the others
@@ -241,7 +316,8 @@ class Watcher:
                 if watched.wants_visit():
                     self._visits.put(watched)
                 with self._wake:
-                    self._put(time.monotonic() + again, watched)
+                    if entry == watched.entry:
+                        self._put(time.monotonic() + again, watched)
 
     def _visit(self) -> None:
         while (watched := self._visits.get()) is not None:
@@ -251,19 +327,41 @@ class Watcher:
                 _log.exception("a process tree above its memory limit could not be ended")
 
 
+_CHILD = """
+import sys
+sys.stdin.readline()
+import ctypes
+ctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def _hide(child: subprocess.Popen[bytes]) -> None:
+    """Return when a process that runs _CHILD is no longer dumpable."""
+    assert child.stdin is not None  # noqa: S101
+    assert child.stdout is not None  # noqa: S101
+    child.stdin.write(b"\n")
+    child.stdin.flush()
+    child.stdout.readline()
+
+
 def probe() -> str | None:
     """None if the memory of a child can be read here, otherwise the reason and what to allow.
 
     Raises OSError in a shortage. A child with another uid is not tried: an ordinary user can read it only if it is
-    dumpable.
+    dumpable. One that is not dumpable must be seen nevertheless: a program that cannot be read is executed as one.
     """
-    waiting_command = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
+    waiting_command = [sys.executable, "-I", "-S", "-c", _CHILD]
     allow = "mount /proc without hidepid and subset, and allow reading smaps_rollup (Linux 5.4 or newer)"
     try:
-        with subprocess.Popen(waiting_command, stdin=subprocess.PIPE) as child:
+        with subprocess.Popen(waiting_command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             try:
                 if child.pid not in (seen := tree(os.getpid())) or not held_bytes([seen[child.pid]]):
                     return f"/proc does not show the memory of our own children: {allow}"
+                _hide(child)
+                if child.pid not in tree(os.getpid()):
+                    return f"/proc hides processes whose memory cannot be read: {allow}"
             finally:
                 child.kill()
     except OSError as error:
@@ -271,6 +369,20 @@ def probe() -> str | None:
     return None
 
 
+def reads_memory(pids: Iterable[int]) -> bool:
+    """Whether one of these processes has a file open through which it can read the memory of one that has ended."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
+                with contextlib.suppress(OSError):
+                    if _MEMORY_FILES.search(os.readlink(f"/proc/{pid}/fd/{fd}")):  # noqa: PTH115
+                        return True
+    return False
+
+
+_MEMORY_FILES = re.compile(
+    r"/\d+/(?:mem|environ|maps|numa_maps|smaps|smaps_rollup|pagemap|clear_refs)(?: \(deleted\))?$"
+)
 _RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
 _TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB$", re.MULTILINE)
 _DIVIDED = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
@@ -286,20 +398,25 @@ class Process:
     """One process at one moment.
 
     `memory_bytes` counts anonymous, shared and swapped pages, even if other processes map them too, and includes
-    `table_bytes`: the page tables, which processes never share. `task` is a thread that still has the memory: the first
-    thread may have ended before the others.
+    `table_bytes`: the page tables, which processes never share. Copying a shared page changes nothing but the number of
+    page faults. `cpu_seconds` includes `inherited_cpu_seconds`, those of the children that it has waited for. `task` is
+    a thread that still has the memory: the first thread may have ended before the others.
     """
 
+    pid: int
     memory_bytes: int
     table_bytes: int
+    faults: int
     cpu_seconds: float
+    inherited_cpu_seconds: float
     start: int
     task: int
 
 
-def tree(root: int, *others: int) -> dict[int, Process]:
+def tree(root: int, *others: int, without: Collection[int] = ()) -> dict[int, Process]:
     """The processes `root` and `others` and their living descendants; empty if `root` is gone. 25 µs for each.
 
+    The processes in `without` are left out, with their descendants.
     The result is not a snapshot: a process that is born and orphaned meanwhile may be missed until the next time.
     """
     below = None if _CHILDREN_LISTED else _children_by_scan()
@@ -307,7 +424,7 @@ def tree(root: int, *others: int) -> dict[int, Process]:
     waiting = [root, *others]
     while waiting:
         pid = waiting.pop()
-        if pid in found:
+        if pid in found or pid in without:
             continue
         try:
             found[pid], tasks = _process(pid)
@@ -315,6 +432,15 @@ def tree(root: int, *others: int) -> dict[int, Process]:
         except _GONE:
             continue
     return found if root in found else {}
+
+
+def those_of(pids: Iterable[int]) -> dict[int, Process]:
+    """Those of these processes that are alive, without their descendants."""
+    found: dict[int, Process] = {}
+    for pid in pids:
+        with contextlib.suppress(*_GONE):
+            found[pid], _ = _process(pid)
+    return found
 
 
 def held_bytes(processes: Iterable[Process]) -> int:
@@ -335,8 +461,9 @@ def held_bytes(processes: Iterable[Process]) -> int:
             total += _kilobytes(_DIVIDED, pages) * 1024 + process.table_bytes
         except PermissionError:
             total += process.memory_bytes
-        except _GONE:
-            continue
+        except _GONE:  # this thread is; another one may have the memory
+            with contextlib.suppress(*_GONE):
+                total += _process(process.pid)[0].memory_bytes
     return total
 
 
@@ -383,14 +510,18 @@ def _open_as_owner(task: int, name: str) -> int:
 
 def _process(pid: int) -> tuple[Process, list[int]]:
     """The process and its threads."""
-    # The name in parentheses may contain anything; the fields after it are numbered from 3 in proc(5).
-    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    ticks = sum(map(int, fields[11:15]))  # of the process, and of the children that it has waited for
+    fields = _stat(pid)
+    own, inherited = sum(map(int, fields[11:13])) / _TICKS, sum(map(int, fields[13:15])) / _TICKS
     tasks = [pid] if fields[17] == b"1" else [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
     if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
     memory, tables, task = _memory_of(tasks)
-    return Process(memory, tables, ticks / _TICKS, int(fields[19]), task), tasks
+    return Process(pid, memory, tables, int(fields[7]), own + inherited, inherited, int(fields[19]), task), tasks
+
+
+def _stat(pid: int) -> list[bytes]:
+    """The fields of /proc/PID/stat, numbered from 3 in proc(5). The name before them may contain anything."""
+    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
 
 
 def _memory_of(tasks: list[int]) -> tuple[int, int, int]:
@@ -422,7 +553,7 @@ def _children_by_scan() -> dict[int, list[int]]:
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
-                parent = int(_read(f"/proc/{entry.name}/stat").rpartition(b")")[2].split()[1])
+                parent = int(_stat(int(entry.name))[1])
             except _GONE:
                 continue
             found.setdefault(parent, []).append(int(entry.name))

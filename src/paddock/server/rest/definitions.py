@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
@@ -24,6 +25,7 @@ from paddock.server.rest.models import (
     VersionModel,
 )
 from paddock.server.rest.routes import BodyRoute, get_caller
+from paddock.server.rest.runs import json_response
 from paddock.tools.size import is_larger
 
 if TYPE_CHECKING:
@@ -43,48 +45,48 @@ def make_router(services: Services) -> APIRouter:
         _check_room(values, saved)
         others = [each.name for each in saved]
         async with services.work(caller):
-            checked = await validate(values, services.paddock, services.config, others)
+            checking = partial(validate, values, services.paddock, services.config, others)
+            checked = await services.in_turn(caller, checking)
         return checked.warnings
 
-    async def find(principal: str, name: str) -> dict[str, Any]:
-        if name in SHIPPED:
-            return _shipped(name)
+    async def find(principal: str, name: str) -> StoredDefinition:
         saved = {each.name: each for each in await services.store.definitions.list(principal)}
         if name not in saved:
             raise NotFound(f"there is no definition {name[:100]!r}")
-        return _saved(saved[name])
+        return saved[name]
 
     @router.get("/definitions", response_model=list[DefinitionModel], responses=problems.responses())
-    async def list_definitions(request: Request) -> list[dict[str, Any]]:
+    async def list_definitions(request: Request) -> Response:
         """List the definitions that come with Paddock, and those that you have saved."""
         caller = await get_caller(services, request)
         saved = await services.store.definitions.list(caller.principal)
-        return [*map(_shipped, SHIPPED), *map(_saved, saved)]
+        return await json_response([*map(_shipped, SHIPPED), *map(_saved, saved)])
 
     @router.get("/definitions/{name}", response_model=DefinitionModel, responses=problems.responses(404))
-    async def get(request: Request, name: str) -> dict[str, Any]:
+    async def get(request: Request, name: str) -> Response:
         """Get a definition, saved or shipped."""
         caller = await get_caller(services, request)
-        return await find(caller.principal, name)
+        return await json_response(_shipped(name) if name in SHIPPED else _saved(await find(caller.principal, name)))
 
     @router.get("/definitions/{name}/versions", response_model=list[VersionModel], responses=problems.responses(404))
-    async def versions(request: Request, name: str) -> list[dict[str, Any]]:
-        """List every version of a definition that you have saved, newest first, even after its removal."""
+    async def versions(request: Request, name: str) -> Response:
+        """List every stored version of a definition that you have saved, newest first, even after its removal."""
         caller = await get_caller(services, request)
         found = await services.store.definitions.history(caller.principal, name)
         if not found:
             raise NotFound(f"there is no definition {name[:100]!r}")
-        return [{**_saved(each), "is_current": each.is_current, "removed_at": each.removed_at} for each in found]
+        values = [{**_saved(each), "is_current": each.is_current, "removed_at": each.removed_at} for each in found]
+        return await json_response(values)
 
     @router.put("/definitions/{name}", response_model=SavedDefinitionModel, responses=problems.responses(400, 404, 422))
-    async def save(request: Request, name: str, body: DefinitionBody) -> dict[str, Any]:
+    async def save(request: Request, name: str, body: DefinitionBody) -> Response:
         """Check a definition and save it. A bad one is refused, and the old one stays."""
         caller = await get_caller(services, request)
         values = _values(body, name)
         warnings = await check(caller, values)
         stored = await services.store.definitions.save(caller.principal, name, values)
         services.audit.record("definition.saved", principal=caller.principal, name=name, version=stored.version)
-        return {**_saved(stored), "warnings": warnings}
+        return await json_response({**_saved(stored), "warnings": warnings})
 
     @router.delete("/definitions/{name}", status_code=204, responses=problems.responses(404))
     async def delete(request: Request, name: str) -> None:
@@ -104,7 +106,7 @@ def make_router(services: Services) -> APIRouter:
     async def try_definition(request: Request, name: str, body: ArgumentsBody) -> Response:
         """Call a code tool, saved or shipped, and return what an MCP client would get."""
         caller = await get_caller(services, request)
-        definition = shipped(name) if name in SHIPPED else parse_saved((await find(caller.principal, name))["spec"])
+        definition = shipped(name) if name in SHIPPED else parse_saved((await find(caller.principal, name)).spec)
         tool = make_code_tool(services, definition)
         arguments, _, problem = await run_in_turn(request, body.arguments, tool.check, tool.normalize(body.arguments))
         result = tool.refuse(problem) if problem is not None else await tool.call(caller, arguments)
@@ -124,7 +126,10 @@ def _check_room(values: dict[str, Any], saved: list[StoredDefinition]) -> None:
 
 
 def _saved(stored: StoredDefinition) -> dict[str, Any]:
-    return {"name": stored.name, "version": stored.version, "created_at": stored.created_at, "spec": stored.spec}
+    import msgspec
+
+    spec = msgspec.Raw(stored.spec_json.encode())  # not parsed: all versions together are many megabytes
+    return {"name": stored.name, "version": stored.version, "created_at": stored.created_at, "spec": spec}
 
 
 def _shipped(name: str) -> dict[str, Any]:

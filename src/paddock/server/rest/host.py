@@ -115,15 +115,19 @@ class _Diagnosis:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._lock = asyncio.Lock()
-        self._found: dict[str, Any] | None = None
-        self._found_at = 0.0
+        self._task: asyncio.Task[dict[str, Any]] | None = None
+        self._found_at = -DIAGNOSIS_SECONDS
 
     async def get(self) -> dict[str, Any]:
-        async with self._lock:
-            if self._found is None or time.monotonic() - self._found_at > DIAGNOSIS_SECONDS:
-                self._found, self._found_at = await diagnose(self._config), time.monotonic()
-            return self._found
+        is_old = time.monotonic() - self._found_at > DIAGNOSIS_SECONDS
+        if self._task is None or (self._task.done() and is_old):
+            self._task = asyncio.create_task(self._diagnose())
+        return await asyncio.shield(self._task)  # it goes on if the caller is gone
+
+    async def _diagnose(self) -> dict[str, Any]:
+        found = await diagnose(self._config)
+        self._found_at = time.monotonic()
+        return found
 
 
 def _context(caller: Caller) -> dict[str, Any]:

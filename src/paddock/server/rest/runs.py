@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -15,10 +16,10 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from paddock.definitions.faces import FaceRequest
 from paddock.errors import NotFound, PaddockError
-from paddock.linter import alint
 from paddock.model.artifacts import Artifact
 from paddock.model.events import Done, Event, Output, Progress, ToolCall, ToolResult
 from paddock.model.outputs import Display
+from paddock.model.request import RunContext
 from paddock.server.artifacts import add_files
 from paddock.server.rest import problems
 from paddock.server.rest.models import (
@@ -167,18 +168,19 @@ def make_router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """Compile a script without running it, and check its types with `type_check`."""
         caller = await get_caller(services, request)
-        run_request = await add_files(services, caller, await asyncio.to_thread(make_request, body))
-        method = services.paddock.check if compile else services.paddock.validate
+        context = RunContext("", principal=caller.principal, network=services.config.network.allowed(None))
+        run_request = await asyncio.to_thread(make_request, body)
         async with services.work(caller):
+            run_request = await add_files(services, caller, run_request)  # now: a check that waits holds no files
+            method = services.paddock.check if compile else partial(services.paddock.validate, context=context)
             error = await method(run_request.code, **run_request.options)
         return {"error": None if error is None else asdict(error)}
 
     @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
     async def lint(request: Request, body: LintBody) -> list[dict[str, Any]]:
         """Check Python code with Ruff. The code is not run."""
-        python = services.config.python_version()
-        async with services.work(await get_caller(services, request)):
-            findings = await alint(body.code, names=body.names, mode=body.mode, python=python)
+        caller, python = await get_caller(services, request), services.config.python_version()
+        findings = await services.lint(caller, body.code, names=body.names, mode=body.mode, python=python)
         return [each.to_dict() for each in findings]
 
     return router
@@ -186,8 +188,8 @@ def make_router(services: Services) -> APIRouter:
 
 async def _repeated(services: Services, run: StoredRun) -> Response:
     """Return what became of the earlier run with the same idempotency key."""
-    if run.result is not None:
-        return await json_response(run.result)
+    if run.raw_result is not None:
+        return await json_response(run.raw_result)
     return JSONResponse(pending_state(run.id, services.queue.position(run.id)), 202, {"Location": f"/v1/runs/{run.id}"})
 
 
@@ -195,15 +197,15 @@ async def _show(services: Services, caller: Caller, run_id: str) -> Response:
     run = await services.store.runs.get(caller.principal, run_id)
     if run is None:
         raise NotFound(f"there is no run {run_id[:100]!r}")
-    values = run.to_dict()
-    if run.result is None and run_id in services.runs:
+    values = run.to_values()
+    if run.raw_result is None and run_id in services.runs:
         values["progress"] = services.runs[run_id].reporter.progress()
     if (position := services.queue.position(run_id)) is not None:
         values |= pending_state(run_id, position)
     return await json_response(values)
 
 
-async def json_response(values: Mapping[str, Any]) -> Response:
+async def json_response(values: object) -> Response:
     """Return values as a JSON response. They may be large, so they are encoded in a thread."""
     import msgspec
 

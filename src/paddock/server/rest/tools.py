@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
+from pydantic_core import to_json
 
 from paddock.errors import UnknownTool
 from paddock.model.request import RunContext
@@ -30,11 +33,13 @@ def make_router(services: Services) -> APIRouter:
     router = APIRouter(tags=["tools"], route_class=BodyRoute)
 
     async def names_of(ids: list[str]) -> list[str]:
-        known = {each.id: each.full_name for each in await services.paddock.tools()}
+        known: dict[str, list[str]] = {}
+        for tool in await services.paddock.tools():
+            known.setdefault(tool.id, []).append(tool.full_name)
         for each in ids:
             if each not in known:
                 raise UnknownTool(f"there is no tool with the id {each!r}")
-        return [known[each] for each in ids]
+        return [name for each in ids for name in known[each]]
 
     @router.get("/tools", response_model=list[ToolModel], responses=problems.responses(422))
     async def list_tools(
@@ -43,14 +48,20 @@ def make_router(services: Services) -> APIRouter:
         server: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006  never changed
         tag: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006
         limit: Annotated[int, Query(ge=1, le=MAX_TOOLS)] = 100,
-    ) -> list[dict[str, Any]]:
+    ) -> Response:
         """List the tools that scripts can call. With `query` or `tag`, search them: the best match is first."""
-        if query is None and not tag:
-            found = (await services.paddock.tools(servers=server))[:limit]
-        else:
-            found = await services.paddock.search_tools(query or "", servers=server, tags=tag, limit=limit)
-        rules = parse(services.config.tools.policy)  # now, because a reload may change it
-        return [_values(each, rules.decide(each)) for each in found]
+
+        async def list_json() -> bytes:
+            if query is None and not tag:
+                found = (await services.paddock.tools(servers=server))[:limit]
+            else:
+                found = await services.paddock.search_tools(query or "", servers=server, tags=tag, limit=limit)
+            rules = parse(services.config.tools.policy)  # now, because a reload may change it
+            # Thousands of tools have megabytes of schemas.
+            return await asyncio.to_thread(lambda: to_json([_values(each, rules.decide(each)) for each in found]))
+
+        listed = await services.in_turn(await get_caller(services, request), list_json)
+        return Response(listed, media_type="application/json")
 
     @router.get("/tools/stubs", response_class=PlainTextResponse, responses=problems.responses(422))
     async def stubs(
@@ -62,7 +73,8 @@ def make_router(services: Services) -> APIRouter:
     ) -> str:
         """Get typed declarations of the tools, as a `.pyi` or `.d.ts` file."""
         names = None if name is None and id is None else [*(name or ()), *(await names_of(id) if id else ())]
-        return await services.paddock.tool_stubs(names, language=language, whole=whole)
+        work = partial(services.paddock.tool_stubs, names, language=language, whole=whole)
+        return await services.in_turn(await get_caller(services, request), work)
 
     @router.post("/tools/{name:path}/call", response_model=ToolAnswerModel, responses=problems.responses(400, 404, 422))
     async def call(request: Request, name: str, body: ArgumentsBody) -> Response:
