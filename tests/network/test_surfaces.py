@@ -164,12 +164,13 @@ closing.start()
     address = f"127.0.0.1:{source.getsockname()[1]}"
     source.listen(20)
     async with Paddock(config(address)) as paddock:
-        await paddock.run(connect, network=[address], session="s")
+        first = await paddock.run(connect, network=[address], session="s")
         await asyncio.to_thread(until_closed)
         later = await paddock.run("import time\nclosing.join()\ntime.sleep(1)", session="s")  # checked four times
         again = await paddock.run("1", session="s")
-    assert (later.error, again.error, again.network) == (None, None, ())
-    assert sum((each.bytes or 0) // 1000 for each in later.network) == 20
+    assert (first.error, later.error, again.error, again.network) == (None, None, None, ())
+    connections = (*first.network, *later.network)  # on a busy machine the timer may be over within the first run
+    assert sum((each.bytes or 0) // 1000 for each in connections) == 20
 
 
 async def test_what_a_script_has_sent_does_not_wait_in_the_kernel_because_the_script_says_so(
