@@ -15,8 +15,10 @@ import pytest_asyncio
 
 from paddock.config import JailConfig
 from paddock.errors import NotFound, RequestError
+from paddock.jail import fork
 from paddock.jail.fork import Fork
 from paddock.jail.jail import Jail
+from paddock.jail.walls import freezer
 from paddock.jail.walls.watcher import tree
 from paddock.model.request import RunContext
 from paddock.model.result import Verdict
@@ -157,6 +159,29 @@ runtime.fork = sends
     assert await value(paddock, name, "said") == ["refused"]
 
 
+async def test_a_session_that_does_not_answer_goes_on_only_within_the_limit_of_the_run_that_copies_it(
+    paddock: Paddock, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session has replaced the fork of its own runtime by an endless loop."""
+    cell = """
+import os, sys
+frame = sys._getframe()
+while frame.f_code.co_name != 'serve': frame = frame.f_back
+def spin(descriptors, folder):
+    while True: pass
+frame.f_globals['fork'].fork = spin
+os.getpid()
+"""
+    await value(paddock, name, cell)
+    sessions: Any = paddock._sessions._sessions
+    guest = sessions["local", name].interpreter._guest
+    monkeypatch.setattr(fork, "ANSWER_SECONDS", 60.0)
+    async with asyncio.timeout(30):
+        with pytest.raises(RequestError, match="its process does not answer"):
+            await paddock.run("1", session=f"{name}.b", fork_from=name, limits={"wall_seconds": 0.1})
+    await until(lambda: freezer.is_stopped([guest.pid]))
+
+
 async def test_sessions_that_would_be_copies_of_each_other_do_not_wait_forever(paddock: Paddock, name: str) -> None:
     other = f"{name}.b"
     await value(paddock, name, "import asyncio")
@@ -214,8 +239,8 @@ async def test_each_fork_has_its_own_memory_limit(paddock: Paddock, name: str) -
 async def test_each_fork_has_its_own_number_of_processes(paddock: Paddock, name: str) -> None:
     limits = {"processes": 16}
     start = "import os, signal\nfor _ in range(10):\n    if os.fork() == 0:\n        signal.pause()\n"
-    for fork in ({}, {"fork_from": name}):
-        await value(paddock, f"{name}.b" if fork else name, f"{start}1", limits=limits, **fork)
+    for options in ({}, {"fork_from": name}):
+        await value(paddock, f"{name}.b" if options else name, f"{start}1", limits=limits, **options)
     result = await paddock.run(start, session=name, limits=limits)
     assert result.error is not None
     assert result.error.type == "BlockingIOError"

@@ -202,7 +202,7 @@ class Sessions:
                 self._news(source)
                 interpreter = self._check_source(source, plan)
                 session.cells = source.cells  # tracebacks name the cells of both
-                return await interpreter.fork()
+                return await interpreter.fork(plan)
         finally:
             session.source = None
             self._leave(source)

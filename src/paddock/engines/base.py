@@ -90,8 +90,8 @@ class Interpreter(Protocol):
         """Raise `RequestError` if `fork` is not possible."""
         ...
 
-    async def fork(self) -> Interpreter:
-        """An independent copy. Raises `RequestError` if that is not possible."""
+    async def fork(self, plan: Plan) -> Interpreter:
+        """An independent copy, for `plan`. Raises `RequestError` if that is not possible within its wall time."""
         ...
 
     def memory_bytes(self) -> int:

@@ -103,11 +103,11 @@ class JailedInterpreter:
         if self._jail.profile != "namespaces":
             raise RequestError(f"{REFUSED}: in the jail's profile {self._jail.profile!r} it could not end alone")
 
-    async def fork(self) -> JailedInterpreter:
+    async def fork(self, plan: Plan) -> JailedInterpreter:
         self._family = self._family or Family(self._jail, self._guest)
         self._guest.thaw()
         try:
-            forked = await self._family.fork(self._guest)
+            forked = await self._family.fork(self._guest, plan.limits.wall_seconds)
         except OSError as problem:  # in the host
             raise JailUnavailable(f"the session could not be forked: {explain(problem)}") from None
         finally:

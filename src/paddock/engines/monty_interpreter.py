@@ -70,7 +70,7 @@ class MontyInterpreter:
     def check_fork(self) -> None:
         """Do nothing: any can be forked."""
 
-    async def fork(self) -> MontyInterpreter:
+    async def fork(self, plan: Plan) -> MontyInterpreter:
         return MontyInterpreter(self._engine, self._state, self._feeds, self._token)
 
     def memory_bytes(self) -> int:

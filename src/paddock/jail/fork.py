@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from paddock.jail.limits import ResourceLimit
     from paddock.jail.warden_client import Mover
 
-ANSWER_SECONDS = 10.0
-"""How long the guest may take to fork."""
+ANSWER_SECONDS = 5.0
+"""How long the guest may take to fork: it goes on for so long without a run."""
 REASON_CHARACTERS = 300
 REFUSED = "the session cannot be forked"
 UNKNOWN_STATUS = -1
@@ -36,17 +36,18 @@ UNKNOWN_STATUS = -1
 class Fork(Guest):
     """The host's side of such a guest."""
 
-    def __init__(self, parent: Guest, fds: list[int], resource_limit: ResourceLimit) -> None:
+    def __init__(self, parent: Guest, fds: list[int], resource_limit: ResourceLimit, within_seconds: float) -> None:
         arrived = asyncio.get_running_loop().create_future()
         arrived.set_result(None)
         super().__init__(parent.uid, parent.template, fds, resource_limit, parent.epoll, arrived)
         self.is_shared = True
+        self._within_seconds = within_seconds
         self.pid_inside = 0  # its pid in the pid namespace of the jail
 
     async def wait_until_ready(self) -> None:
         """Wait for READY from the new process. Raises `RequestError` with the reason if there is none."""
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(self._within_seconds):
                 await super().wait_until_ready()
         except TimeoutError:
             raise RequestError(f"{REFUSED}: its process does not answer") from None
@@ -90,8 +91,11 @@ class Family:
         self._left: dict[ResourceLimit, asyncio.Task[bool] | None] = {}  # of ended members: others may use their memory
         self._settled_bytes = 0  # in those that are used by other guests by now
 
-    async def fork(self, guest: Guest) -> Fork:
-        """Let this member fork itself, and limit the new process like any guest. It must be idle, and not frozen."""
+    async def fork(self, guest: Guest, within_seconds: float) -> Fork:
+        """Let this member fork itself, and limit the new process like any guest. It must be idle, and not frozen.
+
+        It is given ANSWER_SECONDS, or `within_seconds` if that is less.
+        """
         await self._check_memory(guest)
         resource_limit = await self._jail.take_limit()
         forked = mover = None
@@ -99,7 +103,7 @@ class Family:
             self._check_member(guest)
             if groups := resource_limit.entrances():
                 mover = self._jail.start_mover(self._first, groups)
-            forked = _send_ends(guest, resource_limit)
+            forked = _send_ends(guest, resource_limit, min(within_seconds, ANSWER_SECONDS))
             await forked.wait_until_ready()
             self._check_member(guest)
             self._add(forked)
@@ -199,7 +203,7 @@ class Family:
             self._jail.give_limit_back(resource_limit)
 
 
-def _send_ends(guest: Guest, resource_limit: ResourceLimit) -> Fork:
+def _send_ends(guest: Guest, resource_limit: ResourceLimit, within_seconds: float) -> Fork:
     """Make a control socket and two pipes, and send the guest its ends of them."""
     opened: list[int] = []
     try:
@@ -212,7 +216,7 @@ def _send_ends(guest: Guest, resource_limit: ResourceLimit) -> Fork:
         opened.append(os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC))  # never readable
         opened.append(os.dup(guest.reaper))
         control, guest_control, out, guest_out, error, guest_error, report, reaper = opened
-        forked = Fork(guest, [control, report, out, error, reaper], resource_limit)
+        forked = Fork(guest, [control, report, out, error, reaper], resource_limit, within_seconds)
     except OSError:
         for fd in opened:
             os.close(fd)
