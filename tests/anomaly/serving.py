@@ -19,6 +19,7 @@ from typing import Any
 import httpx2 as httpx
 
 from bench.soak import descendants, kind_of
+from paddock.jail.walls.watcher import those_of
 from paddock.store.database import Store
 from tests.anomaly.processes import wait_until_gone
 from tests.server.test_access import bearer
@@ -65,7 +66,7 @@ class Serving:
         self.tokens: dict[str, str] = {}
         self.process: subprocess.Popen[bytes] | None = None
         self.address = ""
-        self.seen: set[int] = set()
+        self.seen: dict[int, int] = {}  # when each process below it was started, by its pid
 
     async def prepare(self) -> None:
         empty.put(self.store)
@@ -108,7 +109,7 @@ class Serving:
         found: dict[str, list[int]] = {}
         for pid in descendants(self.pid):
             found.setdefault(part_of(pid), []).append(pid)
-            self.seen.add(pid)
+        self.seen |= {pid: each.start for pid, each in those_of(descendants(self.pid)).items()}
         return found
 
     def kill(self) -> None:
@@ -130,7 +131,8 @@ class Serving:
         assert self.process is not None
         self.process.wait(PATIENCE_SECONDS)
         self.process.stdout.close()  # type: ignore[union-attr]
-        wait_until_gone(sorted(self.seen))
+        alive = those_of(self.seen)  # a pid may be another's by now
+        wait_until_gone([pid for pid, each in alive.items() if each.start == self.seen[pid]])
 
     def log(self) -> str:
         return (self.folder / "log").read_text()
