@@ -107,9 +107,9 @@ class Mutator:
             for _ in range(self._random.choice((1, 1, 1, 2, 3, 8))):
                 tree = self._change(tree, other)
             text = json.dumps(tree, ensure_ascii=self._random.random() < 0.5).encode(errors="surrogatepass")
+            return re.sub(rb'"@(\d+)@"', lambda found: RAW[int(found[1]) % len(RAW)], text)
         except (ValueError, RecursionError, MemoryError):  # repeated changes can make a tree of gigabytes
             return None
-        return re.sub(rb'"@(\d+)@"', lambda found: RAW[int(found[1]) % len(RAW)], text)
 
     def _change(self, value: Any, other: Any, depth: int = 0) -> Any:
         """A copy of `value` with one change somewhere in it."""
