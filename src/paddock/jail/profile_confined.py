@@ -150,6 +150,9 @@ class ConfinedDuty:
             self._signal(signal.SIGSTOP)  # not SIGKILL: the host must learn the reason before the guest dies
         return exceeded
 
+    def free_bytes(self) -> tuple[int, int]:
+        return (0, 0) if self._quota is None else self._quota.free_bytes()
+
     def clean_up(self) -> None:
         with suppress(OSError, ValueError):  # the guest has not written its pid yet, so it has no script either
             self._find_guest()
