@@ -185,7 +185,7 @@ def _has_ended(task: str, proc: int) -> bool:
 
 def _has_memory(pid: int, proc: int) -> bool:
     with suppress(*_GONE):
-        return _stat(f"{pid}", proc)[VSIZE] != b"0"
+        return _stat(_living_task(pid, proc), proc)[VSIZE] != b"0"
     return False
 
 
