@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,11 +17,12 @@ import pytest
 
 from paddock.jail import profile_chroot, profile_confined
 from paddock.jail.uid_block import BLOCK_SIZE, LOCK_FILE, UidBlock
-from paddock.jail.walls import roots
+from paddock.jail.walls import quota, roots
 from paddock.jail.walls.quota import Quota
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.jail.zygote import FIRST_UID
 
+SOURCE = str(Path(quota.__file__).parents[3])
 PROC = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
 
 
@@ -156,6 +158,46 @@ def test_a_check_that_a_guest_makes_long_counts_as_exceeded(tmp_path: Path) -> N
         assert not quota.exceeded([process.pid], PROC)
         assert quota.exceeded([process.pid] * 50, PROC)
         process.kill()
+
+
+HIDES = """
+import ctypes, os, signal, sys, threading, time
+from paddock.jail.walls.quota import Quota
+def stay(told):
+    while open("/proc/self/stat").read().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.001)
+    os.write(told, b"x")
+    time.sleep(60)
+libc = ctypes.CDLL(None)
+if os.getuid() == 0:
+    os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
+libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
+quota = Quota([sys.argv[1]], 1 << 20, 10)
+proc = os.open("/proc", os.O_RDONLY)
+for dumpable, is_headless in (1, False), (0, False), (0, True):
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        libc.prctl(4, dumpable, 0, 0, 0)
+        if is_headless:
+            threading.Thread(target=stay, args=[theirs]).start()
+            libc.syscall(int(sys.argv[2]), 0)
+        os.write(theirs, b"x")
+        signal.pause()
+    os.read(ours, 1)
+    print(quota.exceeded([child], proc))
+    os.kill(child, 9)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    print(quota.exceeded([child], proc))
+"""
+
+
+def test_a_process_that_hides_its_files_counts_as_exceeded_until_it_ends() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        command = [sys.executable, "-c", HIDES, folder, str(NUMBERS[MACHINE]["exit"])]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": SOURCE})
+    assert done.stdout.split() == ["False", "False", "True", "False", "True", "False"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root has ids of its own")

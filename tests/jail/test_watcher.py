@@ -450,10 +450,10 @@ def test_the_tree_is_the_same_where_the_kernel_lists_no_children(monkeypatch: py
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become someone who may not read everything")
-def test_a_process_that_hides_its_pages_counts_in_full() -> None:
+def test_a_process_that_hides_its_pages_and_mappings_counts_in_full() -> None:
     hides = """
 import ctypes, os, time
-from paddock.jail.walls.watcher import held_bytes, tree
+from paddock.jail.walls.watcher import held_bytes, mapping_bytes, tree
 libc = ctypes.CDLL(None)
 os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
 libc.prctl(4, 1, 0, 0, 0)
@@ -462,6 +462,9 @@ child = os.fork()
 if not child:
     libc.prctl(4, 0, 0, 0, 0)
     block = bytearray(b'x') * (32 << 20)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(block)) // 4096 * 4096 + 4096
+    for page in range(0, 8000, 2):
+        libc.mprotect(ctypes.c_void_p(start + page * 4096), 4096, 1)
     os.write(theirs, b'x')
     time.sleep(60)
 os.read(ours, 1)
@@ -469,11 +472,12 @@ try:
     open(f'/proc/{child}/smaps_rollup').read()
 except PermissionError:
     print(held_bytes(tree(child).values()) >= 32 << 20)
+    print(mapping_bytes(tree(child).values(), 64 << 20) > 8000 * 256)
 os.kill(child, 9)
 """
     source = str(Path(watcher.__file__).parents[3])
     done = subprocess.run([sys.executable, "-c", hides], capture_output=True, check=True, env={"PYTHONPATH": source})
-    assert done.stdout == b"True\n"
+    assert done.stdout == b"True\nTrue\n"
 
 
 def test_the_memory_of_two_sharers_adds_up_to_what_they_share() -> None:

@@ -143,6 +143,9 @@ class ChrootDuty:
     def exceeds_disk_limit(self) -> bool:
         return self._quota.exceeded(pids_of_uid(self._guest, self._proc), self._proc)
 
+    def free_bytes(self) -> tuple[int, int]:
+        return self._quota.free_bytes()
+
     def clean_up(self) -> None:
         kill_all(self._guest, self._proc)
         for folder in roots.WRITABLE:

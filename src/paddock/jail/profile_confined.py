@@ -28,7 +28,8 @@ from paddock.jail.zygote import Order, Spec, close_all_but
 OPEN_FILES = 256
 """Few, because nothing limits the unread bytes in a guest's pipes and sockets."""
 TASKS = "PADDOCK_TASKS"
-"""Environment variable: how many threads this user has, not counting the guest's. `guest/python/limits` reads it."""
+"""Environment variable: how many threads this user has during a run, not counting the guest's. `guest/python/limits`
+reads it."""
 EXECUTE = "PADDOCK_EXECUTE"
 """Environment variable: the number of execve, and the key that its filter asks for. `guest/node/main` reads it."""
 PID = "pid"
@@ -101,7 +102,7 @@ class ConfinedProfile:
             # For the reaper, which was started before the guest. The start time reveals a reused pid.
             (folder / PID).write_text(f"{os.getpid()} {_stat(os.getpid())[STARTED]}")
         os.environ.pop("HOME", None)
-        os.environ[TASKS] = str(_tasks_of(os.getuid()) - 1)
+        os.environ[TASKS] = str(_tasks_of(os.getuid()))  # without the guest, and with the thread that its reaper starts
         if self._execute_key:
             os.environ[EXECUTE] = f"{NUMBERS[MACHINE]['execve']} {self._execute_key}"
         writable = ["/dev/null"]
@@ -149,6 +150,9 @@ class ConfinedDuty:
         if exceeded:
             self._signal(signal.SIGSTOP)  # not SIGKILL: the host must learn the reason before the guest dies
         return exceeded
+
+    def free_bytes(self) -> tuple[int, int]:
+        return (0, 0) if self._quota is None else self._quota.free_bytes()
 
     def clean_up(self) -> None:
         with suppress(OSError, ValueError):  # the guest has not written its pid yet, so it has no script either

@@ -3,13 +3,18 @@
 It never runs a script. On SIGUSR1, when a script starts, it begins to poll the guest's disk use; on SIGHUP, when the
 guest is frozen, it does so seldom. On SIGTERM, which the kernel also sends when the warden dies, it ends the guest. It
 exits when no process of the guest is left.
+
+A second thread checks the disk use: the kernel can let it wait for a guest for long.
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from paddock.jail.walls import privileges
@@ -20,13 +25,20 @@ BEGIN, END = signal.SIGUSR1, signal.SIGTERM
 REST = signal.SIGHUP
 """Lower than BEGIN, and so delivered before it: a guest that is thawed at once is polled."""
 POLL_SECONDS, REST_POLL_SECONDS = 0.05, 8.0
+PATIENCE_SECONDS, LONGEST_SECONDS = 0.1, 5.0
+"""While a check takes longer than the first, the disk may not lose what a guest may have. None may take longer than the
+second."""
 
 
 class Duty(Protocol):
     """What a reaper does in its profile."""
 
     def exceeds_disk_limit(self) -> bool:
-        """Whether the guest keeps more on disk than it may."""
+        """Whether the guest keeps more on disk than it may. Called in a thread of its own."""
+        ...
+
+    def free_bytes(self) -> tuple[int, int]:
+        """How much is free on the disk now, and how much of it the guest may take."""
         ...
 
     def clean_up(self) -> None:
@@ -52,14 +64,49 @@ def start(wall_in: Callable[[], Duty], report: int, *kept: int) -> int:
     return pid
 
 
+class Checks:
+    """Checks in a second thread, one at a time."""
+
+    def __init__(self, duty: Duty) -> None:
+        self._duty = duty
+        self._asked, self._answered = _thread.allocate_lock(), _thread.allocate_lock()
+        self._asked.acquire()
+        self._answered.acquire()
+        self._began_at: float | None = None
+        self._free_bytes = 0
+        self._exceeded = True
+        _thread.start_new_thread(self._run, ())
+
+    def exceeded(self) -> bool:
+        """Whether the guest keeps too much. If the thread does not say so in time: whether it may be doing so now."""
+        if self._began_at is None:
+            self._began_at, (self._free_bytes, _) = time.monotonic(), self._duty.free_bytes()
+            self._asked.release()
+        if self._answered.acquire(timeout=PATIENCE_SECONDS):
+            self._began_at = None
+            return self._exceeded
+        free_bytes, most_bytes = self._duty.free_bytes()
+        is_late = time.monotonic() > self._began_at + LONGEST_SECONDS
+        return is_late or free_bytes < self._free_bytes - most_bytes
+
+    def _run(self) -> None:
+        while True:
+            self._asked.acquire()
+            self._exceeded = True  # also if the check fails
+            with suppress(Exception):
+                self._exceeded = self._duty.exceeds_disk_limit()
+            self._answered.release()
+
+
 def _reap(duty: Duty, report: int) -> None:
     try:
         last: int = signal.sigwait({BEGIN, END})
+        checks = Checks(duty)
         while last != END:
             received = signal.sigtimedwait({BEGIN, REST, END}, REST_POLL_SECONDS if last == REST else POLL_SECONDS)
             if received is not None:
                 last = received.si_signo
-            elif duty.exceeds_disk_limit():
+            elif checks.exceeded():
                 os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports SIGKILL
                 break
     finally:

@@ -25,7 +25,7 @@ SHARED_MEMORY = b"/dev/zero (deleted)\n"
 CHECK_SECONDS = 0.25
 """A check that takes more of the processor than this counts as exceeded. 10,000 files take 0.02 s."""
 LONG_PATH = 2000
-MAX_HIDDEN_CHECKS = 10
+VSIZE = 20  # index into the result of `_stat`
 _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 
 
@@ -39,7 +39,6 @@ class Quota:
         self._mapped_bytes = mapped_bytes
         self._size_bytes, self._inodes = size_bytes, inodes
         self._prefixes = tuple(f"{folder}/".encode() for folder in folders)
-        self._hidden: dict[int, int] = {}
         self._disk = os.path.dirname(folders[0])  # noqa: PTH120
         self._free_before = _free(self._disk)[0]
 
@@ -48,6 +47,10 @@ class Quota:
         pids = tuple(pids)
         # A single check may count both a file that was deleted meanwhile and a file that was created meanwhile.
         return self._is_exceeded(pids, proc) and self._is_exceeded(pids, proc)
+
+    def free_bytes(self) -> tuple[int, int]:
+        """How much is free on the disk now, and how much of it the guest may take."""
+        return _free(self._disk)[0], self._size_bytes
 
     def _is_exceeded(self, pids: tuple[int, ...], proc: int | None) -> bool:
         self._time_is_up_at = time.thread_time() + CHECK_SECONDS
@@ -90,7 +93,8 @@ class Quota:
                         if count > self._inodes:
                             raise _TooMany
                         with suppress(*_GONE):
-                            status = entry.stat(follow_symlinks=False)
+                            # Not `entry.stat`, during which no other thread of the reaper can run.
+                            status = os.stat(entry.name, dir_fd=here, follow_symlinks=False)
                             held[status.st_dev, status.st_ino] = status.st_blocks * 512
                             if stat.S_ISDIR(status.st_mode):
                                 below = (here, entry.name) if is_long else (base, f"{path}/{entry.name}")
@@ -100,16 +104,13 @@ class Quota:
 
     def _deleted_files(self, pids: Iterable[int], proc: int) -> dict[tuple[int, int], int]:
         held: dict[tuple[int, int], int] = {}
-        hidden: dict[int, int] = {}
         for pid in pids:
             try:
                 held |= self._deleted_files_of(pid, proc)
             except PermissionError:
-                # A process that is about to end is unreadable for a moment. One that stays unreadable hides something.
-                hidden[pid] = self._hidden.get(pid, 0) + 1
-        if any(checks > MAX_HIDDEN_CHECKS for checks in hidden.values()):
-            raise _TooMany
-        self._hidden = hidden
+                # A process that is about to end is unreadable too, when it has no memory any more.
+                if _has_memory(pid, proc):
+                    raise
         return held
 
     def _deleted_files_of(self, pid: int, proc: int) -> dict[tuple[int, int], int]:
@@ -178,12 +179,23 @@ def _living_task(pid: int, proc: int) -> str:
 
 def _has_ended(task: str, proc: int) -> bool:
     with suppress(*_GONE):
-        fd = os.open(f"{task}/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
-        try:
-            return os.read(fd, 4096).rpartition(b")")[2].split()[0] in (b"Z", b"X")
-        finally:
-            os.close(fd)
+        return _stat(task, proc)[0] in (b"Z", b"X")
     return True
+
+
+def _has_memory(pid: int, proc: int) -> bool:
+    with suppress(*_GONE):
+        return _stat(_living_task(pid, proc), proc)[VSIZE] != b"0"
+    return False
+
+
+def _stat(task: str, proc: int) -> list[bytes]:
+    """The fields of a task's /proc/…/stat from the third on. The second is the name, which may contain anything."""
+    fd = os.open(f"{task}/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    try:
+        return os.read(fd, 4096).rpartition(b")")[2].split()
+    finally:
+        os.close(fd)
 
 
 def _free(folder: str) -> tuple[int, int]:

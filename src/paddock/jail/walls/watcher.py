@@ -19,6 +19,7 @@ import errno
 import heapq
 import itertools
 import logging
+import mmap
 import os
 import queue
 import re
@@ -384,6 +385,7 @@ _MEMORY_FILES = re.compile(
     r"/\d+/(?:mem|environ|maps|numa_maps|smaps|smaps_rollup|pagemap|clear_refs)(?: \(deleted\))?$"
 )
 _RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
+_ADDRESSES = re.compile(rb"^VmSize:\s+(\d+) kB$", re.MULTILINE)
 _TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB$", re.MULTILINE)
 _DIVIDED = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
 _KCMP_VM = 1
@@ -471,22 +473,32 @@ def mapping_bytes(processes: Iterable[Process], most_bytes: int) -> int:
     """The kernel's memory for mappings, counted only for processes with very many mappings.
 
     Stops counting above `most_bytes`. Address space does not limit it: 16 GiB has room for millions of mappings of one
-    page.
+    page. A process that is not dumpable counts as if it had as many as it can have.
     """
     total = 0
     processes = list(processes)
     each_bytes = MAPPING_BYTES + LINK_BYTES * len(processes)
     for process in processes:
-        with contextlib.suppress(PermissionError, *_GONE):
-            fd = _open_as_owner(process.task, "maps")
+        with contextlib.suppress(*_GONE):
             try:
+                fd = _open_as_owner(process.task, "maps")
+            except PermissionError:
+                count = _most_mappings(process.task)
+            else:
                 count = 0
-                while total + (count - USUAL_MAPPINGS) * each_bytes <= most_bytes and (lines := os.read(fd, 65536)):
-                    count += lines.count(b"\n")
-            finally:
-                os.close(fd)
+                try:
+                    while total + (count - USUAL_MAPPINGS) * each_bytes <= most_bytes and (lines := os.read(fd, 65536)):
+                        count += lines.count(b"\n")
+                finally:
+                    os.close(fd)
             total += max(count - USUAL_MAPPINGS, 0) * each_bytes
     return total
+
+
+def _most_mappings(task: int) -> int:
+    """How many mappings a task can have: one for each page of its addresses, within the kernel's limit."""
+    pages = _kilobytes(_ADDRESSES, _read(f"/proc/{task}/status")) * 1024 // mmap.PAGESIZE
+    return min(pages, int(_read("/proc/sys/vm/max_map_count")))
 
 
 def _open_as_owner(task: int, name: str) -> int:
