@@ -126,6 +126,11 @@ class LoginFile:
         """Remove the login, if there is one."""
         self.path.unlink(missing_ok=True)
 
+    async def remove(self) -> None:
+        """Remove the login when nobody refreshes it, which would store it again. Raises TimeoutError and OSError."""
+        async with self.locked():
+            self.delete()
+
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
         """Lock the login against other processes: most servers accept a refresh token only once.
