@@ -210,7 +210,6 @@ async def _serve_http(
 
     import uvicorn
     from sse_starlette.sse import AppStatus
-    from uvicorn.config import LOGGING_CONFIG
 
     from paddock.server.authentication import Authenticator
     from paddock.server.connections import (
@@ -260,7 +259,7 @@ async def _serve_http(
             backlog=ACCEPTED_AT_ONCE,
             timeout_keep_alive=SILENT_SECONDS,
             log_level="warning",
-            log_config=None if services.config.server.log_format == "json" else LOGGING_CONFIG,
+            log_config=None,  # uvicorn's own would write what a caller sent as it is
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,
         )
     )
