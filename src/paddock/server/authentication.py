@@ -76,7 +76,7 @@ class Authenticator:
         if not headers:
             raise Unauthorized(f"this server requires a token; {_HOW}", error="")
         token = _bearer(headers[0]) if len(headers) == 1 else ""
-        if self._digest is not None and hmac.compare_digest(hashlib.sha256(token.encode()).digest(), self._digest):
+        if self._is_own(token):
             return Identity(LOCAL, "operator", token="server.token")  # noqa: S106  the name of the setting
         if token.startswith(PREFIX):
             return await self._stored(token)
@@ -92,8 +92,12 @@ class Authenticator:
         """Whether the store has the token no more, as after a purge. One that was revoked or has expired is kept."""
         token = _bearer(headers[0]) if len(headers) == 1 else ""
         with suppress(Unauthorized):
-            return token.startswith(PREFIX) and await self._look_up(token) is None
+            return token.startswith(PREFIX) and not self._is_own(token) and await self._look_up(token) is None
         return False
+
+    def _is_own(self, token: str) -> bool:
+        digest = hashlib.sha256(token.encode()).digest()
+        return self._digest is not None and hmac.compare_digest(digest, self._digest)
 
     async def _stored(self, token: str) -> Identity:
         found = await self._look_up(token)
