@@ -395,6 +395,23 @@ async def test_a_purge_reaches_the_context_that_a_script_has_set(monkeypatch: py
         assert (await rest.http.get("/context", headers=again)).json()["values"] == {}
 
 
+async def test_a_purge_reaches_live_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("server.services.CHECK_SECONDS", "store.principals.REMEMBERED_SECONDS"):
+        monkeypatch.setattr(f"paddock.{name}", 0.0)
+    async with serve_rest(REQUIRED) as rest:
+        ann, bob = await tokens(rest)
+        body = {"code": "globals().setdefault('x', 0)\nx += 1\nx", "session": "notes"}
+
+        async def count(token: dict[str, str]) -> int:
+            return int((await rest.http.post("/runs", json=body, headers=token)).json()["output"])
+
+        assert [await count(token) for token in (ann, ann, bob)] == [1, 2, 1]
+        await PrincipalData(rest.services.store, rest.services.artifacts, "ann").purge()
+        again = {"Authorization": f"Bearer {(await rest.services.store.tokens.add('ann'))[1]}"}
+        assert (await rest.http.get("/sessions", headers=again)).json() == []
+        assert [await count(token) for token in (again, again, bob)] == [1, 2, 2]
+
+
 async def test_a_purge_ends_the_requests_in_progress_so_that_they_store_nothing_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

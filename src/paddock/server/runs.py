@@ -423,6 +423,8 @@ class Run:
         context = self._caller.context
         if context.values or context.connections:  # the script may have set them
             await self._services.record_session(self._caller)
+        if self._request.options.get("session") is not None:
+            await self._services.note_live_session(self._caller.principal)
         finish = self._services.store.runs.finish
         await finish(self.id, ended, self.reporter.progress(), has_begun=self.has_begun)
 
