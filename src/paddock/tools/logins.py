@@ -52,6 +52,7 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     refresh_token: str = ""
     scope: str = ""
     expires_at: float | None = None  # seconds since 1970
+    id: str = ""  # of this login, which a refresh keeps
 
     @property
     def is_expired(self) -> bool:
