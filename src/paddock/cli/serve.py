@@ -207,6 +207,7 @@ async def _serve_http(
     is_local: bool,
 ) -> None:
     import asyncio
+    import logging
 
     import uvicorn
     from sse_starlette.sse import AppStatus
@@ -218,6 +219,7 @@ async def _serve_http(
         WAITING_CONNECTIONS,
         LimitedProtocol,
         handle_loop_error,
+        is_due,
     )
     from paddock.server.garbage import collect_when_idle
     from paddock.server.http import make_app
@@ -249,6 +251,7 @@ async def _serve_http(
     services.is_loopback = not authenticator.is_required
     application = make_app(make_server(services, shipped, saved=saved), services, authenticator)
     asyncio.get_running_loop().set_exception_handler(handle_loop_error)
+    logging.getLogger("uvicorn.error").addFilter(is_due)
     sys.setswitchinterval(SWITCH_SECONDS)
     web = Web(
         uvicorn.Config(
