@@ -6,7 +6,9 @@ import json
 import re
 import signal
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -250,3 +252,36 @@ def test_artifacts_of_a_server_are_listed_saved_and_deleted(url: str, tmp_path: 
     assert (saved.out, (tmp_path / "left.csv").read_text()) == (f"Saved left.csv as {tmp_path}/left.csv\n", "a,b")
     assert remotely(url, "artifacts", "delete", "left.csv").out == "Deleted left.csv\n"
     assert remotely(url, "artifacts", "list", "--name", "left*").out == "No artifact matches.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("doctor",),
+        ("runs", "list"),
+        ("runs", "show", "r_1"),
+        ("sessions", "list"),
+        ("artifacts", "list"),
+        ("definitions", "list"),
+        ("definitions", "show", "sums"),
+        ("tools", "list"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("answer", [b"7", b"[7]", b'{"runs": 7, "engines": {}, "artifacts": [{}]}'])
+def test_an_answer_of_another_shape_is_an_error_and_no_traceback(arguments: tuple[str, ...], answer: bytes) -> None:
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        Thread(target=server.serve_forever).start()
+        ended = paddock(*arguments, PADDOCK_URL=f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+    assert ended.status in {2, 3}, ended
+    assert "Traceback" not in ended.err, ended

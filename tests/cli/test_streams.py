@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,3 +109,31 @@ def test_a_script_and_its_inputs_may_come_from_a_pipe() -> None:
     assert in_a_shell(":", redirect=substituted) == Ended(0, "2\n", "")
     assert paddock("run", "/dev/stdin", stdin="1 + 1") == Ended(0, "2\n", "")
     assert paddock("run", "-c", "a", "--inputs", "/dev/stdin", stdin='{"a": 3}') == Ended(0, "3\n", "")
+
+
+def test_a_warning_of_a_command_does_nothing_to_the_terminal() -> None:
+    program = "import logging; from paddock.cli.main import status_of; "
+    program += r"status_of(lambda: logging.getLogger('mcp').warning('from an upstream: \x1b[2J') or 0)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stderr == "from an upstream: \\x1b[2J\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a worker is started through a program of Paddock's")
+def test_a_worker_of_monty_cannot_write_to_the_terminal() -> None:
+    program = """
+import os
+from pathlib import Path
+from paddock import Paddock
+from tests.escape.traces import descendants
+with Paddock() as paddock:
+    paddock.run_sync("1", engine="monty")
+    workers = [pid for pid in descendants(os.getpid()) if "monty" in Path(f"/proc/{pid}/comm").read_text()]
+    print({os.readlink(f"/proc/{pid}/fd/2") for pid in workers})
+"""
+    master, slave = pty.openpty()
+    ran = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=slave, text=True, timeout=60, check=True
+    )
+    os.close(slave)
+    os.close(master)
+    assert ran.stdout == "{'/dev/null'}\n"

@@ -17,6 +17,7 @@ from typing import IO
 import pytest
 
 from paddock.jail.walls import cgroup, roots
+from paddock.jail.walls.cleanup import Cleanup
 from tests.anomaly.processes import start
 from tests.escape.traces import descendants, of_ids
 from tests.jail import host_to_kill
@@ -256,6 +257,14 @@ def test_nothing_is_left_of_a_doctor_that_was_killed(tmp_path: Path) -> None:
     finally:
         doctor.kill()
         doctor.communicate()
+
+
+def test_other_users_do_not_see_which_folder_the_doctor_is_about_to_make(tmp_path: Path) -> None:
+    with Cleanup(folders=[tmp_path / "secret"]) as cleanup:
+        assert cleanup._process is not None
+        arguments = Path(f"/proc/{cleanup._process.pid}/cmdline").read_bytes()
+    assert b"cleanup" in arguments
+    assert b"secret" not in arguments
 
 
 @as_root

@@ -382,6 +382,67 @@ async def test_a_purge_reaches_the_session_and_the_definitions_that_a_server_hol
         assert [each.code for each, _ in await offered.current("ann")] == ["'new'"]
 
 
+async def test_a_purge_reaches_the_context_that_a_script_has_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("server.services.CHECK_SECONDS", "store.principals.REMEMBERED_SECONDS"):
+        monkeypatch.setattr(f"paddock.{name}", 0.0)
+    async with serve_rest(replace(REQUIRED, context={"region": {"argument": "region", "servers": ["*"]}})) as rest:
+        ann, _ = await tokens(rest)
+        body = {"code": "await call_tool('set_region', {'region': 'old'})"}
+        assert (await rest.http.post("/runs", json=body, headers=ann)).json()["verdict"] == "ok"
+        assert (await rest.http.get("/context", headers=ann)).json()["values"] == {"region": "old"}
+        await PrincipalData(rest.services.store, rest.services.artifacts, "ann").purge()
+        again = {"Authorization": f"Bearer {(await rest.services.store.tokens.add('ann'))[1]}"}
+        assert (await rest.http.get("/context", headers=again)).json()["values"] == {}
+
+
+async def test_a_purge_reaches_live_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("server.services.CHECK_SECONDS", "store.principals.REMEMBERED_SECONDS"):
+        monkeypatch.setattr(f"paddock.{name}", 0.0)
+    async with serve_rest(REQUIRED) as rest:
+        ann, bob = await tokens(rest)
+        body = {"code": "globals().setdefault('x', 0)\nx += 1\nx", "session": "notes"}
+
+        async def count(token: dict[str, str]) -> int:
+            return int((await rest.http.post("/runs", json=body, headers=token)).json()["output"])
+
+        assert [await count(token) for token in (ann, ann, bob)] == [1, 2, 1]
+        await PrincipalData(rest.services.store, rest.services.artifacts, "ann").purge()
+        again = {"Authorization": f"Bearer {(await rest.services.store.tokens.add('ann'))[1]}"}
+        assert (await rest.http.get("/sessions", headers=again)).json() == []
+        assert [await count(token) for token in (again, again, bob)] == [1, 2, 2]
+
+
+async def test_a_purge_ends_the_requests_in_progress_so_that_they_store_nothing_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("paddock.server.authentication.REMEMBERED_SECONDS", 0.01)
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        """Wait forever."""
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with serve_rest(REQUIRED, tools=[wait]) as rest:
+        ann, bob = await tokens(rest)
+        for token in (ann, bob):
+            begun.clear()
+            request = asyncio.create_task(rest.http.post("/tools/wait/call", json={"arguments": {}}, headers=token))
+            await begun.wait()
+            if token is ann:
+                await PrincipalData(rest.services.store, rest.services.artifacts, "ann").purge()
+                assert ended.is_set()
+                assert (await request).status_code == 401
+                ended.clear()
+        (token_of_bob,) = await rest.services.store.tokens.revoke("bob")  # is kept, so its requests go on
+        await rest.http.get("/health", headers=bob)
+        assert (token_of_bob.principal, ended.is_set()) == ("bob", False)
+        request.cancel()
+
+
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "idna", "utf-16", "unicode_escape"])
 @pytest.mark.parametrize(("path", "name"), [("/runs", "request"), ("/artifacts", "file")])
 async def test_a_form_is_not_decoded_with_the_codec_that_a_caller_names(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -26,6 +28,7 @@ from paddock.server.http import TOO_MANY_CONNECTIONS, Received, make_app
 from paddock.server.mcp import make_server
 from paddock.server.request_memory import HeldMemory, RequestMemory
 from paddock.server.rest.problems import MEDIA_TYPE
+from tests.cli.command import started
 from tests.server.conftest import ERAS, at_a_port
 from tests.server.shared_services import open_services
 from tests.server.test_access import bearer
@@ -328,3 +331,16 @@ async def test_what_starts_a_session_is_small_because_the_session_keeps_it() -> 
         async with httpx.AsyncClient() as http:
             refused = await http.post(address, json=hello, headers=ACCEPT)
     assert (refused.status_code, "128 KB" in refused.text) == (413, True), refused.text
+
+
+def test_a_sender_without_a_token_cannot_fill_the_log() -> None:
+    with started("serve", "--port", "0") as process:
+        assert process.stdout is not None
+        found = re.search(r":(\d+)/mcp", process.stdout.readline())
+        assert found is not None
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", int(found[1]))) as connection:
+                connection.sendall(b"not HTTP\r\n\r\n")
+                assert connection.recv(100).startswith(b"HTTP/1.1 400")
+        process.terminate()
+        assert process.communicate()[1].count("Invalid HTTP request") == 1

@@ -141,6 +141,21 @@ async def test_no_byte_of_what_was_purged_is_left_in_the_files_of_a_server_that_
     assert events.count("principal.purged") == 1
 
 
+async def test_a_name_under_which_something_is_still_stored_gets_no_token(tmp_path: Path) -> None:
+    async with Store(tmp_path / "paddock.db") as store:
+        await store.tokens.add("ada")
+        await store.sessions.save("ada", "s_1", {})
+        await store.tokens.revoke("ada")
+        await store.tokens.add("ada")  # the same holder
+        purging = data(store, stored_in(tmp_path), "ada")
+        await purging.purge()
+        await store.sessions.save("ada", "s_2", {})  # by a request that was in progress
+        with pytest.raises(RequestError, match="principals purge ada"):
+            await store.tokens.add("ada")
+        await purging.purge()
+        await store.tokens.add("ada")
+
+
 async def _status(server: Server) -> int:
     headers = {"Authorization": f"Bearer {server.tokens['ada']}"}
     async with httpx.AsyncClient(headers=headers) as http:

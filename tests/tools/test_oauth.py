@@ -86,6 +86,21 @@ async def test_after_a_login_calls_are_made_as_the_user_who_logged_in(servers: P
         assert (it.health.state, it.health.needs_login, it.health.error) == ("ready", False, "")
 
 
+async def test_after_another_login_nothing_of_the_first_users_connection_is_used(
+    servers: Protected, tmp_path: Path
+) -> None:
+    """A name can be given to somebody else, who logs in while the connection of the first user is open."""
+    async with opened(servers.server(), tmp_path) as it:
+        await login(servers.server(), tmp_path)
+        assert [await text(it, "whoami"), await text(it, "remembered")] == ["ada", "ada"]
+        servers.control("become?user=bob")
+        try:
+            await login(servers.server(), tmp_path)
+            assert [await text(it, "whoami"), await text(it, "remembered")] == ["bob", "bob"]
+        finally:
+            servers.control("become?user=ada")
+
+
 async def test_calls_with_a_login_overlap(servers: Protected, tmp_path: Path) -> None:
     await login(servers.server(), tmp_path)
     async with opened(servers.server(), tmp_path) as it:

@@ -52,13 +52,17 @@ def _status() -> int:
 
 def status_of(work: Callable[[], int]) -> int:
     """Run a command, and turn an exception into a line on stderr and an exit status."""
+    import logging
     import signal
     from contextlib import suppress
 
     import typer
 
     from paddock.errors import EngineUnavailable, PaddockError
+    from paddock.server.logs import TextFormatter
 
+    if logging.lastResort is not None:  # writes the warnings of a command, which may quote an upstream
+        logging.lastResort.setFormatter(TextFormatter())
     try:
         return work()
     except typer.Exit as exit_request:
@@ -90,9 +94,13 @@ def _describe_fault(fault: BaseException) -> list[str]:
     import errno
     import traceback
 
+    from paddock.cli.options import SERVER
     from paddock.cli.render import unwritable
     from paddock.jail.walls.shortage import REMEDIES, is_thread_shortage
 
+    if SERVER.is_asked and isinstance(fault, LookupError | TypeError | ValueError | AttributeError):
+        what = f"{type(fault).__name__}: {fault}"
+        return [f"Error: the server sent an answer that is not one of this version's REST API ({what})"]
     if is_thread_shortage(fault):  # closing an event loop takes a thread too, and this hides an earlier error
         return [f"Error: {REMEDIES[errno.EAGAIN]}"]
     if isinstance(fault, OSError) and fault.errno in {errno.EMFILE, errno.ENFILE}:

@@ -81,6 +81,7 @@ class Server:
 
     url: str | None = None
     token: str | None = None
+    is_asked: bool = False  # whether the command works on a server
 
 
 SERVER = Server()
@@ -115,6 +116,7 @@ def open_remote(
             raise RequestError(f"--{name.replace('_', '-')} cannot be used with --url: the server has its own")
     from paddock.remote import RemotePaddock
 
+    SERVER.is_asked = True
     return RemotePaddock(url=url, token=token or os.environ.get(TOKEN_VARIABLE) or None)
 
 

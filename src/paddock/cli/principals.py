@@ -10,6 +10,7 @@ import typer
 from paddock.cli.options import ConfigOption, audit, command_group, load_config, refuse_empty
 from paddock.cli.render import stdout
 from paddock.cli.runs import query_store
+from paddock.cli.signals import Interrupts
 from paddock.errors import RequestError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def purge(
         return 0
     counts = _with_data(settings, name, lambda data: data.purge(), logins=len(logins))
     for file in logins:
-        file.delete()
+        Interrupts().run(file.remove())
     audit(settings, "principal.purged", principal=name)
     stdout().line(f"Removed {_described(counts)} of {name}.")
     return 0

@@ -207,10 +207,10 @@ async def _serve_http(
     is_local: bool,
 ) -> None:
     import asyncio
+    import logging
 
     import uvicorn
     from sse_starlette.sse import AppStatus
-    from uvicorn.config import LOGGING_CONFIG
 
     from paddock.server.authentication import Authenticator
     from paddock.server.connections import (
@@ -219,6 +219,7 @@ async def _serve_http(
         WAITING_CONNECTIONS,
         LimitedProtocol,
         handle_loop_error,
+        is_due,
     )
     from paddock.server.garbage import collect_when_idle
     from paddock.server.http import make_app
@@ -250,6 +251,7 @@ async def _serve_http(
     services.is_loopback = not authenticator.is_required
     application = make_app(make_server(services, shipped, saved=saved), services, authenticator)
     asyncio.get_running_loop().set_exception_handler(handle_loop_error)
+    logging.getLogger("uvicorn.error").addFilter(is_due)
     sys.setswitchinterval(SWITCH_SECONDS)
     web = Web(
         uvicorn.Config(
@@ -260,7 +262,7 @@ async def _serve_http(
             backlog=ACCEPTED_AT_ONCE,
             timeout_keep_alive=SILENT_SECONDS,
             log_level="warning",
-            log_config=None if services.config.server.log_format == "json" else LOGGING_CONFIG,
+            log_config=None,  # uvicorn's own would write what a caller sent as it is
             timeout_graceful_shutdown=CLOSING_SECONDS + ANSWER_SECONDS,
         )
     )

@@ -48,7 +48,7 @@ def main() -> None:
     elif sys.argv[1] == "cleanup":
         from paddock.jail.walls import cleanup
 
-        cleanup.main(int(sys.argv[2]), sys.argv[3:])
+        cleanup.main(int(sys.argv[2]))
     else:
         # `-B` is for the guests only. The host decides for Paddock's own modules: `warden_command`.
         sys.dont_write_bytecode = sys.argv[3] == "0"

@@ -25,7 +25,10 @@ def main(arguments: list[str]) -> None:
     Walls that this kernel lacks are skipped, except seccomp. `paddock doctor` lists the missing ones.
     """
     program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # opened before Landlock forbids it
+    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     wall_in((*LIBRARIES, arguments[0]))
+    if os.isatty(2):  # the message of a crash may quote the script
+        os.dup2(nowhere, 2)
     os.execve(program, arguments, {})  # noqa: S606
     sys.exit(1)
 

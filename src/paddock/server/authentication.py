@@ -11,6 +11,7 @@ import hmac
 import ipaddress
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ class Authenticator:
         if not headers:
             raise Unauthorized(f"this server requires a token; {_HOW}", error="")
         token = _bearer(headers[0]) if len(headers) == 1 else ""
-        if self._digest is not None and hmac.compare_digest(hashlib.sha256(token.encode()).digest(), self._digest):
+        if self._is_own(token):
             return Identity(LOCAL, "operator", token="server.token")  # noqa: S106  the name of the setting
         if token.startswith(PREFIX):
             return await self._stored(token)
@@ -87,7 +88,25 @@ class Authenticator:
         digest = hashlib.sha256(", ".join(headers).encode(errors="replace")).hexdigest()
         return Identity(f"{UNVERIFIED_PREFIX}{digest[:32]}", "user", is_verified=False)
 
+    async def is_removed(self, headers: Sequence[str]) -> bool:
+        """Whether the store has the token no more, as after a purge. One that was revoked or has expired is kept."""
+        token = _bearer(headers[0]) if len(headers) == 1 else ""
+        with suppress(Unauthorized):
+            return token.startswith(PREFIX) and not self._is_own(token) and await self._look_up(token) is None
+        return False
+
+    def _is_own(self, token: str) -> bool:
+        digest = hashlib.sha256(token.encode()).digest()
+        return self._digest is not None and hmac.compare_digest(digest, self._digest)
+
     async def _stored(self, token: str) -> Identity:
+        found = await self._look_up(token)
+        problem = "this server does not know the token" if found is None else found.problem(time.time())
+        if found is None or problem is not None:
+            raise Unauthorized(problem or "", token="" if found is None else found.id)
+        return Identity(found.principal, found.role, token=found.id)
+
+    async def _look_up(self, token: str) -> StoredToken | None:
         digest, now = hashlib.sha256(token.encode()).digest(), time.monotonic()
         found_at, found = self._known.get(digest, (0.0, None))
         if not found_at or now - found_at > REMEMBERED_SECONDS:
@@ -99,10 +118,7 @@ class Authenticator:
             self._known[digest] = (now, found)
             while len(self._known) > REMEMBERED_TOKENS:
                 self._known.popitem(last=False)
-        problem = "this server does not know the token" if found is None else found.problem(time.time())
-        if found is None or problem is not None:
-            raise Unauthorized(problem or "", token="" if found is None else found.id)
-        return Identity(found.principal, found.role, token=found.id)
+        return found
 
     async def close(self) -> None:
         """Close the connections to the issuer."""

@@ -195,8 +195,19 @@ def handle_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) 
         loop.default_exception_handler(context)
 
 
+def is_due(record: logging.LogRecord) -> bool:
+    """Whether an entry of uvicorn is logged. Anybody can cause its warnings, as often as the disk has room for."""
+    return record.levelno != logging.WARNING or _is_due(str(record.msg))
+
+
 def _warn(message: str, *details: int) -> None:
     """Log a warning, unless it was logged a short time ago."""
-    if time.monotonic() > _warned_at.get(message, -math.inf) + WARN_SECONDS:
-        _warned_at[message] = time.monotonic()
+    if _is_due(message):
         log.warning(message, *details)
+
+
+def _is_due(message: str) -> bool:
+    if time.monotonic() <= _warned_at.get(message, -math.inf) + WARN_SECONDS:
+        return False
+    _warned_at[message] = time.monotonic()
+    return True

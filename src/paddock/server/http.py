@@ -323,6 +323,7 @@ class _Guard:
         scope.setdefault("state", {})[_RECEIVED_KEY] = known
         headers = Headers(scope=scope)
         is_endless, has_started, is_refused = _is_endless(scope, headers), False, False
+        is_removed = False
 
         async def watch() -> None:
             while (await receive())["type"] != "http.disconnect":
@@ -347,18 +348,30 @@ class _Guard:
             if not is_refused:
                 await send(message)
 
+        async def watch_token() -> None:
+            nonlocal is_removed
+            while not await self._authenticator.is_removed(headers.getlist("authorization")):  # noqa: ASYNC110
+                await asyncio.sleep(authentication.REMEMBERED_SECONDS)
+            is_removed = True  # by a purge. What the request would store belongs to whoever gets the name next
+            known.disconnected.set()
+
         # Nothing but a disconnect can follow the body. Several parts of an application may wait for it.
-        watching = asyncio.create_task(watch())
+        watching = [asyncio.create_task(watch())]
+        if known.identity.is_verified:
+            watching.append(asyncio.create_task(watch_token()))
         try:
             await self._app(scope, receive_again, forward)
             if is_refused:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
+            elif is_removed and not has_started:
+                raise _Refused(401, "Unauthorized: the token was removed")
         except asyncio.CancelledError:  # the server is being shut down, and this call did not end in time
             if not has_started:
                 reason = "The server was shut down before it could answer; check what the call did before you repeat it"
                 await _Refused(503, reason).response(scope["path"])(scope, receive, send)
         finally:
-            watching.cancel()
+            for task in watching:
+                task.cancel()
 
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:

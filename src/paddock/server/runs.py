@@ -412,13 +412,21 @@ class Run:
             try:
                 ended = result or unfinished(Verdict.LOST, HOST_FAILED)
                 self._note_end(ended)
-                finish = services.store.runs.finish(self.id, ended, reporter.progress(), has_begun=self.has_begun)
-                await uncancelled(finish)  # with its slot: results that wait to be stored take memory
+                await uncancelled(self._store(ended))  # with its slot: results that wait to be stored take memory
             except StoreError as problem:  # the caller still gets the result
                 services.log_fault(f"the result of run {self.id} could not be stored", problem)
             finally:
                 self._slot.leave()
         return result
+
+    async def _store(self, ended: RunResult) -> None:
+        context = self._caller.context
+        if context.values or context.connections:  # the script may have set them
+            await self._services.record_session(self._caller)
+        if self._request.options.get("session") is not None:
+            await self._services.note_live_session(self._caller.principal)
+        finish = self._services.store.runs.finish
+        await finish(self.id, ended, self.reporter.progress(), has_begun=self.has_begun)
 
     async def _with_session(self, result: RunResult) -> RunResult:
         """The result of a cancelled run, with what became of its session."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import math
 import re
@@ -30,6 +31,7 @@ from paddock.server.upstream_logins import UpstreamLogins
 from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_all_versions, peek_versions
+from paddock.store.tokens import UNVERIFIED_PREFIX
 
 if TYPE_CHECKING:
     from paddock.server.metrics import Metrics
@@ -90,6 +92,7 @@ class Services:
         """Runs in progress, by id."""
         self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
+        self._live_checked: dict[str, float] = {}  # when, by principals that have had a live session
         self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
         self._cancellations: asyncio.Task[None] | None = None
@@ -202,6 +205,7 @@ class Services:
 
     async def check_session(self, caller: Caller) -> None:
         """Forget what the caller's session holds if the principal was purged: then the store has it no more."""
+        await self._check_live_sessions(caller.principal)
         session, now = caller.session, time.monotonic()
         if session is None or not session.stored or now - session.checked_at < CHECK_SECONDS:
             return
@@ -210,6 +214,30 @@ class Services:
             is_purged = not await self.store.sessions.exists(caller.principal, session.id)
             if is_purged and session.stored is stored:  # otherwise another call has stored it again
                 session.forget()
+
+    async def note_live_session(self, principal: str) -> None:
+        """Record that the principal has a live session, so that a purge of the record shows."""
+        if principal == LOCAL or principal.startswith(UNVERIFIED_PREFIX):
+            return
+        self._live_checked.setdefault(principal, -math.inf)
+        try:
+            await self.store.sessions.save(principal, _live_id(principal), {})
+        except StoreError as problem:
+            self.log_fault("a session could not be stored", problem)
+
+    async def _check_live_sessions(self, principal: str) -> None:
+        """End the live sessions of a principal that was purged: they are not those of who has the name now."""
+        now = time.monotonic()
+        if now - self._live_checked.get(principal, now) < CHECK_SECONDS:
+            return
+        self._live_checked[principal] = now
+        with suppress(StoreError):
+            if await self.store.sessions.exists(principal, _live_id(principal)):
+                return
+            self._live_checked.pop(principal, None)
+            for each in await self.paddock.sessions(principal=principal):
+                with suppress(PaddockError):  # it has ended meanwhile
+                    await self.paddock.delete_session(each.name, principal=principal)
 
     async def record_session(self, caller: Caller) -> None:
         """Record that the caller's session was used now, and store its state if that has changed."""
@@ -267,3 +295,7 @@ class Services:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def _live_id(principal: str) -> str:
+    return f"live-{hashlib.sha256(principal.encode(errors='replace')).hexdigest()[:24]}"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 CANCEL_SECONDS = 10.0
 """How long a purge waits for servers to end the principal's runs."""
-REMEMBERED_SECONDS = 1.5
-"""How long a purge waits after removing the tokens: servers look each token up once a second."""
+REMEMBERED_SECONDS = 3.0
+"""How long a purge waits after removing the tokens. Servers look each up once a second, and then end its requests."""
 STEP_ROWS = 500
 PAGE = 200
 
@@ -141,6 +141,14 @@ class PrincipalData:
         with (folder / "artifacts" / artifact["id"]).open("xb") as file:
             async for chunk in self._artifacts.stream(found):
                 file.write(chunk)
+
+
+def has_remains(connection: sqlalchemy.Connection, principal: str) -> bool:
+    """Whether something is stored for a principal that has no token, not even a revoked one."""
+    from paddock.store.tables import sa
+
+    found = {t.name: connection.scalar(sa.select(sa.exists().where(is_own))) for t, is_own in _own(principal)}
+    return not found.pop("tokens") and any(found.values())
 
 
 _TABLES = ("calls", "definitions", "sessions", "tokens")

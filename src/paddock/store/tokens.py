@@ -60,7 +60,10 @@ class StoredTokens:
         self._store = store
 
     async def add(self, principal: str, role: Role = "user", *, expires_at: float | None = None) -> tuple[str, str]:
-        """Create a token. Returns its id, and its text, which is not stored."""
+        """Create a token. Returns its id, and its text, which is not stored.
+
+        Raises RequestError if something is stored for a principal without tokens: an earlier one had the name.
+        """
         if not _NAME.fullmatch(principal):
             raise RequestError(
                 f"the name {principal[:80]!r} is not usable: use 1 to 64 letters, digits, '.', '_', '@' and '-', "
@@ -78,8 +81,14 @@ class StoredTokens:
         }
 
         def work(connection: sqlalchemy.Connection) -> None:
+            from paddock.store.principals import has_remains
             from paddock.store.tables import sa, tokens
 
+            if has_remains(connection, principal):
+                raise RequestError(
+                    f"something is still stored for an earlier {principal!r}; remove it first, with "
+                    f"`paddock principals purge {principal} --yes`"
+                )
             connection.execute(sa.insert(tokens), row)
 
         await self._store.writer.write(work, synced=True)

@@ -52,6 +52,7 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     refresh_token: str = ""
     scope: str = ""
     expires_at: float | None = None  # seconds since 1970
+    id: str = ""  # of this login, which a refresh keeps
 
     @property
     def is_expired(self) -> bool:
@@ -125,6 +126,11 @@ class LoginFile:
     def delete(self) -> None:
         """Remove the login, if there is one."""
         self.path.unlink(missing_ok=True)
+
+    async def remove(self) -> None:
+        """Remove the login when nobody refreshes it, which would store it again. Raises TimeoutError and OSError."""
+        async with self.locked():
+            self.delete()
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:

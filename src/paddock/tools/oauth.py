@@ -64,6 +64,12 @@ class Credentials:
         """What must not appear in any answer, error or log."""
         return credentials(self._seen)
 
+    @property
+    def login_id(self) -> str:
+        """Which login is used now; empty if there is none."""
+        login = self._load()
+        return "" if login is None else login.id
+
     async def token(self) -> str:
         """The access token, refreshed if it has expired; "" if nobody has logged in. Raises OAuthFailed."""
         login = self._load()

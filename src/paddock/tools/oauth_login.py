@@ -180,6 +180,7 @@ def _make_login(context: OAuthContext, file: LoginFile) -> Login:
         revocation_endpoint=str(metadata.revocation_endpoint or "") if metadata else "",
         resource=context.get_resource_url() if is_bound else "",
         access_token="",
+        id=secrets.token_hex(8),
     )
 
 

@@ -100,6 +100,7 @@ class Upstream:
         self._login_file = None if server.oauth is None else login
         self._lists_tools = login is None or login.principal == LOCAL
         self._login: Credentials | None = None
+        self._opened_as = ""  # the id of the login that the connection was opened with
         self._refused_login: object = None  # the signature of the login when the server last wanted another one
         self._prepare = prepare
         self._health = Health("idle", time.time(), transport=server.transport, endpoint=server.endpoint)
@@ -240,7 +241,7 @@ class Upstream:
         if self._health.state == "closed":
             raise self._closing()
         if not self._is_opening:  # while it is opening, the connection may be alive but its tools are not listed yet
-            if self._connection is not None and self._connection.is_alive:
+            if self._connection is not None and self._connection.is_alive and not self._is_of_another_login:
                 return self._connection
             if self._health.needs_login and self._login_signature() != self._refused_login:
                 self._backoff.reset()  # somebody has logged in
@@ -249,6 +250,11 @@ class Upstream:
                 raise (self.failure or unreachable(self.health.error)).with_retry_after(left)
             self._opening = self._spawn(self._open(left))
         return await asyncio.shield(cast("asyncio.Task[Connection]", self._opening))
+
+    @property
+    def _is_of_another_login(self) -> bool:
+        """Whether the connection, with its session and cookies, is of the time before somebody else has logged in."""
+        return self._login is not None and self._login.login_id not in ("", self._opened_as)
 
     async def _open(self, delay_seconds: float) -> Connection:
         self._note("connecting", self.health.error)
@@ -261,6 +267,7 @@ class Upstream:
             await asyncio.sleep(delay_seconds)
             if self._connection is not None:
                 await self._connection.close()
+            self._opened_as = "" if self._login is None else self._login.login_id
             connection = self._connection = await self._open_some_way()
             if self._lists_tools:
                 await self._list(connection)

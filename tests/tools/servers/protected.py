@@ -31,6 +31,7 @@ from mcp.server.auth.provider import (
 )
 from mcp.server.auth.routes import create_auth_routes
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
+from mcp.server.mcpserver import Context
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl, AnyUrl
 from starlette.applications import Starlette
@@ -151,6 +152,12 @@ def make_server(issuer: str, url: str) -> MCPServer:
         return "" if token is None else f"your token is {token.token}"
 
     @server.tool(structured_output=False)
+    def remembered(context: Context[Any, Any]) -> str:
+        """The user in the cookie."""
+        request: Request = context.request_context.request  # type: ignore[assignment]
+        return request.cookies.get("user", "")
+
+    @server.tool(structured_output=False)
     async def meet(others: int) -> str:
         """Wait until `others` calls are here at once."""
         meeting.append(None)
@@ -188,6 +195,24 @@ async def show_log(_: Request) -> Response:
     return JSONResponse({"log": accounts.log, "secrets": known})
 
 
+class Remembering:
+    """Keeps the user of the first request in a cookie."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", ()))
+        token = accounts.access.get(headers.get(b"authorization", b"").decode().removeprefix("Bearer "))
+
+        async def remember(message: Any) -> None:
+            if message["type"] == "http.response.start" and token is not None and b"cookie" not in headers:
+                message["headers"] = [*message["headers"], (b"set-cookie", f"user={token.subject}".encode())]
+            await send(message)
+
+        await self._app(scope, receive, remember)
+
+
 class Outage:
     """Answers 503 while the authorization server is down."""
 
@@ -221,7 +246,9 @@ async def main() -> None:
     if "static" in OPTIONS:
         STATIC.redirect_uris = [AnyUrl(f"http://127.0.0.1:{OPTIONS[OPTIONS.index('static') + 1]}/callback")]
     server = make_server(issuer, url)
-    apps = [server.sse_app() if "sse" in OPTIONS else server.streamable_http_app(), make_issuer(issuer)]
+    served = server.sse_app() if "sse" in OPTIONS else server.streamable_http_app()
+    served.add_middleware(Remembering)
+    apps = [served, make_issuer(issuer)]
     print(json.dumps({"url": url, "issuer": issuer}), flush=True)
     running = [uvicorn.Server(uvicorn.Config(app, log_level="critical")) for app in apps]
     await asyncio.gather(*(each.serve([listener]) for each, listener in zip(running, listeners, strict=True)))

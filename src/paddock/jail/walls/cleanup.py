@@ -1,8 +1,9 @@
 """A process that removes the control groups and folders of the host if the host is killed before it can do so itself.
 
-`entry_point.py cleanup PIDFD group:PATH… folder:PATH…` runs as the host's user. It waits until the host has ended,
-cleans up for at most a minute, and exits. It imports few modules, and all of them before it waits, because their files
-may be gone later.
+`entry_point.py cleanup PIDFD` runs as the host's user, with `group:PATH` and `folder:PATH` as the values of its
+variables. Other users cannot read these, so none of them can make a folder before the host does. It waits until the
+host has ended, cleans up for at most a minute, and exits. It imports few modules, and all of them before it waits,
+because their files may be gone later.
 """
 
 from __future__ import annotations
@@ -112,8 +113,9 @@ PAUSE_SECONDS = 0.005
 GROUP, FOLDER = "group:", "folder:"
 
 
-def main(host: int, paths: Sequence[str]) -> None:
+def main(host: int) -> None:
     """Wait for the host, a pidfd, to end, then clean up. Never returns."""
+    paths = tuple(os.environ.values())
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a signal to the host's process group must not end this process too
     with suppress(OSError), open("/proc/self/comm", "w") as name:  # noqa: PTH123
@@ -181,13 +183,13 @@ class Cleanup:
             host = os.pidfd_open(os.getpid())
             try:
                 self._process = subprocess.Popen(
-                    command("cleanup", str(host), *paths),
+                    command("cleanup", str(host)),
                     pass_fds=[host, *locks],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd="/",
-                    env={},
+                    env={f"path_{number}": path for number, path in enumerate(paths)},
                     start_new_session=True,  # signals to a terminal or a process group do not end it
                 )
             finally:
