@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paddock.tools.search import Index
 
 _WORD = re.compile(r"\w+")
+_WITH_ID = re.compile(r"(.*)_([0-9a-f]{6}|[0-9a-f]{64})", re.DOTALL)
 MAX_HINTS = 3
 MAX_LISTED = 10
 """How many names a hint lists."""
@@ -28,8 +29,8 @@ CODE_TOOLS = ("execute", "run_code", "code_execution", "code_executor", "code-ex
 class Catalogue:
     """An immutable list of tools. If two have the same full name, the first counts.
 
-    `servers` are all configured servers. A bare name that begins with the name of one of them and a dot finds no tool.
-    Otherwise a server could impersonate another that is down.
+    `servers` are all configured servers. A bare name that begins with the name of one of them and a dot finds no tool,
+    and neither does one that ends with the id of a tool. Otherwise a server could impersonate another.
     """
 
     def __init__(self, tools: Iterable[Tool] = (), *, servers: Iterable[str] = ()) -> None:
@@ -38,7 +39,7 @@ class Catalogue:
         for tool in tools:
             self._by_full_name.setdefault(tool.full_name, tool)
         counts = Counter(tool.name for tool in self)
-        self._by_name = {tool.name: tool for tool in self if counts[tool.name] == 1 and not self._is_full(tool.name)}
+        self._by_name = {tool.name: tool for tool in self if counts[tool.name] == 1 and self._is_bare(tool.name)}
         self._links = cache(lambda language: identifiers.linked(self, language))
         self._shared = cache(lambda language: identifiers.shared(self, language))
 
@@ -132,6 +133,17 @@ class Catalogue:
             if tool is not None and tool.server == server:
                 return tool
         return None
+
+    def _is_bare(self, name: str) -> bool:
+        if (found := _WITH_ID.fullmatch(name)) is not None:
+            digests = (Tool(server, found[1]).digest for server in self._servers)  # perhaps of one that is down
+            if found[2] in self._ids or any(each.startswith(found[2]) for each in digests):
+                return False
+        return not self._is_full(name)
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(each for tool in self for each in (tool.id, tool.digest))
 
     def _is_full(self, name: str) -> bool:
         return "." in name and any(name.startswith(f"{server}.") for server in self._servers)
