@@ -359,7 +359,7 @@ def _plain_forms(secrets: frozenset[str]) -> tuple[str, ...]:
 
 def is_credential(name: str, value: str) -> bool:
     """Whether a setting called `name` is a credential: by its name, or by what its value looks like."""
-    return bool(_SETTING_NAMES.search(name) or _CONNECTION.search(value)) or _looks_random(value)
+    return bool(_SETTING_NAMES.search(name) or _CONNECTION.search(value)) or looks_random(value)
 
 
 def header_secrets(name: str, value: str) -> tuple[str, ...]:
@@ -383,7 +383,7 @@ def url_secrets(text: str) -> tuple[str, ...]:
 def _pair_secrets(pair: str) -> tuple[str, ...]:
     """The secrets in a user name and password: the pair, the password, and a user name that is a token."""
     name, _, password = pair.partition(":")
-    return (pair, password, *((name,) if not password or _looks_random(name) else ()))
+    return (pair, password, *((name,) if not password or looks_random(name) else ()))
 
 
 def credentials(settings: Iterable[str]) -> tuple[str, ...]:
@@ -400,7 +400,8 @@ def redact(text: str, secrets: Collection[str]) -> str:
     return _redact_escaped(text, known) if "\\" in text else text
 
 
-def _looks_random(value: str) -> bool:
+def looks_random(value: str) -> bool:
+    """Whether a value looks like a key or a token, and not like words or a number."""
     if not 20 <= len(value) <= 4096 or not re.fullmatch(r"[\w.+/=~-]+", value) or value.startswith(("/", ".")):
         return False
     kinds = [any(map(test, value)) for test in (str.isdigit, str.islower, str.isupper)]
