@@ -312,11 +312,12 @@ async def test_tools_with_invalid_schemas_are_left_out_alone(connect: Connect) -
     assert [tool.name for tool in await upstream.tools()] == ["ok"]
     warnings = upstream.health.warnings
     assert [warning.partition(" is left out: ")[0] for warning in warnings] == [
-        *(f"the tool 'bad{number}'" for number in range(5)),
+        *(f"the tool 'bad{number}'" for number in range(6)),
         "the tool '5'",
     ]
     assert "is left out: inputSchema.type: Field required" in warnings[1]
     assert "larger than 256 KB" in warnings[3]
+    assert all(warning.isprintable() and len(warning) <= 300 for warning in warnings)
     assert await answers(upstream)
 
 

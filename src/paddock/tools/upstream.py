@@ -21,6 +21,7 @@ from paddock.model.request import LOCAL
 from paddock.model.tools import Tool
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.policy import CallSlots, RateLimit
+from paddock.tools.sanitize import one_line
 from paddock.tools.secrets import looks_random, redact
 from paddock.tools.upstream_errors import CallFailed, timed_out, unreachable
 
@@ -340,7 +341,7 @@ class Upstream:
             listed = tools  # up to 5 ms for each of thousands
             tools = await asyncio.to_thread(lambda: tuple(map(prepare, listed)))
         self._tools = tools
-        clean = tuple(redact(warning, self.secrets) for warning in warnings)
+        clean = tuple(one_line(redact(warning, self.secrets)) for warning in warnings)
         info = connection.client.server_info
         runs_code = any(CODE_TOOL in tool.tags for tool in tools)
         is_paddock = runs_code or (info is not None and info.name.strip().lower() == "paddock")

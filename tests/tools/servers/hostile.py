@@ -201,6 +201,7 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
         return {"tools": [tool(f"tool_{number}", inputSchema=automata(number)) for number in range(40)]}
     if kind == "invalid":
         schemas: list[Any] = [True, {}, {"type": "object", "required": [5] * 100_000}, {"required": [5] * 10**6}, None]
+        schemas.append({"type": "object", "properties": {f"\x1b[31m{'k' * 400_000}": 5}})
         bad = [tool(f"bad{number}", inputSchema=schema) for number, schema in enumerate(schemas)]
         return {"tools": [*bad, tool("numbered") | {"name": 5}, tool("ok")]}
     return {"tools": [tool("ok"), tool("hang" if os.environ.get("RECORD") else "die")]}
