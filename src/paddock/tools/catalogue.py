@@ -39,7 +39,7 @@ class Catalogue:
         for tool in tools:
             self._by_full_name.setdefault(tool.full_name, tool)
         counts = Counter(tool.name for tool in self)
-        self._by_name = {tool.name: tool for tool in self if counts[tool.name] == 1 and self._is_bare(tool.name)}
+        self._by_name = {tool.name: tool for tool in self if counts[tool.name] == 1 and not self._is_full(tool.name)}
         self._links = cache(lambda language: identifiers.linked(self, language))
         self._shared = cache(lambda language: identifiers.shared(self, language))
 
@@ -51,7 +51,8 @@ class Catalogue:
 
     def find(self, name: str) -> Tool | None:
         """The tool of this full name, or of this bare name if only one server has it."""
-        return self._by_full_name.get(name) or self._by_name.get(name) or self._find_prefixed(name)
+        bare = None if self._has_id(name) else self._by_name.get(name)
+        return self._by_full_name.get(name) or bare or self._find_prefixed(name)
 
     def subset(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names and patterns, in that order. Raises UnknownTool for a name that does not exist."""
@@ -134,16 +135,16 @@ class Catalogue:
                 return tool
         return None
 
-    def _is_bare(self, name: str) -> bool:
-        if (found := _WITH_ID.fullmatch(name)) is not None:
-            digests = (Tool(server, found[1]).digest for server in self._servers)  # perhaps of one that is down
-            if found[2] in self._ids or any(each.startswith(found[2]) for each in digests):
-                return False
-        return not self._is_full(name)
+    def _has_id(self, name: str) -> bool:
+        """Whether this bare name ends with the id of a tool, or of one that a server has that is down."""
+        if name not in self._by_name or (found := _WITH_ID.fullmatch(name)) is None:
+            return False
+        digests = (Tool(server, found[1]).digest for server in self._servers)
+        return found[2] in self._ids or any(each.startswith(found[2]) for each in digests)
 
     @cached_property
     def _ids(self) -> frozenset[str]:
-        return frozenset(each for tool in self for each in (tool.id, tool.digest))
+        return frozenset(part for tool in self if (each := tool.digest) for part in (each, each[:6]))
 
     def _is_full(self, name: str) -> bool:
         return "." in name and any(name.startswith(f"{server}.") for server in self._servers)
