@@ -285,8 +285,12 @@ def _known_forms(secrets: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda form: (-len(form), form)))
 
 
-def _forms(secret: str) -> set[str]:
-    """The forms in which a secret may be written in a text."""
+@lru_cache(maxsize=256)
+def _forms(secret: str) -> frozenset[str]:
+    """The forms in which a secret may be written in a text. Kept, because those of a long token take milliseconds.
+
+    Whenever one token of many is replaced, `_known_forms` is asked about another set of them.
+    """
     raw = secret.encode(errors="surrogatepass")
     escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
     lower = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in escaped}
@@ -298,7 +302,7 @@ def _forms(secret: str) -> set[str]:
             text = encode(bytes(before) + raw).decode().rstrip("=")
             inner = text[(before * 8 + 5) // 6 :]
             encoded.add(inner if (before + len(raw)) % 3 == 0 else inner[:-1])
-    return {secret, *escaped, *lower, *written, *(form for form in encoded if len(form) >= 6)}
+    return frozenset({secret, *escaped, *lower, *written, *(form for form in encoded if len(form) >= 6)})
 
 
 def _redact_escaped(text: str, secrets: frozenset[str]) -> str:
