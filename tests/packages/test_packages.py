@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -26,6 +27,7 @@ import pytest
 from paddock import Config, Paddock, RequestError
 from paddock.config import GuestsConfig, JailConfig, PackagesConfig
 from paddock.errors import PackageError
+from paddock.jail import packages
 from paddock.jail.installer import Done as Installed
 from paddock.jail.installer import Installation
 from paddock.jail.package_errors import explain
@@ -271,6 +273,47 @@ async def test_installations_of_one_principal_leave_a_turn_for_another(
         assert [result.output for result in await slow] == [1] * len(names)
 
 
+async def test_a_large_set_of_one_principal_does_not_end_the_installation_of_another(
+    served: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel(served, "large", {"large.txt": "x" * 20 * 1024**2})
+    asked, may_be_sent, ended, checked = asyncio.Event(), threading.Event(), threading.Event(), asyncio.Event()
+    loop, send, size = asyncio.get_running_loop(), Index.do_GET, packages._size
+    checks = 0
+
+    def send_later(self: Index) -> None:
+        if self.path.startswith("/greeting"):
+            loop.call_soon_threadsafe(asked.set)
+            may_be_sent.wait(60)
+        send(self)
+
+    def count_checks(folder: Path) -> int:
+        nonlocal checks
+        if folder.name.startswith("stage-") and ended.is_set():
+            checks += 1
+            if checks == 3:  # so two have ended that began after the other installation
+                loop.call_soon_threadsafe(checked.set)
+        return size(folder)
+
+    monkeypatch.setattr(Index, "do_GET", send_later)
+    monkeypatch.setattr(packages, "_size", count_checks)
+    settings = PackagesConfig(install=("any",), max_bytes=2 * 1024**2)
+    async with Paddock(replace(config, packages=settings)) as paddock:
+        await paddock.run("1")  # the environment is built
+        slow = asyncio.create_task(paddock.run("import greeting\ngreeting.hello()", packages=["greeting"]))
+        await asked.wait()
+        context = RunContext("r_1", principal="ada")
+        large = await paddock.follow("1", lambda event: None, context=context, packages=["large"])
+        ended.set()
+        await asyncio.wait([slow, waiting := asyncio.ensure_future(checked.wait())], return_when="FIRST_COMPLETED")
+        waiting.cancel()
+        may_be_sent.set()
+        result = await slow
+    assert large.error is not None
+    assert "the packages are larger than 2 MB" in large.error.message
+    assert (result.output, result.error) == ("hello", None)
+
+
 async def test_progress_says_how_much_is_downloaded_of_how_much(served: Path, paddock: Paddock) -> None:
     wheel(served, "large", {"large.txt": "x" * 3 * 1024**2}, requires=("other",))
     wheel(served, "other", {"other.txt": "x" * 2 * 1024**2})
@@ -372,7 +415,7 @@ async def test_folders_in_folders_are_refused_and_nothing_of_them_is_left(index:
     assert result.error is not None
     assert result.error.message == "a package has folders nested more than 100 deep: ask for another one"
     assert again.output == "hello"
-    assert left == ["cache", "home"]
+    assert left == ["cache", "cache.lock"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders to installers")
@@ -380,11 +423,11 @@ async def test_a_link_that_an_installer_left_in_its_folder_gives_it_nothing(
     index: Path, paddock: Paddock, config: Config, tmp_path: Path
 ) -> None:
     await paddock.run("1", packages=["greeting"])
-    home, other = sets_folder(config.data_directory).parent / "work" / "home", tmp_path / "other"
+    cache, other = sets_folder(config.data_directory).parent / "work" / "cache", tmp_path / "other"
     other.mkdir()
-    empty(str(home))
-    home.rmdir()
-    home.symlink_to(other)
+    empty(str(cache))
+    cache.rmdir()
+    cache.symlink_to(other)
     wheel(index, "another")
     await paddock.run("1", packages=["another"])
     assert other.stat().st_uid == 0
@@ -422,7 +465,7 @@ async def test_the_cache_of_the_installers_is_emptied_when_it_is_too_large(index
         result = await paddock.run("1", packages=["large"])
     assert result.error is not None
     work = sets_folder(config.data_directory).parent / "work"
-    assert [path.name for path in work.iterdir()] == ["home"]
+    assert [path.name for path in work.iterdir()] == ["cache.lock"]
 
 
 async def test_a_set_with_more_packages_than_allowed_is_refused(index: Path, config: Config) -> None:

@@ -312,11 +312,12 @@ async def test_tools_with_invalid_schemas_are_left_out_alone(connect: Connect) -
     assert [tool.name for tool in await upstream.tools()] == ["ok"]
     warnings = upstream.health.warnings
     assert [warning.partition(" is left out: ")[0] for warning in warnings] == [
-        *(f"the tool 'bad{number}'" for number in range(5)),
+        *(f"the tool 'bad{number}'" for number in range(6)),
         "the tool '5'",
     ]
     assert "is left out: inputSchema.type: Field required" in warnings[1]
     assert "larger than 256 KB" in warnings[3]
+    assert all(warning.isprintable() and len(warning) <= 300 for warning in warnings)
     assert await answers(upstream)
 
 
@@ -335,7 +336,13 @@ async def test_a_server_that_runs_code_is_known_by_its_meta_key(connect: Connect
 async def test_the_memory_of_a_list_is_limited(connect: Connect) -> None:
     upstream = connect(**hostile("heavy"))
     assert 16 * 2**20 / 200_000 - 20 < len(await upstream.tools()) <= 16 * 2**20 / 200_000
-    assert upstream.health.warnings == ("its schemas are larger than 16 MB; the other tools are left out",)
+    warning = "its schemas and descriptions exceed 16 MB; the other tools are left out"
+    assert upstream.health.warnings == (warning,)
+    upstream = connect(**hostile("chatty"))
+    assert len(await upstream.tools()) == 16 * 2**20 // (
+        4 * 16 * 1024 + len(" …".encode()) + len(b'{"type": "object"}')
+    )
+    assert upstream.health.warnings == (warning,)
 
 
 async def test_invalid_progress_is_dropped_and_long_messages_are_cut(connect: Connect) -> None:

@@ -26,6 +26,7 @@ from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.journals import MemoryJournal
 from tests.tools.protected import Protected, browse, login, protected, text, upstream
+from tests.tools.upstreams import Serve
 
 WANTED = ("auth_error", "AUTH_AUTHENTICATION", False)
 HINT = "Somebody must run `paddock tools login it` on the machine of Paddock; then call again."
@@ -177,6 +178,25 @@ async def test_a_token_that_stays_in_use_is_redacted_however_often_another_is_re
         assert await credentials.token() == token
         assert {token, f"refresh-{number}"} <= {*credentials.secrets}
     assert "refresh-0" not in credentials.secrets
+
+
+async def test_a_word_that_a_server_calls_a_token_is_redacted_in_its_own_answers_only(
+    serve: Serve, tmp_path: Path
+) -> None:
+    url = serve("http")
+    login = Login(
+        server="it",
+        principal=LOCAL,
+        url=url,
+        client_id="c",
+        token_endpoint=f"{url}/token",
+        access_token="import",  # noqa: S106
+    )
+    LoginFile(tmp_path, "it").save(login)
+    async with Paddock(Config(upstreams={"it": {"url": url}}, data_directory=str(tmp_path))) as paddock:
+        answer = await paddock.call_tool("it.echo", {"text": "import"})
+        assert json.loads(answer.json) == {"result": "[redacted]"}
+        assert paddock.redact("import json") == "import json"
 
 
 async def test_two_processes_refresh_once(servers: Protected, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from paddock.tools.secrets import (
     redact_secrets_in_json,
     url_secrets,
 )
+from tests.escape.traces import forget_peak, peak_bytes
 from tests.examples import examples
 
 SECRET = "s3cr3t/+ value&ü"  # noqa: S105
@@ -369,3 +370,13 @@ def test_large_json_is_redacted_a_string_at_a_time_with_the_same_outcome(monkeyp
     assert sum(lengths) < len(text)
     assert parse(redacted) == expected
     assert redact_secrets_in_json(f"{text[:-1]}, x}}") == ""
+
+
+def test_tokens_that_are_replaced_all_the_time_take_a_bounded_memory() -> None:
+    tokens = [f"{number:02}" + "&'%+<abc" * 2000 for number in range(51)]
+    kept, replaced = tokens[:11], tokens[11:]
+    forget_peak()
+    before = peak_bytes()
+    for token in replaced:
+        assert redact(f"a {token} b", (*kept, token)) == "a [redacted] b"
+    assert peak_bytes() - before < 60 * 1024 * 1024

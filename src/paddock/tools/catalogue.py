@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paddock.tools.search import Index
 
 _WORD = re.compile(r"\w+")
+_WITH_ID = re.compile(r"(.*)_([0-9a-f]{6}|[0-9a-f]{64})", re.DOTALL)
 MAX_HINTS = 3
 MAX_LISTED = 10
 """How many names a hint lists."""
@@ -28,8 +29,8 @@ CODE_TOOLS = ("execute", "run_code", "code_execution", "code_executor", "code-ex
 class Catalogue:
     """An immutable list of tools. If two have the same full name, the first counts.
 
-    `servers` are all configured servers. A bare name that begins with the name of one of them and a dot finds no tool.
-    Otherwise a server could impersonate another that is down.
+    `servers` are all configured servers. A bare name that begins with the name of one of them and a dot finds no tool,
+    and neither does one that ends with the id of a tool. Otherwise a server could impersonate another.
     """
 
     def __init__(self, tools: Iterable[Tool] = (), *, servers: Iterable[str] = ()) -> None:
@@ -50,7 +51,8 @@ class Catalogue:
 
     def find(self, name: str) -> Tool | None:
         """The tool of this full name, or of this bare name if only one server has it."""
-        return self._by_full_name.get(name) or self._by_name.get(name) or self._find_prefixed(name)
+        bare = None if self._has_id(name) else self._by_name.get(name)
+        return self._by_full_name.get(name) or bare or self._find_prefixed(name)
 
     def subset(self, names: Iterable[str]) -> Catalogue:
         """The tools of these names and patterns, in that order. Raises UnknownTool for a name that does not exist."""
@@ -132,6 +134,17 @@ class Catalogue:
             if tool is not None and tool.server == server:
                 return tool
         return None
+
+    def _has_id(self, name: str) -> bool:
+        """Whether this bare name ends with the id of a tool, or of one that a server has that is down."""
+        if name not in self._by_name or (found := _WITH_ID.fullmatch(name)) is None:
+            return False
+        digests = (Tool(server, found[1]).digest for server in self._servers)
+        return found[2] in self._ids or any(each.startswith(found[2]) for each in digests)
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(part for tool in self if (each := tool.digest) for part in (each, each[:6]))
 
     def _is_full(self, name: str) -> bool:
         return "." in name and any(name.startswith(f"{server}.") for server in self._servers)

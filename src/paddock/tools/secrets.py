@@ -285,8 +285,12 @@ def _known_forms(secrets: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda form: (-len(form), form)))
 
 
-def _forms(secret: str) -> set[str]:
-    """The forms in which a secret may be written in a text."""
+@lru_cache(maxsize=256)
+def _forms(secret: str) -> frozenset[str]:
+    """The forms in which a secret may be written in a text. Kept, because those of a long token take milliseconds.
+
+    Whenever one token of many is replaced, `_known_forms` is asked about another set of them.
+    """
     raw = secret.encode(errors="surrogatepass")
     escaped = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
     lower = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in escaped}
@@ -298,7 +302,7 @@ def _forms(secret: str) -> set[str]:
             text = encode(bytes(before) + raw).decode().rstrip("=")
             inner = text[(before * 8 + 5) // 6 :]
             encoded.add(inner if (before + len(raw)) % 3 == 0 else inner[:-1])
-    return {secret, *escaped, *lower, *written, *(form for form in encoded if len(form) >= 6)}
+    return frozenset({secret, *escaped, *lower, *written, *(form for form in encoded if len(form) >= 6)})
 
 
 def _redact_escaped(text: str, secrets: frozenset[str]) -> str:
@@ -359,7 +363,7 @@ def _plain_forms(secrets: frozenset[str]) -> tuple[str, ...]:
 
 def is_credential(name: str, value: str) -> bool:
     """Whether a setting called `name` is a credential: by its name, or by what its value looks like."""
-    return bool(_SETTING_NAMES.search(name) or _CONNECTION.search(value)) or _looks_random(value)
+    return bool(_SETTING_NAMES.search(name) or _CONNECTION.search(value)) or looks_random(value)
 
 
 def header_secrets(name: str, value: str) -> tuple[str, ...]:
@@ -383,7 +387,7 @@ def url_secrets(text: str) -> tuple[str, ...]:
 def _pair_secrets(pair: str) -> tuple[str, ...]:
     """The secrets in a user name and password: the pair, the password, and a user name that is a token."""
     name, _, password = pair.partition(":")
-    return (pair, password, *((name,) if not password or _looks_random(name) else ()))
+    return (pair, password, *((name,) if not password or looks_random(name) else ()))
 
 
 def credentials(settings: Iterable[str]) -> tuple[str, ...]:
@@ -400,7 +404,8 @@ def redact(text: str, secrets: Collection[str]) -> str:
     return _redact_escaped(text, known) if "\\" in text else text
 
 
-def _looks_random(value: str) -> bool:
+def looks_random(value: str) -> bool:
+    """Whether a value looks like a key or a token, and not like words or a number."""
     if not 20 <= len(value) <= 4096 or not re.fullmatch(r"[\w.+/=~-]+", value) or value.startswith(("/", ".")):
         return False
     kinds = [any(map(test, value)) for test in (str.isdigit, str.islower, str.isupper)]

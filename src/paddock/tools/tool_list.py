@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
@@ -29,7 +29,7 @@ NAME_CHARACTERS = 128
 TITLE_CHARACTERS = 256
 DESCRIPTION_CHARACTERS = 16 * 1024
 LIST_BYTES = 16 * 1024 * 1024
-"""Limit for the schemas of all tools of a server, which stay in the host's memory."""
+"""Limit for the schemas and descriptions of all tools of a server, which stay in the host's memory."""
 MAX_WARNINGS = 20
 TOO_LARGE = f"its schema is larger than {SCHEMA_BYTES >> 10} KB, or not JSON"
 
@@ -119,11 +119,13 @@ class _Listing:
                 self.warnings.append(problem)
             if problem is not None:
                 continue
-            self._bytes_left -= _size(tool.input_schema) + _size(tool.output_schema)
+            kept = _tool(self._server, tool)
+            self._bytes_left -= _size(kept.input_schema) + _size(kept.output_schema) + len(kept.description.encode())
             if self._bytes_left < 0:
-                self.warnings.append(f"its schemas are larger than {LIST_BYTES >> 20} MB; the other tools are left out")
+                limit = f"{LIST_BYTES >> 20} MB"
+                self.warnings.append(f"its schemas and descriptions exceed {limit}; the other tools are left out")
                 return False
-            self.tools[tool.name] = _tool(self._server, tool)
+            self.tools[tool.name] = kept
         return True
 
     def _problem(self, tool: ListedTool) -> str | None:
@@ -140,7 +142,7 @@ class _Listing:
         return None
 
 
-def _size(schema: dict[str, Any] | None) -> int:
+def _size(schema: Mapping[str, Any] | None) -> int:
     """The size of the schema as JSON. More than `SCHEMA_BYTES` if it is not JSON or much too large."""
     if schema is None:
         return 0

@@ -81,9 +81,9 @@ class Toolbox:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The credentials of all servers. A login adds its own when it is first used."""
+        """The credentials of all servers. A login adds its own when it is first used, unless they look like words."""
         upstreams = chain(self._upstreams.values(), () if self._accounts is None else self._accounts.upstreams)
-        return tuple(secret for upstream in upstreams for secret in upstream.secrets)
+        return tuple(secret for upstream in upstreams for secret in upstream.secrets_everywhere)
 
     async def scope(self, request: Request) -> Scope:
         """Return the scope of one run: all tools, or those that the request names.

@@ -21,7 +21,8 @@ from paddock.model.request import LOCAL
 from paddock.model.tools import Tool
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.policy import CallSlots, RateLimit
-from paddock.tools.secrets import redact
+from paddock.tools.sanitize import one_line
+from paddock.tools.secrets import looks_random, redact
 from paddock.tools.upstream_errors import CallFailed, timed_out, unreachable
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ RELIST_FACTOR = 20
 CLOSE_SECONDS = 3.0
 FIRST_BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 60.0
+LONG_TOKEN = 4096
+"""A token with more characters is nobody's word."""
 CODE_TOOL = "paddock/code_tool"
 """A tool whose `_meta` has this key runs code. The key becomes a tag, and such tools are never linked: code that runs
 code would escape the limits of its run."""
@@ -138,6 +141,15 @@ class Upstream:
     def secrets(self) -> tuple[str, ...]:
         """The credentials of the server, those of its login included."""
         return self.server.secrets if self._login is None else (*self.server.secrets, *self._login.secrets)
+
+    @property
+    def secrets_everywhere(self) -> tuple[str, ...]:
+        """Those of them that are also redacted in what does not come from this server.
+
+        An authorization server may call any word a token. The runs of others may contain that word.
+        """
+        login = () if self._login is None else self._login.secrets
+        return (*self.server.secrets, *(each for each in login if looks_random(each) or len(each) > LONG_TOKEN))
 
     @property
     def is_idle(self) -> bool:
@@ -336,7 +348,7 @@ class Upstream:
             listed = tools  # up to 5 ms for each of thousands
             tools = await asyncio.to_thread(lambda: tuple(map(prepare, listed)))
         self._tools = tools
-        clean = tuple(redact(warning, self.secrets) for warning in warnings)
+        clean = tuple(one_line(redact(warning, self.secrets)) for warning in warnings)
         info = connection.client.server_info
         runs_code = any(CODE_TOOL in tool.tags for tool in tools)
         is_paddock = runs_code or (info is not None and info.name.strip().lower() == "paddock")

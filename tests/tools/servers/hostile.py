@@ -1,10 +1,10 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Uses the older protocol, without the SDK.
 
 `AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
-floods, names, clashes (of the names of 5,000 tools), automata (patterns that take much memory),
-layers (of schemas), boasts (of many capabilities), cursors (of megabytes), stumbles (its second list is none), deaf
-(reads nothing once it has listed its tools), stays (does not end with its input). Which calls of `hang` it got, and
-which of them were cancelled, is written to the file that the environment names as RECORD.
+chatty (long descriptions), floods, names, clashes (of the names of 5,000 tools), automata (patterns that take much
+memory), layers (of schemas), boasts (of many capabilities), cursors (of megabytes), stumbles (its second list is
+none), deaf (reads nothing once it has listed its tools), stays (does not end with its input). Which calls of `hang` it
+got, and which of them were cancelled, is written to the file that the environment names as RECORD.
 """
 
 from __future__ import annotations
@@ -187,6 +187,10 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
         page = int(cursor or 0)
         long: dict[str, Any] = {"type": "object", "description": "x" * 200_000}
         return {"tools": [tool(f"tool_{page}_{n}", inputSchema=long) for n in range(20)], "nextCursor": str(page + 1)}
+    if kind == "chatty":
+        page, said = int(cursor or 0), "\U0001f600" * 20_000
+        listed = [tool(f"tool_{page}_{number}", description=said) for number in range(20)]
+        return {"tools": listed, "nextCursor": str(page + 1)}
     if kind == "names":
         deep: dict[str, Any] = {"type": "object", "description": "x" * 300_000}
         bad = [tool(""), tool("new\nline"), tool("x" * 129), tool("same"), tool("same"), tool("big", inputSchema=deep)]
@@ -201,6 +205,7 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
         return {"tools": [tool(f"tool_{number}", inputSchema=automata(number)) for number in range(40)]}
     if kind == "invalid":
         schemas: list[Any] = [True, {}, {"type": "object", "required": [5] * 100_000}, {"required": [5] * 10**6}, None]
+        schemas.append({"type": "object", "properties": {f"\x1b[31m{'k' * 400_000}": 5}})
         bad = [tool(f"bad{number}", inputSchema=schema) for number, schema in enumerate(schemas)]
         return {"tools": [*bad, tool("numbered") | {"name": 5}, tool("ok")]}
     return {"tools": [tool("ok"), tool("hang" if os.environ.get("RECORD") else "die")]}
