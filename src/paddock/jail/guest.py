@@ -145,7 +145,7 @@ class Guest:
         self.is_lost = False  # its zygote is gone
         self._loop = asyncio.get_running_loop()
         self._awake = False  # whether input has arrived since the last wait
-        self.may_be_out_of_memory = False  # if so, ask `resource_limit.was_out_of_memory`
+        self._may_be_out_of_memory = False
         self._waiter = arrived  # settled at the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
@@ -178,8 +178,12 @@ class Guest:
             raise
 
     def _note_out_of_memory(self) -> None:
-        self.may_be_out_of_memory = True
+        self._may_be_out_of_memory = True
         self.wake()
+
+    def is_out_of_memory(self) -> bool:
+        """Whether the kernel has told that a process was ended for lack of memory, so that the others must end too."""
+        return self._may_be_out_of_memory and self.resource_limit.was_out_of_memory()
 
     def _lose_reaper(self) -> None:
         """Kill a guest whose reaper died first: nothing would limit its files or end its processes."""
