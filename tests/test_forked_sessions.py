@@ -17,8 +17,9 @@ from paddock.config import JailConfig
 from paddock.errors import NotFound, RequestError
 from paddock.jail import fork
 from paddock.jail.fork import Fork
+from paddock.jail.guest import CHECK_SECONDS, SHARED_CHECK_SECONDS
 from paddock.jail.jail import Jail
-from paddock.jail.walls import freezer
+from paddock.jail.walls.freezer import is_stopped
 from paddock.jail.walls.watcher import tree
 from paddock.model.request import RunContext
 from paddock.model.result import Verdict
@@ -179,7 +180,7 @@ os.getpid()
     async with asyncio.timeout(30):
         with pytest.raises(RequestError, match="its process does not answer"):
             await paddock.run("1", session=f"{name}.b", fork_from=name, limits={"wall_seconds": 0.1})
-    await until(lambda: freezer.is_stopped([guest.pid]))
+    await until(lambda: is_stopped([guest.pid]))
 
 
 async def test_sessions_that_would_be_copies_of_each_other_do_not_wait_forever(paddock: Paddock, name: str) -> None:
@@ -419,6 +420,18 @@ async def test_orphans_are_stopped_and_end_with_the_session_that_left_them(paddo
     await paddock.delete_session(name)
     await until(lambda: orphan not in tree(reaper))
     assert await value(paddock, f"{name}.b", "x") == 1
+
+
+async def test_a_session_that_its_fork_may_continue_is_checked_often(paddock: Paddock, name: str) -> None:
+    await value(paddock, name, "x = 1")
+    await value(paddock, f"{name}.b", "import os, time\nif os.fork() == 0:\n    time.sleep(1000)\nx", fork_from=name)
+    for each in (name, f"{name}.b"):
+        interpreter: Any = paddock._sessions._sessions["local", each].interpreter
+        guest = interpreter._guest
+        await until(lambda guest=guest: guest._is_frozen and is_stopped((guest.pid, *guest._frozen)))
+        guest._check_frozen(CHECK_SECONDS)
+        assert guest._freeze_timer.when() <= asyncio.get_running_loop().time() + SHARED_CHECK_SECONDS
+    await paddock.delete_session(f"{name}.b")
 
 
 HOPS = """

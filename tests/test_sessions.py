@@ -227,6 +227,17 @@ async def test_a_session_does_not_grow_above_its_memory_limit_from_run_to_run(pa
     assert result.verdict in (Verdict.RAISED, Verdict.OUT_OF_MEMORY)
 
 
+async def test_a_session_ends_if_the_kernel_ends_one_of_its_processes_for_lack_of_memory(
+    paddock: Paddock, name: str
+) -> None:
+    hog = "import mmap, os\nif os.fork() == 0:\n    m = mmap.mmap(-1, 400 << 20)\n"  # the limit of a process omits it
+    hog += "    for at in range(0, len(m), 4096):\n        m[at] = 1\nos.wait()\nwhile True:\n    pass"
+    result = await paddock.run(hog, session=name, limits={"memory_bytes": 100 << 20})
+    assert (result.verdict, result.session and result.session.kept) == (Verdict.OUT_OF_MEMORY, False)
+    assert (await paddock.run("1", session=name)).verdict is Verdict.REJECTED
+    assert await value(paddock, name, "1") == 1
+
+
 async def test_the_memory_limit_is_for_the_session_and_may_change(paddock: Paddock, name: str) -> None:
     mb = 1024 * 1024
     await value(paddock, name, f"a = bytearray({100 * mb})", limits={"memory_bytes": 200 * mb})

@@ -193,3 +193,15 @@ async def test_a_line_of_a_report_without_a_position_is_not_a_finding(place: str
     assert type_checker._findings(f"main.py:{place}: error[rule] text\nmain.py:3:1: error[rule] text") == [
         type_checker.Finding(2, 1, "rule", "text")
     ]
+
+
+async def test_a_long_key_does_not_hold_the_host(checker: TypeChecker) -> None:
+    parts = ('Invalid argument to key "' * 20, '" with declared type `' * 22, "` on " * 90, ": value of type `" * 26)
+    key = "".join(parts).ljust(type_checker.SHOWN_CHARACTERS)
+    lines = [f"x{number}: A = {{'a': 1, {key!r}: 1}}" for number in range(type_checker.SHOWN_FINDINGS)]
+    code = "\n".join(["from typing import TypedDict", "class A(TypedDict):", "    a: int", *lines])
+    begun = time.thread_time()
+    found = await checker.check(plan_of(code), None, None)
+    assert found is not None
+    assert 'Unknown key "Invalid argument to key' in found.error_message
+    assert time.thread_time() - begun < 0.5  # patterns that backtrack took 2 s

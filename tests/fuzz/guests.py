@@ -25,7 +25,7 @@ class SaidLimit(ResourceLimit):
 class SaidGuest:
     """The part of a `Guest` that an execution uses."""
 
-    pid, is_behind, has_full_queue, may_be_out_of_memory = 0, False, False, False
+    pid, is_behind, has_full_queue = 0, False, False
 
     def __init__(self, control: bytes, streams: dict[str, bytes], status: int | None) -> None:
         self._control, self._streams, self._status = control, dict(streams), status
@@ -42,6 +42,9 @@ class SaidGuest:
     def freeze(self) -> None: ...
 
     def thaw(self) -> None: ...
+
+    def is_out_of_memory(self) -> bool:
+        return False
 
     async def wait_for_input(self, within_seconds: float | None = None) -> None:
         await asyncio.sleep(0)

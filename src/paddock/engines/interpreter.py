@@ -23,6 +23,7 @@ DIED = "ended: its process died"
 STUCK = "ended: its run did not stop when it was interrupted"
 BEHIND = "ended: its run left answers unread"  # they would wait in the host's memory
 RESTLESS = "ended: its processes went on after its run"
+FULL = "ended: it exceeded its limit of memory"  # the kernel may have ended another of its processes
 
 
 class OpenCell(Protocol):
@@ -63,6 +64,8 @@ class JailedInterpreter:
             yield execution
         finally:
             try:
+                if execution is not None and self._guest.is_out_of_memory():
+                    self.end(FULL)
                 if execution is not None and self.ended is None:
                     if not execution.has_result or self._guest.is_behind:
                         self._guest.thaw()

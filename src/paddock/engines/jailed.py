@@ -321,7 +321,7 @@ class JailedExecution:
             except WireError as problem:
                 yield Finished(Verdict.CRASHED, error_type="ProtocolError", error_message=f"{_TAMPERED}: {problem}")
                 return
-            if self._guest.may_be_out_of_memory and self._guest.resource_limit.was_out_of_memory():
+            if self._guest.is_out_of_memory():
                 yield self._with_usage(Finished(Verdict.OUT_OF_MEMORY))
                 return
             if has_ended and not more and not self._is_paused():

@@ -169,10 +169,11 @@ def _plain_words(text: str, typed_dicts: _TypedDicts) -> str:
     return f"{text}: it is a dict with the keys {', '.join(keys)}, as in x['{keys[0]}']"
 
 
+# A script chooses the keys and types in a finding, so no repetition can match what ends it.
 _IN_PLAIN_WORDS = (
     (r"^TypedDict (`\w+`) can only be subscripted .*", r"\1 is not a list"),
     (
-        r"Invalid argument to key (\".*\") with declared type (`.*`) on .*: value of type (`.*`)$",
+        r"^Invalid argument to key (\"[^\"]*\") with declared type (`[^`]*`) on [^:]*: value of type (`[^`]*`)$",
         r"\1 must be \2, not \3",
     ),
     (r"\bTypedDict `", "`"),

@@ -88,6 +88,8 @@ ANSWERS_BYTES = 256 * 1024 * 1024
 """A guest that has left more than this unread gets no more answers. Artifacts that a run reads have the same limit."""
 FREEZE_SECONDS, CHECK_SECONDS = 0.1, 8.0
 """How long after its last run a guest is frozen. The time until it is first checked, and the longest between checks."""
+SHARED_CHECK_SECONDS = 1.0
+"""The longest time between checks of a guest whose forks, or whose source, can continue its processes from a run."""
 FROZEN_CPU_SECONDS, MAX_FREEZES = 0.1, 10
 """How much CPU time a frozen guest may use, and how often it is stopped again, before it is killed."""
 POLL_SECONDS = 0.02
@@ -143,7 +145,7 @@ class Guest:
         self.is_lost = False  # its zygote is gone
         self._loop = asyncio.get_running_loop()
         self._awake = False  # whether input has arrived since the last wait
-        self.may_be_out_of_memory = False  # if so, ask `resource_limit.was_out_of_memory`
+        self._may_be_out_of_memory = False
         self._waiter = arrived  # settled at the next input
         self._unsent: deque[memoryview] = deque()
         self._unsent_bytes = 0
@@ -176,8 +178,12 @@ class Guest:
             raise
 
     def _note_out_of_memory(self) -> None:
-        self.may_be_out_of_memory = True
+        self._may_be_out_of_memory = True
         self.wake()
+
+    def is_out_of_memory(self) -> bool:
+        """Whether the kernel has told that a process was ended for lack of memory, so that the others must end too."""
+        return self._may_be_out_of_memory and self.resource_limit.was_out_of_memory()
 
     def _lose_reaper(self) -> None:
         """Kill a guest whose reaper died first: nothing would limit its files or end its processes."""
@@ -383,7 +389,7 @@ class Guest:
             self.is_restless = True
             self.kill_own() if self.is_shared else self.kill()
         elif is_stopped:
-            self._check_frozen_in(min(2 * seconds, CHECK_SECONDS))
+            self._check_frozen_in(min(2 * seconds, SHARED_CHECK_SECONDS if self.is_shared else CHECK_SECONDS))
         else:
             self.freeze()
 
