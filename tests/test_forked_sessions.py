@@ -428,7 +428,7 @@ async def test_a_session_that_its_fork_may_continue_is_checked_often(paddock: Pa
     for each in (name, f"{name}.b"):
         interpreter: Any = paddock._sessions._sessions["local", each].interpreter
         guest = interpreter._guest
-        await until(lambda guest=guest: guest._is_frozen and is_stopped((guest.pid, *guest._frozen)))
+        await until(lambda guest=guest: guest._is_frozen and is_stopped((guest.pid, *guest._frozen)))  # type: ignore[misc]
         guest._check_frozen(CHECK_SECONDS)
         assert guest._freeze_timer.when() <= asyncio.get_running_loop().time() + SHARED_CHECK_SECONDS
     await paddock.delete_session(f"{name}.b")
