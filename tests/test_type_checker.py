@@ -205,3 +205,13 @@ async def test_a_long_key_does_not_hold_the_host(checker: TypeChecker) -> None:
     assert found is not None
     assert 'Unknown key "Invalid argument to key' in found.error_message
     assert time.thread_time() - begun < 0.5  # patterns that backtrack took 2 s
+
+
+async def test_many_findings_about_many_tools_take_linear_time() -> None:
+    report = "\n".join(f"main.py:{line}:1: error[rule] Argument to function `x{line}`" for line in range(2, 5000))
+    typed_dicts, tools = type_checker._TypedDicts.of(""), frozenset(f"x{number}_" for number in range(5000))
+    begun = time.thread_time()
+    findings = type_checker._findings(report)
+    assert not any(type_checker._is_about_tools(finding, tools, typed_dicts) for finding in findings)
+    assert type_checker._is_about_tools(findings[0], tools | {"x2"}, typed_dicts)
+    assert time.thread_time() - begun < 0.5  # quadratic code took 1.3 s

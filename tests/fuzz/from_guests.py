@@ -345,7 +345,7 @@ def type_report(data: bytes) -> object:
     findings = type_checker._findings(data.decode(errors="replace"))
     known = type_checker._TypedDicts.of(DECLARATIONS)
     kept = [each for each in findings if type_checker._is_certain(each, known, frozenset("b"), frozenset([1, 2]))]
-    kept = [each for each in kept if type_checker._is_about_tools(each, PLAN.tools, known)]
+    kept = [each for each in kept if type_checker._is_about_tools(each, frozenset(PLAN.tools), known)]
     record = RunRecord(PLAN)
     record.add(type_checker._reject(kept, known) if kept else Finished(Verdict.OK))
     return examine(record.result(), CODE), len(findings) - len(kept)

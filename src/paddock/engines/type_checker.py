@@ -90,7 +90,8 @@ class TypeChecker:
             findings = [finding for finding in findings if _is_certain(finding, typed_dicts, stored, spread)]
             findings += _unawaited(outline, plan)
             if plan.type_check == "tools":
-                findings = [finding for finding in findings if _is_about_tools(finding, plan.tools, typed_dicts)]
+                tools = frozenset((*plan.tools, "call_tool"))
+                findings = [finding for finding in findings if _is_about_tools(finding, tools, typed_dicts)]
         elif plan.type_check == "tools":
             findings = []
         return _reject(findings, typed_dicts) if findings else None
@@ -342,13 +343,13 @@ def _between(text: str, before: str, after: str) -> str | None:
     return inner if found and ended else None
 
 
-def _is_about_tools(finding: Finding, tools: Collection[str], typed_dicts: _TypedDicts) -> bool:
+def _is_about_tools(finding: Finding, tools: frozenset[str], typed_dicts: _TypedDicts) -> bool:
     """Whether a finding is about a tool, its arguments or its result. Other errors show when the script runs."""
     text = finding.text
     words = "".join(char if char.isalnum() or char == "_" else " " for char in text).split()
     if not typed_dicts.names.isdisjoint(words) or (_COROUTINE in text and f"{_COROUTINE}Unknown" not in text):
         return True
-    return any(f"function `{name}`" in text for name in (*tools, "call_tool"))
+    return not tools.isdisjoint(re.findall(r"function `(\w++)`", text))
 
 
 def _unawaited(outline: Outline, plan: Plan) -> list[Finding]:
