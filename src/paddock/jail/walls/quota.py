@@ -23,7 +23,7 @@ MAPPED_BYTES = 1 << 20
 SHARED_MEMORY = b"/dev/zero (deleted)\n"
 """How /proc shows memory that processes share without a file."""
 CHECK_SECONDS = 0.25
-"""A check that takes more of the processor than this counts as exceeded. 10,000 files take 0.02 s."""
+"""A check that takes more of the processor than this counts as exceeded. 10,000 files take 0.03 s."""
 LONG_PATH = 2000
 VSIZE = 20  # index into the result of `_stat`
 _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
