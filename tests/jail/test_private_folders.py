@@ -99,6 +99,17 @@ def test_a_file_that_lost_its_name_counts_while_it_is_open(tmp_path: Path) -> No
     assert not quota.exceeded([os.getpid()], PROC)
 
 
+def test_nobody_takes_the_last_of_a_disk_that_was_full_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free_bytes, total = 1 << 20, 100 << 30
+    monkeypatch.setattr("paddock.jail.walls.quota._free", lambda _: (free_bytes, total))
+    quota = Quota([str(tmp_path)], size_bytes=64 << 20, inodes=10)
+    assert not quota.exceeded()
+    free_bytes = 10 << 30
+    assert not quota.exceeded()
+    free_bytes = 500 << 20
+    assert quota.exceeded()
+
+
 def test_memory_that_processes_share_without_a_file_is_no_deleted_file(tmp_path: Path) -> None:
     quota = Quota([str(tmp_path), "/dev"], size_bytes=1 << 20, inodes=10)
     quota._time_is_up_at = math.inf

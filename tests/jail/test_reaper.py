@@ -71,7 +71,7 @@ class StuckDuty(Duty):
 
 
 @pytest.mark.parametrize(
-    ("received", "most_bytes", "longest_seconds", "reported"),
+    ("received", "most_bytes", "max_polls", "reported"),
     [
         ([None] * 5, 3, 60, [signal.SIGXFSZ]),
         ([None] * 5, 100, 0, [signal.SIGXFSZ]),
@@ -83,7 +83,7 @@ def test_a_check_that_does_not_return_keeps_no_guest_alive(
     monkeypatch: pytest.MonkeyPatch,
     received: list[int | None],
     most_bytes: int,
-    longest_seconds: int,
+    max_polls: int,
     reported: list[int],
 ) -> None:
     signals = iter(received)
@@ -96,7 +96,7 @@ def test_a_check_that_does_not_return_keeps_no_guest_alive(
     )
     monkeypatch.setattr(os, "_exit", duty.done.append)
     monkeypatch.setattr(reaper, "PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(reaper, "LONGEST_SECONDS", longest_seconds)
+    monkeypatch.setattr(reaper, "MAX_POLLS", max_polls)
     ours, theirs = os.pipe()
     with os.fdopen(ours, "rb") as report:
         reaper._reap(duty, theirs)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import _thread
 import os
 import signal
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
@@ -25,9 +24,10 @@ BEGIN, END = signal.SIGUSR1, signal.SIGTERM
 REST = signal.SIGHUP
 """Lower than BEGIN, and so delivered before it: a guest that is thawed at once is polled."""
 POLL_SECONDS, REST_POLL_SECONDS = 0.05, 8.0
-PATIENCE_SECONDS, LONGEST_SECONDS = 0.1, 5.0
-"""While a check takes longer than the first, the disk may not lose what a guest may have. None may take longer than the
-second."""
+PATIENCE_SECONDS = 0.1
+"""While a check takes longer than this, the disk may not lose as much as a guest may have."""
+MAX_POLLS = 33
+"""How often a check may be found unfinished, which takes 5 s. Not a time: a machine may be paused."""
 
 
 class Duty(Protocol):
@@ -72,22 +72,24 @@ class Checks:
         self._asked, self._answered = _thread.allocate_lock(), _thread.allocate_lock()
         self._asked.acquire()
         self._answered.acquire()
-        self._began_at: float | None = None
+        self._polls = 0  # that found the check in progress unfinished
+        self._is_in_progress = False
         self._free_bytes = 0
         self._exceeded = True
         _thread.start_new_thread(self._run, ())
 
     def exceeded(self) -> bool:
         """Whether the guest keeps too much. If the thread does not say so in time: whether it may be doing so now."""
-        if self._began_at is None:
-            self._began_at, (self._free_bytes, _) = time.monotonic(), self._duty.free_bytes()
+        if not self._is_in_progress:
+            self._is_in_progress, self._polls = True, 0
+            self._free_bytes, _ = self._duty.free_bytes()
             self._asked.release()
         if self._answered.acquire(timeout=PATIENCE_SECONDS):
-            self._began_at = None
+            self._is_in_progress = False
             return self._exceeded
+        self._polls += 1
         free_bytes, most_bytes = self._duty.free_bytes()
-        is_late = time.monotonic() > self._began_at + LONGEST_SECONDS
-        return is_late or free_bytes < self._free_bytes - most_bytes
+        return self._polls > MAX_POLLS or free_bytes < self._free_bytes - most_bytes
 
     def _run(self) -> None:
         while True:
