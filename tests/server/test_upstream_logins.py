@@ -206,7 +206,7 @@ async def test_a_login_whose_client_has_gone_is_not_stored(upstream: Protected, 
             sent.cancel()
             await asyncio.wait([sent])
             async with asyncio.timeout(30):
-                while not ending.cancelling():  # noqa: ASYNC110
+                while not ending.cancelling():
                     await asyncio.sleep(0.01)
         finally:
             upstream.control("resume")
