@@ -14,11 +14,15 @@ from paddock import Config
 from paddock.config import ServerConfig, ToolsConfig
 from paddock.model.events import Output, Progress, ToolCall
 from paddock.server.code_tools import SavedTools
+from paddock.server.http import make_app
+from paddock.server.mcp import make_server
 from paddock.server.rest import runs as rest_runs
 from paddock.server.rest.runs import Events
+from paddock.server.services import Services
 from paddock.store.principals import PrincipalData
 from paddock.store.runs import EVERYONE
 from tests.rest.conftest import REQUIRED, Rest, price, serve_rest
+from tests.server.conftest import at_a_port
 from tests.server.test_access import bearer
 from tests.server.test_event_loop import ERA
 from tests.server.test_processes import ACCEPT
@@ -410,6 +414,31 @@ async def test_a_purge_reaches_live_sessions(monkeypatch: pytest.MonkeyPatch) ->
         again = {"Authorization": f"Bearer {(await rest.services.store.tokens.add('ann'))[1]}"}
         assert (await rest.http.get("/sessions", headers=again)).json() == []
         assert [await count(token) for token in (again, again, bob)] == [1, 2, 2]
+
+
+async def test_a_purge_reaches_a_second_server_whose_first_has_served_the_next_holder_of_the_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("server.services.CHECK_SECONDS", "store.principals.REMEMBERED_SECONDS"):
+        monkeypatch.setattr(f"paddock.{name}", 0.0)
+    config = replace(REQUIRED, context={"region": {"argument": "region", "servers": ["*"]}})
+    async with (
+        serve_rest(config) as one,
+        Services(one.services.config) as services,
+        at_a_port(make_app(make_server(services), services)) as address,
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as other,
+    ):
+        ann, _ = await tokens(one)
+        old, run = {"values": {"region": "old"}}, {"code": "x = 1", "session": "notes"}
+        assert (await other.put("/context", json=old, headers=ann)).status_code == 200
+        assert (await other.post("/runs", json=run, headers=ann)).json()["verdict"] == "ok"
+        await PrincipalData(one.services.store, one.services.artifacts, "ann").purge()
+        again = {"Authorization": f"Bearer {(await one.services.store.tokens.add('ann'))[1]}"}
+        new = {"values": {"region": "new"}}
+        assert (await one.http.put("/context", json=new, headers=again)).status_code == 200
+        assert (await one.http.post("/runs", json=run, headers=again)).json()["verdict"] == "ok"
+        assert (await other.get("/context", headers=again)).json()["values"] == {}
+        assert (await other.get("/sessions", headers=again)).json() == []
 
 
 async def test_a_purge_ends_the_requests_in_progress_so_that_they_store_nothing_afterwards(

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import httpx2 as httpx
@@ -500,3 +500,22 @@ async def test_beyond_loopback_a_server_starts_once_there_is_a_token_and_require
             assert await one_plus_one(client) == 2
             assert (await http.post(address, json=HELLO, headers=ACCEPT)).status_code == 401
             assert (await http.post(address, json=HELLO, headers=ACCEPT | {"host": "evil.example"})).status_code == 421
+
+
+async def test_senders_who_wait_for_a_slow_issuer_leave_connections_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.descriptors.max_connections", lambda: 8)
+    may_answer = Event()
+    with issuing() as issuer:
+        issuer.answers["/slow"] = lambda _: may_answer.wait()
+        headers = {"Authorization": f"Bearer {issuer.token()}"}
+        config = trusting(issuer, jwks_url=f"{issuer.address}/slow")
+        async with (
+            open_services(config) as services,
+            at_a_port(make_app(make_server(services), services)) as url,
+            httpx.AsyncClient(headers=headers, timeout=60) as http,
+        ):
+            sent = [asyncio.create_task(http.get(url)) for _ in range(7)]
+            done, waiting = await asyncio.wait(sent, return_when=asyncio.FIRST_COMPLETED)
+            assert [each.result().status_code for each in done] == [429]
+            may_answer.set()
+            assert {each.status_code for each in await asyncio.gather(*waiting)} == {503}

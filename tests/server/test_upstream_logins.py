@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -188,6 +189,29 @@ async def test_a_login_that_is_begun_again_replaces_the_first_and_a_wrong_code_e
         full = await begin(http, ann, 8765)
         services.logins._begun = {}
     assert (full.status_code, full.json()["envelope"]["error_code"]) == (429, "RATE_LIMITED")
+
+
+async def test_a_login_whose_client_has_gone_is_not_stored(upstream: Protected, tmp_path: Path) -> None:
+    """Otherwise a login of a principal that is purged meanwhile would be that of whoever gets the name next."""
+    async with (
+        serving(upstream, tmp_path, "ann", per_principal=True) as (services, address, (ann,)),
+        httpx.AsyncClient(base_url=f"{address.removesuffix('/mcp')}/v1", timeout=60) as http,
+    ):
+        code = await code_of((await begin(http, ann, 8765)).json()["address"])
+        [(_, ending)] = services.logins._begun.values()
+        upstream.control("stall")
+        try:
+            sent = asyncio.create_task(http.post("/servers/it/login/code", json=code, headers=ann))
+            await asyncio.to_thread(upstream.control, "waiting")
+            sent.cancel()
+            await asyncio.wait([sent])
+            async with asyncio.timeout(30):
+                while not ending.cancelling():
+                    await asyncio.sleep(0.01)
+        finally:
+            upstream.control("resume")
+        await asyncio.wait([ending])
+        assert not list((tmp_path / "logins").glob("*.json"))
 
 
 async def test_only_operators_log_in_to_what_everybody_uses(upstream: Protected, tmp_path: Path) -> None:

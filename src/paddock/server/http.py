@@ -292,7 +292,8 @@ class _Guard:
         headers = Headers(scope=scope)
         try:
             self._check(scope, headers)
-            identity = await self._identify(scope, headers)
+            with self._counted(f"unknown {_address(scope)}"):  # a slow issuer of tokens makes its senders wait
+                identity = await self._identify(scope, headers)
             logs.principal.set(identity.principal)
             # Not a connection or an unverified token: anybody can have many of those.
             caller = identity.principal if identity.is_verified else _address(scope)

@@ -93,6 +93,7 @@ class Services:
         self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
         self._live_checked: dict[str, float] = {}  # when, by principals that have had a live session
+        self._live_stored: dict[str, float] = {}  # when that was stored
         self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
         self._cancellations: asyncio.Task[None] | None = None
@@ -211,7 +212,7 @@ class Services:
             return
         session.checked_at, stored = now, session.stored
         with suppress(StoreError):
-            is_purged = not await self.store.sessions.exists(caller.principal, session.id)
+            is_purged = not await self.store.sessions.is_kept(caller.principal, session.id, session.stored_at)
             if is_purged and session.stored is stored:  # otherwise another call has stored it again
                 session.forget()
 
@@ -219,20 +220,21 @@ class Services:
         """Record that the principal has a live session, so that a purge of the record shows."""
         if principal == LOCAL or principal.startswith(UNVERIFIED_PREFIX):
             return
-        self._live_checked.setdefault(principal, -math.inf)
         try:
             await self.store.sessions.save(principal, _live_id(principal), {})
+            self._live_stored[principal] = time.time()
+            self._live_checked.setdefault(principal, -math.inf)
         except StoreError as problem:
             self.log_fault("a session could not be stored", problem)
 
     async def _check_live_sessions(self, principal: str) -> None:
         """End the live sessions of a principal that was purged: they are not those of who has the name now."""
         now = time.monotonic()
-        if now - self._live_checked.get(principal, now) < CHECK_SECONDS:
+        if principal not in self._live_checked or now - self._live_checked[principal] < CHECK_SECONDS:
             return
         self._live_checked[principal] = now
         with suppress(StoreError):
-            if await self.store.sessions.exists(principal, _live_id(principal)):
+            if await self.store.sessions.is_kept(principal, _live_id(principal), self._live_stored[principal]):
                 return
             self._live_checked.pop(principal, None)
             for each in await self.paddock.sessions(principal=principal):
@@ -251,6 +253,7 @@ class Services:
             else:
                 session.stored = state
                 await self.store.sessions.save(caller.principal, session.id, state)
+                session.stored_at = time.time()
         except StoreError as problem:
             self.log_fault("a session could not be stored", problem)
 

@@ -61,7 +61,11 @@ class UpstreamLogins:
         answer, task = self._begun.get((file.server, file.principal), (None, None))
         if answer is None or task is None or not answer.accept(given):
             raise NotFound(f"no login to {file.server!r} with this state is in progress; begin it again")
-        await _ended(task)
+        try:
+            await _ended(task)
+        except asyncio.CancelledError:  # its principal may have been purged: it must not be stored
+            task.cancel()
+            raise
 
     async def close(self) -> None:
         tasks = [task for _, task in self._begun.values()]

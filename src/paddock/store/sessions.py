@@ -55,14 +55,18 @@ class StoredSessions:
         text = await self._store.read(work, principal=principal)
         return {} if text is None else parse_stored(text)
 
-    async def exists(self, principal: str, session_id: str) -> bool:
-        """Whether the session is stored. What was queued before is written first, so a new session is found too."""
+    async def is_kept(self, principal: str, session_id: str, stored_at: float) -> bool:
+        """Whether a session that was stored then still is. After a purge, another can have the same principal and id.
+
+        What was queued before is written first, so a new session is found too.
+        """
 
         def work(connection: sqlalchemy.Connection) -> bool:
             from paddock.store.tables import sa, sessions
 
             is_own = (sessions.c.principal == principal) & (sessions.c.id == session_id)
-            return connection.scalar(sa.select(sessions.c.id).where(is_own)) is not None
+            is_old = sessions.c.created_at <= stored_at
+            return connection.scalar(sa.select(sessions.c.id).where(is_own, is_old)) is not None
 
         return await self._store.writer.write(work)
 

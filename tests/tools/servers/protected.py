@@ -213,6 +213,32 @@ class Remembering:
         await self._app(scope, receive, remember)
 
 
+class Slow:
+    """Lets requests for tokens wait, from `/test/stall` to `/test/resume`. `/test/waiting` answers once one waits."""
+
+    def __init__(self) -> None:
+        self.is_waiting, self.may_go_on = asyncio.Event(), asyncio.Event()
+        self.may_go_on.set()
+
+    async def exchange(self) -> None:
+        self.is_waiting.set()
+        await self.may_go_on.wait()
+
+    async def control(self, request: Request) -> Response:
+        match request.url.path.rpartition("/")[2]:
+            case "stall":
+                self.is_waiting.clear()
+                self.may_go_on.clear()
+            case "resume":
+                self.may_go_on.set()
+            case _:
+                await self.is_waiting.wait()
+        return PlainTextResponse("ok")
+
+
+slow = Slow()
+
+
 class Outage:
     """Answers 503 while the authorization server is down."""
 
@@ -220,6 +246,8 @@ class Outage:
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("path") == "/token":
+            await slow.exchange()
         is_refused = accounts.is_down and not scope.get("path", "").startswith("/test/")
         await (PlainTextResponse("down", 503) if is_refused else self._app)(scope, receive, send)
 
@@ -235,6 +263,7 @@ def make_issuer(issuer: str) -> Starlette:
     )
     routes += [Route("/test/revoke", revoke), Route("/test/down", switch), Route("/test/up", switch)]
     routes += [Route("/test/become", become), Route("/test/log", show_log)]
+    routes += [Route(f"/test/{name}", slow.control) for name in ("stall", "waiting", "resume")]
     return Starlette(routes=routes, middleware=[Middleware(Outage)])
 
 

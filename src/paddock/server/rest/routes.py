@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ async def get_caller(services: Services, request: Request) -> Caller:
     session_id = f"{SESSION}-{hashlib.sha256(principal.encode()).hexdigest()[:24]}"
     if session.id != session_id:
         stored = await services.store.sessions.get(principal, session_id)
-        session.id, session.stored = session_id, stored
+        session.id, session.stored, session.stored_at = session_id, stored, time.time()
         session.context.values.update(stored.get("context", {}))
         session.context.connections.update(stored.get("connections", {}))
     caller = Caller(
