@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from paddock.tools.http_client import Exchange, _Body
+from paddock.tools.message_filter import REST_FACTOR, Rest
+from paddock.tools.size import parse_seconds
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
 from tests.escape.traces import forget_peak, peak_bytes
@@ -94,6 +97,23 @@ async def test_an_answer_of_millions_of_lists_fails_its_call_before_it_is_parsed
     assert "it is made of more than 1,000,000 lists and objects" in failed.summary
     assert peak_bytes() - before < 80 * 1024 * 1024
     assert await answers(standing)
+
+
+async def test_answers_that_take_long_to_parse_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def pieces(content: bytes) -> AsyncIterator[bytes]:
+        yield content
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    slept: list[float] = []
+    monkeypatch.setattr("paddock.tools.message_filter.anyio.sleep", sleep)
+    large, rest = b"[" + b"[]," * 500_000 + b"[]]\n", Rest(now=lambda: 0.0)
+    for content in (large, b"[1]\n", large, b"[1]\n"):
+        for limit in (None, len(large)):  # a stream of events, and another body
+            assert [piece async for piece in _Body(pieces(content), limit, Exchange(), rest)] == [content]
+    seconds = (1 + REST_FACTOR) * parse_seconds(large)
+    assert slept == pytest.approx([seconds, 2 * seconds, 3 * seconds])
 
 
 @IN_ONE_LOOP

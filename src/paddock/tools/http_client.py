@@ -27,9 +27,9 @@ import msgspec
 
 from paddock.tools.interim import pace_interim_responses
 from paddock.tools.logins import OAuthFailed
-from paddock.tools.message_filter import Throttle, without_surrogates
+from paddock.tools.message_filter import Rest, Throttle, without_surrogates
 from paddock.tools.secrets import redact
-from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, run_by_size
+from paddock.tools.size import MAX_CONTAINERS, TOO_MANY, containers, parse_seconds, run_by_size
 
 if TYPE_CHECKING:
     import ssl
@@ -142,6 +142,7 @@ class Client(httpx2.AsyncClient):
         self._login = login
         self._origin = _origin(httpx2.URL(server.url))
         self._has_listened = False
+        self._rest = Rest()
         self._limit = server.answer_bytes
         self._own_secrets = server.secrets
         self._opening_headers = server.opening_headers
@@ -232,7 +233,7 @@ class Client(httpx2.AsyncClient):
             exchange.unusable = "it is compressed, although the request asked for no compression"
             return httpx2.Response(502, request=request)
         is_stream = "text/event-stream" in response.headers.get("content-type", "")
-        response.stream = _Body(response.stream, None if is_stream else self._limit, exchange)
+        response.stream = _Body(response.stream, None if is_stream else self._limit, exchange, self._rest)
         return await _failed(response, exchange, self._secrets) if response.status_code >= 400 else response
 
     async def _send_logged_in(
@@ -280,17 +281,20 @@ class _Body(httpx2.AsyncByteStream):
     """A body that raises StreamError if it breaks off, exceeds `limit` or is closed.
 
     A body without a limit is a stream of events. The transport limits the size of each event. The rate of every body is
-    limited, because the pieces that have arrived are read without a pause for others.
+    limited, because the pieces that have arrived are read without a pause for others. A large answer is passed on after
+    a `rest`.
     """
 
-    def __init__(self, inner: Any, limit: int | None, exchange: Exchange) -> None:
+    def __init__(self, inner: Any, limit: int | None, exchange: Exchange, rest: Rest) -> None:
         self._inner = inner
         self._limit = limit
         self.exchange = exchange
+        self._rest = rest
         self._throttle = Throttle(MAX_LINES_PER_SECOND)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = count = 0
+        seconds = 0.0  # for the answer that is being read
         pieces = aiter(self._inner)
         while True:
             try:
@@ -302,8 +306,10 @@ class _Body(httpx2.AsyncByteStream):
             if scope.cancelled_caught:
                 raise httpx2.StreamError("the request was closed")
             if piece is None:
+                await self._take_rest(seconds)
                 return
             size += len(piece)
+            seconds += parse_seconds(piece)
             count += containers(piece)
             if count > MAX_CONTAINERS:
                 self.exchange.unusable = TOO_MANY
@@ -311,6 +317,8 @@ class _Body(httpx2.AsyncByteStream):
             lines = LINES_PER_PIECE
             if self._limit is None:
                 if b"\n" in piece:  # the next event
+                    await self._take_rest(seconds)
+                    seconds = 0.0
                     count = containers(piece.rpartition(b"\n")[2])
                 lines += piece.count(b"\n") + piece.count(b"\r") + len(piece) // BYTES_PER_LINE
             await self._throttle.take(lines)
@@ -318,6 +326,12 @@ class _Body(httpx2.AsyncByteStream):
                 self.exchange.too_large = True
                 raise httpx2.StreamError("the body is too large")
             yield piece
+
+    async def _take_rest(self, seconds: float) -> None:
+        with self.exchange.closable() as scope:
+            await self._rest.take(seconds)
+        if scope.cancelled_caught:
+            raise httpx2.StreamError("the request was closed")
 
     async def aclose(self) -> None:
         await self._inner.aclose()

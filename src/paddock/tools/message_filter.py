@@ -107,6 +107,22 @@ class Throttle:
             await anyio.sleep(self._due_at - now)
 
 
+class Rest:
+    """Keeps the answers of a server apart that take the SDK long to parse, which it does on the event loop."""
+
+    def __init__(self, now: Callable[[], float] = anyio.current_time) -> None:
+        self._now, self._until = now, 0.0
+
+    async def take(self, seconds: float) -> None:
+        """Wait until the answers before this one have been parsed, and nothing was read for a while after that."""
+        if seconds > REST_SECONDS:
+            now = self._now()
+            wait_seconds, begins = self._until - now, max(self._until, now)
+            self._until = begins + (1 + REST_FACTOR) * seconds
+            if wait_seconds > 0:
+                await anyio.sleep(wait_seconds)
+
+
 class Allowance:
     """Allows `most` units at once, and `per_second` of them after that."""
 
