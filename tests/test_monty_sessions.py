@@ -68,6 +68,14 @@ async def test_a_limit_keeps_the_session(paddock: Paddock, name: str, code: str,
     assert (await ran(paddock, name, "x")).output in (1, 2)
 
 
+@pytest.mark.parametrize("count", [70, 300])  # the second takes the worker more memory to save than it may have
+async def test_a_session_that_holds_too_much_to_be_kept_says_so(paddock: Paddock, name: str, count: int) -> None:
+    result = await ran(paddock, name, f"x = 'a' * {count * 1024 * 1024}\nlen(x)")
+    assert result.output == count * 1024 * 1024
+    assert result.session is not None
+    assert (result.session.kept, "the most that is kept" in str(result.session.reason)) == (False, True)
+
+
 async def test_errors_name_the_cell(paddock: Paddock, name: str) -> None:
     error = (await ran(paddock, name, "def f():\n    return 1 / 0", "\nf()")).error
     assert error is not None

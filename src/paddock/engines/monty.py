@@ -174,6 +174,7 @@ class MontyExecution:
         )
         self._cell = cell  # which run of a session this is
         self.has_result = False  # the script has ended, and its worker is idle
+        self.verdict: Verdict | None = None
         self._pid: int | None = None  # of the worker
         self._cpu_before: float | None = None  # the processor time of the worker before the run
         self._token = token or secrets.token_hex(
@@ -260,7 +261,7 @@ class MontyExecution:
             finished = _finished_from_error(error, None, self._plan)
         except Exception as problem:  # noqa: BLE001  the reader of the events waits for `Finished`
             finished = _lost(problem)
-        self.has_result = True
+        self.has_result, self.verdict = True, finished.verdict
         self._events.put_nowait(replace(finished, cpu_seconds=self._spent_seconds()))
 
     def _spent_seconds(self) -> float | None:

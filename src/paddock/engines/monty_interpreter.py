@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from pydantic_monty import AsyncMontySession, MontyError
@@ -17,6 +17,7 @@ from pydantic_monty import AsyncMontySession, MontyError
 from paddock.engines.monty import MontyEngine, MontyExecution
 from paddock.errors import RequestError
 from paddock.model.limits import MB, format_bytes
+from paddock.model.result import Verdict
 
 if TYPE_CHECKING:
     from paddock.planning.plan import Plan
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * MB
 """The largest state that is kept. It is in the memory of this process."""
 DUMP_SECONDS = 5.0
+TOO_MUCH = f"ended: it holds more than {format_bytes(MAX_BYTES)}, the most that is kept on Monty"
 
 
 class MontyInterpreter:
@@ -55,14 +57,18 @@ class MontyInterpreter:
             raise RequestError(f"what the session holds cannot be loaded: {problem}; allow more memory_bytes") from None
 
     async def _dump(self, session: AsyncMontySession, execution: MontyExecution) -> None:
-        """Keep what the run has left, unless its worker is gone: then the state is that of before the run."""
-        with suppress(MontyError, RuntimeError, TimeoutError):
+        """Keep what the run has left, unless a limit ended it: then the state is that of before the run."""
+        try:
             async with asyncio.timeout(DUMP_SECONDS):
                 state = await session.dump()
-            if len(state) > MAX_BYTES:
-                self.ended = f"ended: it holds more than {format_bytes(MAX_BYTES)}, the most that is kept on Monty"
-            else:
-                self._state, self._feeds = state, execution.feeds
+        except (MontyError, RuntimeError, TimeoutError):
+            if execution.verdict in (Verdict.OK, Verdict.RAISED):
+                self.ended = TOO_MUCH
+            return
+        if len(state) > MAX_BYTES:
+            self.ended = TOO_MUCH
+        else:
+            self._state, self._feeds = state, execution.feeds
 
     def check_run(self, plan: Plan) -> None:
         """Do nothing: any plan for this engine can be run."""
