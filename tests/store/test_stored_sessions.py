@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from paddock.errors import RequestError
-from paddock.store import sessions
+from paddock.store import sessions, tables
 from paddock.store.database import Store
 from paddock.store.sessions import STATE_BYTES
 from tests.store.working import session_row
@@ -40,6 +42,20 @@ async def test_a_used_session_is_recorded_as_seen_at_most_once_a_minute(
     assert made is not None
     assert found is not None
     assert found.seen_at > made.seen_at
+
+
+async def test_a_session_is_the_same_as_long_as_it_is_stored_whatever_the_clock_says(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created_at = await store.sessions.save("ada", "s_1", {"a": 1})
+    monkeypatch.setattr(time, "time", lambda: 1.0)
+    assert await store.sessions.save("ada", "s_1", {"a": 2}) == created_at
+    assert await store.sessions.get("ada", "s_1") == ({"a": 2}, created_at)
+    assert await store.sessions.is_kept("ada", "s_1", created_at)
+    await store.writer.write(lambda connection: connection.execute(sa.delete(tables.sessions)))
+    again = await store.sessions.save("ada", "s_1", {"a": 1})
+    assert again != created_at
+    assert not await store.sessions.is_kept("ada", "s_1", created_at)
 
 
 @pytest.mark.parametrize(

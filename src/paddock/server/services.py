@@ -92,8 +92,8 @@ class Services:
         """Runs in progress, by id."""
         self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
-        self._live_checked: dict[str, float] = {}  # when, by principals that have had a live session
-        self._live_stored: dict[str, float] = {}  # when that was stored
+        self._live_created: dict[str, float] = {}  # by principals that have had a live session: when that was stored
+        self._live_checked: dict[str, float] = {}  # when the store was last asked whether it has it still
         self._is_closing = False
         self._maintenance: asyncio.Task[None] | None = None
         self._cancellations: asyncio.Task[None] | None = None
@@ -212,7 +212,7 @@ class Services:
             return
         session.checked_at, stored = now, session.stored
         with suppress(StoreError):
-            is_purged = not await self.store.sessions.is_kept(caller.principal, session.id, session.stored_at)
+            is_purged = not await self.store.sessions.is_kept(caller.principal, session.id, session.created_at)
             if is_purged and session.stored is stored:  # otherwise another call has stored it again
                 session.forget()
 
@@ -221,22 +221,24 @@ class Services:
         if principal == LOCAL or principal.startswith(UNVERIFIED_PREFIX):
             return
         try:
-            await self.store.sessions.save(principal, _live_id(principal), {})
-            self._live_stored[principal] = time.time()
-            self._live_checked.setdefault(principal, -math.inf)
+            if principal in self._live_created:
+                await self.store.sessions.touch(principal, _live_id(principal))
+            else:
+                self._live_created[principal] = await self.store.sessions.save(principal, _live_id(principal), {})
         except StoreError as problem:
             self.log_fault("a session could not be stored", problem)
 
     async def _check_live_sessions(self, principal: str) -> None:
         """End the live sessions of a principal that was purged: they are not those of who has the name now."""
         now = time.monotonic()
-        if principal not in self._live_checked or now - self._live_checked[principal] < CHECK_SECONDS:
+        created_at = self._live_created.get(principal)
+        if created_at is None or now - self._live_checked.get(principal, -math.inf) < CHECK_SECONDS:
             return
         self._live_checked[principal] = now
         with suppress(StoreError):
-            if await self.store.sessions.is_kept(principal, _live_id(principal), self._live_stored[principal]):
+            if await self.store.sessions.is_kept(principal, _live_id(principal), created_at):
                 return
-            self._live_checked.pop(principal, None)
+            self._live_created.pop(principal, None)
             for each in await self.paddock.sessions(principal=principal):
                 with suppress(PaddockError):  # it has ended meanwhile
                     await self.paddock.delete_session(each.name, principal=principal)
@@ -252,8 +254,7 @@ class Services:
                 await self.store.sessions.touch(caller.principal, session.id)
             else:
                 session.stored = state
-                await self.store.sessions.save(caller.principal, session.id, state)
-                session.stored_at = time.time()
+                session.created_at = await self.store.sessions.save(caller.principal, session.id, state)
         except StoreError as problem:
             self.log_fault("a session could not be stored", problem)
 

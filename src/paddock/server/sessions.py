@@ -42,7 +42,7 @@ class Session:
     state_reason: str | None = None  # why the context that the client set is gone
     context: Context = field(default_factory=Context)
     stored: dict[str, Any] | None = None  # the state as it was last written to the store
-    stored_at: float = 0.0  # by time.time()
+    created_at: float = 0.0  # when it was first written to the store
     used_at: float = 0.0
     checked_at: float = 0.0  # when the store was last asked whether it has the session
 

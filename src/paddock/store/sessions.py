@@ -28,45 +28,48 @@ class StoredSessions:
         self._store = store
         self._written_at: dict[str, float] = {}  # when each recent session was last written
 
-    async def save(self, principal: str, session_id: str, state: Mapping[str, Any]) -> None:
-        """Queue a write of the session's state and `seen_at`. Creates the session if needed."""
+    async def save(self, principal: str, session_id: str, state: Mapping[str, Any]) -> float:
+        """Write the session's state and `seen_at`, and return when it was created: now if it is new."""
         now, text = time.time(), _state_json(state)
         self._written_at[session_id] = now
         values = {"id": session_id, "principal": principal, "created_at": now, "seen_at": now, "state_json": text}
 
-        def work(connection: sqlalchemy.Connection) -> None:
+        def work(connection: sqlalchemy.Connection) -> float:
             from paddock.store.tables import sa, sessions
 
             if not _update(connection, principal, session_id, seen_at=now, state_json=text):
                 # Nothing is changed if the id belongs to another principal.
                 connection.execute(sa.insert(sessions).prefix_with("OR IGNORE"), values)
+            created_at = sa.select(sessions.c.created_at).where(_is_session(principal, session_id))
+            return connection.scalar(created_at) or now
 
-        await self._store.writer.put(work, size_bytes=len(text))
+        return await self._store.writer.write(work)
 
-    async def get(self, principal: str, session_id: str) -> dict[str, Any]:
-        """Return the stored state of a session; empty if there is none."""
+    async def get(self, principal: str, session_id: str) -> tuple[dict[str, Any], float]:
+        """Return the stored state of a session, empty if there is none, and when it was created."""
 
-        def work(connection: sqlalchemy.Connection) -> str | None:
+        def work(connection: sqlalchemy.Connection) -> tuple[str, float]:
             from paddock.store.tables import sa, sessions
 
-            is_own = (sessions.c.principal == principal) & (sessions.c.id == session_id)
-            return connection.scalar(sa.select(sessions.c.state_json).where(is_own))
+            columns = sa.select(sessions.c.state_json, sessions.c.created_at)
+            row = connection.execute(columns.where(_is_session(principal, session_id))).one_or_none()
+            return ("{}", 0.0) if row is None else (row.state_json, row.created_at)
 
-        text = await self._store.read(work, principal=principal)
-        return {} if text is None else parse_stored(text)
+        text, created_at = await self._store.read(work, principal=principal)
+        return parse_stored(text), created_at
 
-    async def is_kept(self, principal: str, session_id: str, stored_at: float) -> bool:
-        """Whether a session that was stored then still is. After a purge, another can have the same principal and id.
+    async def is_kept(self, principal: str, session_id: str, created_at: float) -> bool:
+        """Whether the session that was created then is still stored.
 
-        What was queued before is written first, so a new session is found too.
+        After a purge, another can have the same principal and id.
         """
 
         def work(connection: sqlalchemy.Connection) -> bool:
             from paddock.store.tables import sa, sessions
 
-            is_own = (sessions.c.principal == principal) & (sessions.c.id == session_id)
-            is_old = sessions.c.created_at <= stored_at
-            return connection.scalar(sa.select(sessions.c.id).where(is_own, is_old)) is not None
+            is_same = sessions.c.created_at == created_at
+            found = sa.select(sessions.c.id).where(_is_session(principal, session_id), is_same)
+            return connection.scalar(found) is not None
 
         return await self._store.writer.write(work)
 
@@ -94,5 +97,11 @@ def _update(connection: sqlalchemy.Connection, principal: str, session_id: str, 
     """Change a session. Returns whether the principal has it."""
     from paddock.store.tables import sa, sessions
 
-    is_session = (sessions.c.id == session_id) & (sessions.c.principal == principal)
-    return connection.execute(sa.update(sessions).where(is_session).values(**values)).rowcount > 0
+    change = sa.update(sessions).where(_is_session(principal, session_id)).values(**values)
+    return connection.execute(change).rowcount > 0
+
+
+def _is_session(principal: str, session_id: str) -> sqlalchemy.ColumnElement[bool]:
+    from paddock.store.tables import sessions
+
+    return (sessions.c.id == session_id) & (sessions.c.principal == principal)

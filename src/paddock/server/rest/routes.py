@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +53,8 @@ async def get_caller(services: Services, request: Request) -> Caller:
     session = services.sessions.get(f"{SESSION} {principal}", principal)
     session_id = f"{SESSION}-{hashlib.sha256(principal.encode()).hexdigest()[:24]}"
     if session.id != session_id:
-        stored = await services.store.sessions.get(principal, session_id)
-        session.id, session.stored, session.stored_at = session_id, stored, time.time()
+        stored, session.created_at = await services.store.sessions.get(principal, session_id)
+        session.id, session.stored = session_id, stored
         session.context.values.update(stored.get("context", {}))
         session.context.connections.update(stored.get("connections", {}))
     caller = Caller(
