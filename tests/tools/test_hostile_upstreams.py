@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from string import ascii_letters
@@ -122,13 +123,15 @@ async def test_an_answer_of_millions_of_lists_fails_its_call_before_it_is_parsed
 
 
 @pytest.fixture
-def blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
+def blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], bool]]:
     """Whether the loop was blocked more often than by a full garbage collection."""
+    gc.freeze()  # what earlier tests have left makes each collection longer
     monkeypatch.setattr(asyncio.events.Handle, "_run", asyncio.events.Handle._run)  # undone after `watch`
     slow = tmp_path / "slow"
     slow.touch()
     watch(slow)
-    return lambda: len(slow.read_text().splitlines()) > 1
+    yield lambda: len(slow.read_text().splitlines()) > 1
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize(
