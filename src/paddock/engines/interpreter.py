@@ -108,7 +108,6 @@ class JailedInterpreter:
 
     async def fork(self, plan: Plan) -> JailedInterpreter:
         self._family = self._family or Family(self._jail, self._guest)
-        self._guest.thaw()
         try:
             forked = await self._family.fork(self._guest, plan.limits.wall_seconds)
         except OSError as problem:  # in the host
