@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from paddock.planning.plan import Plan
 
 INTERRUPT_SECONDS = 1.0
-"""How long an interrupted script may take to stop, and any to take its last answers. Then its interpreter ends."""
+"""How long an interrupted script may take to stop and to take its last answers. Then its interpreter ends."""
 DIED = "ended: its process died"
 STUCK = "ended: its run did not stop when it was interrupted"
 BEHIND = "ended: its run left answers unread"  # they would wait in the host's memory
@@ -69,8 +70,9 @@ class JailedInterpreter:
                 if execution is not None and self.ended is None:
                     if not execution.has_result or self._guest.is_behind:
                         self._guest.thaw()
+                    deadline = time.monotonic() + INTERRUPT_SECONDS
                     has_stopped = execution.has_result or await execution.interrupt(INTERRUPT_SECONDS)
-                    if has_stopped and not await self._guest.catch_up(INTERRUPT_SECONDS):
+                    if has_stopped and not await self._guest.catch_up(deadline - time.monotonic()):
                         self.end(BEHIND)
             finally:
                 self._is_running = False
