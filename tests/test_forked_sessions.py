@@ -183,6 +183,25 @@ os.getpid()
     await until(lambda: is_stopped([guest.pid]))
 
 
+async def test_a_session_is_stopped_while_its_copy_waits_for_a_control_group(
+    paddock: Paddock, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await value(paddock, name, "x = 1")
+    sessions: Any = paddock._sessions._sessions
+    guest = sessions["local", name].interpreter._guest
+    take_limit = Jail.take_limit
+    was_stopped = []
+
+    async def look(self: Jail) -> Any:
+        was_stopped.append(is_stopped([guest.pid]))
+        return await take_limit(self)
+
+    monkeypatch.setattr(Jail, "take_limit", look)
+    await until(lambda: is_stopped([guest.pid]))
+    assert await value(paddock, f"{name}.b", "x", fork_from=name) == 1
+    assert was_stopped == [True]
+
+
 async def test_sessions_that_would_be_copies_of_each_other_do_not_wait_forever(paddock: Paddock, name: str) -> None:
     other = f"{name}.b"
     await value(paddock, name, "import asyncio")

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from paddock.engines.interpreter import INTERRUPT_SECONDS
 from paddock.errors import NotFound, RequestError
 from paddock.jail.fork import Family, Fork
+from paddock.jail.guest import Guest
 from paddock.jail.walls.watcher import tree
 from paddock.jail.warden_client import Mover
 from paddock.model.result import Verdict
@@ -331,6 +333,22 @@ async def test_no_answers_wait_in_the_host_for_an_idle_session(
     assert result.session is not None
     assert (result.verdict, result.session.kept, result.session.reason) == (Verdict.TIMEOUT, kept, reason)
     assert not kept or guest_of(rig, "unread")._unsent_bytes < MB
+    await rig.paddock.delete_session("unread")
+
+
+async def test_who_stops_late_has_less_time_to_take_answers(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+    catch_up = Guest.catch_up
+
+    async def note(self: Guest, within_seconds: float) -> bool:
+        given.append(within_seconds)
+        return await catch_up(self, within_seconds)
+
+    monkeypatch.setattr(Guest, "catch_up", note)
+    await rig.run("await create_artifact('large.bin', bytes(4 << 20))", session="unread")
+    code = UNREAD.replace("ON_INTERRUPT", "signal.SIG_IGN")
+    await rig.run(code, session="unread", limits={"wall_seconds": 1})
+    assert given[-1] < INTERRUPT_SECONDS
     await rig.paddock.delete_session("unread")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from paddock.planning.plan import Plan
 
 INTERRUPT_SECONDS = 1.0
-"""How long an interrupted script may take to stop, and any to take its last answers. Then its interpreter ends."""
+"""How long an interrupted script may take to stop and to take its last answers. Then its interpreter ends."""
 DIED = "ended: its process died"
 STUCK = "ended: its run did not stop when it was interrupted"
 BEHIND = "ended: its run left answers unread"  # they would wait in the host's memory
@@ -69,8 +70,9 @@ class JailedInterpreter:
                 if execution is not None and self.ended is None:
                     if not execution.has_result or self._guest.is_behind:
                         self._guest.thaw()
+                    deadline = time.monotonic() + INTERRUPT_SECONDS
                     has_stopped = execution.has_result or await execution.interrupt(INTERRUPT_SECONDS)
-                    if has_stopped and not await self._guest.catch_up(INTERRUPT_SECONDS):
+                    if has_stopped and not await self._guest.catch_up(deadline - time.monotonic()):
                         self.end(BEHIND)
             finally:
                 self._is_running = False
@@ -108,7 +110,6 @@ class JailedInterpreter:
 
     async def fork(self, plan: Plan) -> JailedInterpreter:
         self._family = self._family or Family(self._jail, self._guest)
-        self._guest.thaw()
         try:
             forked = await self._family.fork(self._guest, plan.limits.wall_seconds)
         except OSError as problem:  # in the host

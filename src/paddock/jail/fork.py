@@ -92,7 +92,7 @@ class Family:
         self._settled_bytes = 0  # in those that are used by other guests by now
 
     async def fork(self, guest: Guest, within_seconds: float) -> Fork:
-        """Let this member fork itself, and limit the new process like any guest. It must be idle, and not frozen.
+        """Let this member, which must be idle, fork itself, and limit the new process like any guest.
 
         It is given ANSWER_SECONDS, or `within_seconds` if that is less.
         """
@@ -103,6 +103,7 @@ class Family:
             self._check_member(guest)
             if groups := resource_limit.entrances():
                 mover = self._jail.start_mover(self._first, groups)
+            guest.thaw()  # only now: what comes before may take long on a busy host
             forked = _send_ends(guest, resource_limit, min(within_seconds, ANSWER_SECONDS))
             await forked.wait_until_ready()
             self._check_member(guest)
