@@ -268,7 +268,15 @@ def test_artifacts_of_a_server_are_listed_saved_and_deleted(url: str, tmp_path: 
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("answer", [b"7", b"[7]", b'{"runs": 7, "engines": {}, "artifacts": [{}]}'])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"7",
+        b"[7]",
+        b'{"runs": 7, "engines": {}, "artifacts": [{}]}',
+        b'{"artifacts": [{"id": "a_1", "filename": "f", "size": 1, "created_at": 1e300}]}',
+    ],
+)
 def test_an_answer_of_another_shape_is_an_error_and_no_traceback(arguments: tuple[str, ...], answer: bytes) -> None:
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
