@@ -92,6 +92,7 @@ class Services:
         """Runs in progress, by id."""
         self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
+        self._checks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by principal
         self._live_checked: dict[str, float] = {}  # when, by principals that have had a live session
         self._live_stored: dict[str, float] = {}  # when that was stored
         self._is_closing = False
@@ -206,7 +207,11 @@ class Services:
 
     async def check_session(self, caller: Caller) -> None:
         """Forget what the caller's session holds if the principal was purged: then the store has it no more."""
-        await self._check_live_sessions(caller.principal)
+        async with self._checks.setdefault(caller.principal, asyncio.Lock()):  # nobody goes on before the outcome
+            await self._check_live_sessions(caller.principal)
+            await self._check_context(caller)
+
+    async def _check_context(self, caller: Caller) -> None:
         session, now = caller.session, time.monotonic()
         if session is None or not session.stored or now - session.checked_at < CHECK_SECONDS:
             return
@@ -236,10 +241,8 @@ class Services:
         with suppress(StoreError):
             if await self.store.sessions.is_kept(principal, _live_id(principal), self._live_stored[principal]):
                 return
-            self._live_checked.pop(principal, None)
-            for each in await self.paddock.sessions(principal=principal):
-                with suppress(PaddockError):  # it has ended meanwhile
-                    await self.paddock.delete_session(each.name, principal=principal)
+            del self._live_checked[principal]
+            self.paddock.forget_sessions(principal)
 
     async def record_session(self, caller: Caller) -> None:
         """Record that the caller's session was used now, and store its state if that has changed."""
