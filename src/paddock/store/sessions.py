@@ -37,7 +37,9 @@ class StoredSessions:
         def work(connection: sqlalchemy.Connection) -> None:
             from paddock.store.tables import sa, sessions
 
-            if not _update(connection, principal, session_id, seen_at=now, state_json=text):
+            # Not after `now`, even if the clock was set back: `is_kept` compares the two.
+            created_at = sa.func.min(sessions.c.created_at, now)
+            if not _update(connection, principal, session_id, created_at=created_at, seen_at=now, state_json=text):
                 # Nothing is changed if the id belongs to another principal.
                 connection.execute(sa.insert(sessions).prefix_with("OR IGNORE"), values)
 
