@@ -212,14 +212,15 @@ class Services:
             await self._check_context(caller)
 
     async def _check_context(self, caller: Caller) -> None:
-        session, now = caller.session, time.monotonic()
-        if session is None or not session.stored or now - session.checked_at < CHECK_SECONDS:
+        session = caller.session
+        if session is None or not session.stored or time.monotonic() - session.checked_at < CHECK_SECONDS:
             return
-        session.checked_at, stored = now, session.stored
+        stored = session.stored
         with suppress(StoreError):
             is_purged = not await self.store.sessions.is_kept(caller.principal, session.id, session.stored_at)
             if is_purged and session.stored is stored:  # otherwise another call has stored it again
                 session.forget()
+        session.checked_at = time.monotonic()
 
     async def note_live_session(self, principal: str) -> None:
         """Record that the principal has a live session, so that a purge of the record shows."""
@@ -234,15 +235,14 @@ class Services:
 
     async def _check_live_sessions(self, principal: str) -> None:
         """End the live sessions of a principal that was purged: they are not those of who has the name now."""
-        now = time.monotonic()
-        if principal not in self._live_checked or now - self._live_checked[principal] < CHECK_SECONDS:
+        if time.monotonic() - self._live_checked.get(principal, math.inf) < CHECK_SECONDS:
             return
-        self._live_checked[principal] = now
         with suppress(StoreError):
-            if await self.store.sessions.is_kept(principal, _live_id(principal), self._live_stored[principal]):
+            if not await self.store.sessions.is_kept(principal, _live_id(principal), self._live_stored[principal]):
+                del self._live_checked[principal]
+                self.paddock.forget_sessions(principal)
                 return
-            del self._live_checked[principal]
-            self.paddock.forget_sessions(principal)
+        self._live_checked[principal] = time.monotonic()  # not before, because a client may leave before the outcome
 
     async def record_session(self, caller: Caller) -> None:
         """Record that the caller's session was used now, and store its state if that has changed."""
