@@ -138,9 +138,13 @@ class RemotePaddock(Paddock):
             async with asyncio.timeout(CANCEL_SECONDS):
                 await self._send("POST", f"/runs/{run_id}/cancel")
 
-    async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
+    async def check(
+        self, code: str, *, context: RunContext | None = None, **options: Unpack[RunOptions]
+    ) -> RunError | None:
         import msgspec
 
+        if context is not None:
+            raise RequestError("context cannot be used with url: the server has its own")
         answer = await self._send("POST", "/check", body=_body(code, options))
         with self._unreadable_answers():
             return msgspec.convert(json.loads(answer)["error"], RunError | None)
@@ -212,6 +216,9 @@ class RemotePaddock(Paddock):
 
     async def delete_session(self, name: str, *, principal: str = LOCAL) -> None:
         await self._send("DELETE", f"/sessions/{quote(name, safe='')}")
+
+    def forget_sessions(self, principal: str) -> None:
+        raise RequestError("forget_sessions cannot be used with url: the sessions are the server's")
 
     async def network_problem(self) -> str | None:
         raise RequestError(

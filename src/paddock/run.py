@@ -158,14 +158,16 @@ class Paddock:
             task.cancel()
             await asyncio.wait([task])
 
-    async def check(self, code: str, **options: Unpack[RunOptions]) -> RunError | None:
+    async def check(
+        self, code: str, *, context: RunContext | None = None, **options: Unpack[RunOptions]
+    ) -> RunError | None:
         """Return the error for which `run` would reject `code` before its first line, or None.
 
         It is a syntax error, or a type error if `type_check` is set. Nothing runs. Returns None for any source on
         Monty, which cannot check without running.
         """
         request = make_request(code, options)
-        scope, plan, engine = await self._plan(request, None)
+        scope, plan, engine = await self._plan(request, context)
         if plan.engine == "monty":
             return None
         plan = replace(plan, check_only=True, session=None)
@@ -457,6 +459,10 @@ class Paddock:
             self._sessions.delete(principal, name)
         else:
             await background.ask(background.paddock.delete_session(name))
+
+    def forget_sessions(self, principal: str) -> None:
+        """End all sessions of a principal that a server has purged."""
+        self._sessions.forget(principal)
 
     async def _sync_session(self, name: str, principal: str) -> Background | None:
         """The event loop of `run_sync`, if the session of this name is there and not here."""

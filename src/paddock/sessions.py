@@ -242,6 +242,12 @@ class Sessions:
         session.ended, session.is_reset = None, False
         self._drop_unused(session)
 
+    def forget(self, principal: str) -> None:
+        """End all sessions of a principal. Its next runs are not told of any."""
+        for key in [each for each in self._sessions if each[0] == principal]:
+            if key in self._sessions:
+                self.delete(*key)
+
     def _find(self, principal: str, name: str) -> Session:
         session = self._sessions.get((principal, name))
         if session is None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from paddock.cli.principals import purge
+from paddock.store.principals import PrincipalData
 from paddock.tools.logins import Login, LoginFile, logins_of
 from tests.cli.command import Ended, paddock, started
 from tests.tools.protected import Protected, browse, browser_command, protected
@@ -130,6 +132,22 @@ def test_a_purge_removes_the_logins_of_that_principal_alone(tmp_path: Path) -> N
     assert shown.out == "This would remove 1 logins of ann. Add --yes to do it.\n"
     assert paddock("principals", "purge", "ann", "--yes", **env).out == "Removed 1 logins of ann.\n"
     assert [file.principal for name in ("ann", "bob") for file in logins_of(tmp_path, name)] == ["bob"]
+
+
+def test_a_purge_removes_a_login_that_is_stored_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PADDOCK_DATA_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr("paddock.store.principals.REMEMBERED_SECONDS", 0.0)
+    login = Login(server="it", principal="ann", url="u", client_id="c", token_endpoint="t", access_token="t")  # noqa: S106
+    assert paddock("tokens", "add", "ann", PADDOCK_DATA_DIRECTORY=str(tmp_path)).status == 0
+    whole = PrincipalData.purge
+
+    async def store_and_purge(data: PrincipalData) -> dict[str, int]:
+        LoginFile(tmp_path, "it", "ann").save(login)
+        return await whole(data)
+
+    monkeypatch.setattr(PrincipalData, "purge", store_and_purge)
+    assert purge("ann", yes=True) == 0
+    assert logins_of(tmp_path, "ann") == []
 
 
 def test_a_principal_logs_in_on_a_server_from_its_own_machine(tools: Command, servers: Protected) -> None:

@@ -265,10 +265,19 @@ def test_artifacts_of_a_server_are_listed_saved_and_deleted(url: str, tmp_path: 
         ("definitions", "list"),
         ("definitions", "show", "sums"),
         ("tools", "list"),
+        ("tools", "login", "it", "--no-browser"),
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("answer", [b"7", b"[7]", b'{"runs": 7, "engines": {}, "artifacts": [{}]}'])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"7",
+        b"[7]",
+        b'{"runs": 7, "engines": {}, "artifacts": [{}]}',
+        b'{"artifacts": [{"id": "a_1", "filename": "f", "size": 1, "created_at": 1e300}], "port": [], "address": "x"}',
+    ],
+)
 def test_an_answer_of_another_shape_is_an_error_and_no_traceback(arguments: tuple[str, ...], answer: bytes) -> None:
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -276,6 +285,8 @@ def test_an_answer_of_another_shape_is_an_error_and_no_traceback(arguments: tupl
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
             self.wfile.write(answer)
+
+        do_POST = do_GET  # noqa: N815  the name that the server calls
 
         def log_message(self, *_: object) -> None: ...
 

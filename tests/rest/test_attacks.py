@@ -416,6 +416,39 @@ async def test_a_purge_reaches_live_sessions(monkeypatch: pytest.MonkeyPatch) ->
         assert [await count(token) for token in (again, again, bob)] == [1, 2, 2]
 
 
+async def test_no_request_overtakes_the_one_that_finds_out_about_a_purge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.store.principals.REMEMBERED_SECONDS", 0.0)
+    async with serve_rest(replace(REQUIRED, context={"region": {"argument": "region", "servers": ["*"]}})) as rest:
+        ann, _ = await tokens(rest)
+        body = {"code": "await call_tool('set_region', {'region': 'old'})", "session": "notes", "engine": "monty"}
+        assert (await rest.http.post("/runs", json=body, headers=ann)).json()["verdict"] == "ok"
+        await PrincipalData(rest.services.store, rest.services.artifacts, "ann").purge()
+        again = {"Authorization": f"Bearer {(await rest.services.store.tokens.add('ann'))[1]}"}
+        answers = await asyncio.gather(*(rest.http.get(path, headers=again) for path in ("/sessions", "/context") * 4))
+        assert [each.json() for each in answers] == [[], {"values": {}, "connections": {}}] * 4
+
+
+async def test_the_next_holder_of_a_name_is_not_told_how_a_session_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.store.principals.REMEMBERED_SECONDS", 0.0)
+    async with serve_rest(REQUIRED) as rest:
+        ann, _ = await tokens(rest)
+        crash = {"code": "import os\nos.abort()", "session": "notes"}
+        assert (await rest.http.post("/runs", json=crash, headers=ann)).json()["verdict"] == "crashed"
+        await PrincipalData(rest.services.store, rest.services.artifacts, "ann").purge()
+        again = {"Authorization": f"Bearer {(await rest.services.store.tokens.add('ann'))[1]}"}
+        ran = await rest.http.post("/runs", json={"code": "1", "session": "notes"}, headers=again)
+        assert ran.json()["verdict"] == "ok", ran.text
+
+
+async def test_a_check_does_not_depend_on_a_session_of_another() -> None:
+    async with serve_rest(replace(Config(), server=ServerConfig(token="owner"))) as rest:  # noqa: S106
+        ann, _ = await tokens(rest)
+        run = {"code": "x = 1", "session": "notes", "environment": "default"}
+        assert (await rest.http.post("/runs", json=run, headers=bearer("owner"))).json()["verdict"] == "ok"
+        checked = {"code": "1", "session": "notes", "engine": "monty"}  # which has no environments
+        assert (await rest.http.post("/check", json=checked, headers=ann)).json() == {"error": None}
+
+
 async def test_a_purge_reaches_a_second_server_whose_first_has_served_the_next_holder_of_the_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -122,6 +122,13 @@ async def test_older_eras_start_with_initialize_and_have_a_session_until_it_is_d
     assert (deleted.status_code, (await wire.older(session, "ping")).status_code) == (200, 404)
 
 
+async def test_a_stream_that_a_client_resumes_begins_anew(wire: Wire) -> None:
+    session = (await wire.initialize("2025-06-18")).headers["mcp-session-id"]
+    headers = ACCEPT | {"mcp-session-id": session, "last-event-id": "1"}
+    async with wire.http.stream("GET", wire.address, headers=headers) as response:
+        assert (response.status_code, response.headers["content-type"]) == (200, "text/event-stream")
+
+
 async def test_a_session_ends_after_thirty_minutes_without_a_request() -> None:
     assert DEFAULT_SESSION_IDLE_TIMEOUT == 30 * 60  # the SDK's value, which the documentation promises
 

@@ -122,7 +122,7 @@ async def _log_in_on(remote: RemotePaddock, server: str, show: Callable[[str], N
         for _ in range(2):  # again if the server's configuration names another port
             async with Callback(port) as callback:
                 begun = await remote.request("POST", _path(server), body={"port": callback.port})
-                port, address = begun["port"], str(begun["address"])
+                port, address = int(begun["port"]), str(begun["address"])
                 if port != callback.port:
                     continue
                 if not (address.startswith(("https://", "http://")) and address.isascii() and address.isprintable()):

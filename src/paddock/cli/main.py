@@ -98,7 +98,8 @@ def _describe_fault(fault: BaseException) -> list[str]:
     from paddock.cli.render import unwritable
     from paddock.jail.walls.shortage import REMEDIES, is_thread_shortage
 
-    if SERVER.is_asked and isinstance(fault, LookupError | TypeError | ValueError | AttributeError):
+    strange = LookupError | TypeError | ValueError | ArithmeticError | AttributeError | RecursionError
+    if SERVER.is_asked and isinstance(fault, strange):
         what = f"{type(fault).__name__}: {fault}"
         return [f"Error: the server sent an answer that is not one of this version's REST API ({what})"]
     if is_thread_shortage(fault):  # closing an event loop takes a thread too, and this hides an earlier error

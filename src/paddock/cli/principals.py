@@ -63,7 +63,7 @@ def purge(
         stdout().line(f"This would remove {_described(counts)} of {name}. Add --yes to do it.")
         return 0
     counts = _with_data(settings, name, lambda data: data.purge(), logins=len(logins))
-    for file in logins:
+    for file in logins_of(settings.data_directory, name):  # listed again: a caller may have logged in until now
         Interrupts().run(file.remove())
     audit(settings, "principal.purged", principal=name)
     stdout().line(f"Removed {_described(counts)} of {name}.")

@@ -92,6 +92,7 @@ class Services:
         """Runs in progress, by id."""
         self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
+        self._checks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by principal
         self._live_created: dict[str, float] = {}  # by principals that have had a live session: when that was stored
         self._live_checked: dict[str, float] = {}  # when the store was last asked whether it has it still
         self._is_closing = False
@@ -206,15 +207,20 @@ class Services:
 
     async def check_session(self, caller: Caller) -> None:
         """Forget what the caller's session holds if the principal was purged: then the store has it no more."""
-        await self._check_live_sessions(caller.principal)
-        session, now = caller.session, time.monotonic()
-        if session is None or not session.stored or now - session.checked_at < CHECK_SECONDS:
+        async with self._checks.setdefault(caller.principal, asyncio.Lock()):  # nobody goes on before the outcome
+            await self._check_live_sessions(caller.principal)
+            await self._check_context(caller)
+
+    async def _check_context(self, caller: Caller) -> None:
+        session = caller.session
+        if session is None or not session.stored or time.monotonic() - session.checked_at < CHECK_SECONDS:
             return
-        session.checked_at, stored = now, session.stored
+        stored = session.stored
         with suppress(StoreError):
             is_purged = not await self.store.sessions.is_kept(caller.principal, session.id, session.created_at)
             if is_purged and session.stored is stored:  # otherwise another call has stored it again
                 session.forget()
+        session.checked_at = time.monotonic()
 
     async def note_live_session(self, principal: str) -> None:
         """Record that the principal has a live session, so that a purge of the record shows."""
@@ -230,18 +236,15 @@ class Services:
 
     async def _check_live_sessions(self, principal: str) -> None:
         """End the live sessions of a principal that was purged: they are not those of who has the name now."""
-        now = time.monotonic()
         created_at = self._live_created.get(principal)
-        if created_at is None or now - self._live_checked.get(principal, -math.inf) < CHECK_SECONDS:
+        if created_at is None or time.monotonic() - self._live_checked.get(principal, -math.inf) < CHECK_SECONDS:
             return
-        self._live_checked[principal] = now
         with suppress(StoreError):
-            if await self.store.sessions.is_kept(principal, _live_id(principal), created_at):
+            if not await self.store.sessions.is_kept(principal, _live_id(principal), created_at):
+                del self._live_created[principal]
+                self.paddock.forget_sessions(principal)
                 return
-            self._live_created.pop(principal, None)
-            for each in await self.paddock.sessions(principal=principal):
-                with suppress(PaddockError):  # it has ended meanwhile
-                    await self.paddock.delete_session(each.name, principal=principal)
+        self._live_checked[principal] = time.monotonic()  # not before, because a client may leave before the outcome
 
     async def record_session(self, caller: Caller) -> None:
         """Record that the caller's session was used now, and store its state if that has changed."""
@@ -253,8 +256,8 @@ class Services:
             if state == session.stored:
                 await self.store.sessions.touch(caller.principal, session.id)
             else:
-                session.stored = state
-                session.created_at = await self.store.sessions.save(caller.principal, session.id, state)
+                created_at = await self.store.sessions.save(caller.principal, session.id, state)
+                session.stored, session.created_at = state, created_at
         except StoreError as problem:
             self.log_fault("a session could not be stored", problem)
 

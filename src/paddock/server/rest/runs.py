@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -168,12 +167,12 @@ def make_router(services: Services) -> APIRouter:
     ) -> dict[str, Any]:
         """Compile a script without running it, and check its types with `type_check`."""
         caller = await get_caller(services, request)
-        context = RunContext("", principal=caller.principal, network=services.config.network.allowed(None))
+        context = RunContext("", principal=caller.principal, network=services.config.network.allowed(caller.role))
         run_request = await asyncio.to_thread(make_request, body)
         async with services.work(caller):
             run_request = await add_files(services, caller, run_request)  # now: a check that waits holds no files
-            method = services.paddock.check if compile else partial(services.paddock.validate, context=context)
-            error = await method(run_request.code, **run_request.options)
+            method = services.paddock.check if compile else services.paddock.validate
+            error = await method(run_request.code, context=context, **run_request.options)
         return {"error": None if error is None else asdict(error)}
 
     @router.post("/lint", response_model=list[FindingModel], responses=problems.responses(400, 422))
