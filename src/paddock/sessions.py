@@ -339,9 +339,12 @@ class Sessions:
 
     def _limit_memory_later(self) -> None:
         """Check the memory again: a session that ends may leave some to those that were forked from it."""
-        if self._memory_timer is not None:
-            self._memory_timer.cancel()
-        self._memory_timer = asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._limit_memory)
+        if self._memory_timer is None:  # one that runs is not put off, however often sessions end
+            self._memory_timer = asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._limit_memory_again)
+
+    def _limit_memory_again(self) -> None:
+        self._memory_timer = None
+        self._limit_memory()
 
     def _limit_memory(self) -> None:
         """While all idle sessions hold too much memory together, end the oldest of the principal that holds most."""
