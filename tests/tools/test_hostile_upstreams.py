@@ -271,6 +271,15 @@ async def test_answers_that_a_server_does_not_read_do_not_pile_up(connect: Conne
     assert len(asyncio.all_tasks()) < 300
 
 
+async def test_requests_with_ids_and_methods_of_megabytes_are_not_answered(connect: Connect) -> None:
+    """An answer repeats both, and waits until the server reads it."""
+    upstream = connect(**hostile())
+    assert await answers(upstream)
+    before = len(asyncio.all_tasks())
+    assert (await upstream.call("asks_at_length", {})).content == ({"type": "text", "text": "asked"},)
+    assert len(asyncio.all_tasks()) <= before + 1
+
+
 async def test_a_flood_of_notifications_slows_down_only_whoever_sends_it(connect: Connect) -> None:
     flooder, good = connect(**hostile()), connect(**plain())
     await good.tools()

@@ -180,7 +180,7 @@ async def _reference(
     inner = resource if isinstance(resource, dict) else block
     data, kind = inner.get("blob", inner.get("data")), inner.get("mimeType")
     if not isinstance(data, str):
-        return dict(block)  # an unknown kind of content
+        return redact_all(dict(block), secrets)  # an unknown kind of content
     try:
         content = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):

@@ -122,6 +122,14 @@ def pesters(number: Any) -> None:
     time.sleep(3600)
 
 
+def asks_at_length(number: Any) -> None:
+    """Requests with ids and methods of megabytes, whose answers it does not read."""
+    for other in range(8):
+        send({"id": f"q{other}" + "i" * 4_000_000, "method": "m" * 4_000_000})
+    send({"id": number, "result": text("asked")})
+    time.sleep(3600)
+
+
 def wrong_id(number: Any) -> None:
     send({"id": 10**6, "result": text("for somebody else")})
     send({"id": number, "result": text("right")})
@@ -150,6 +158,7 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "flood": flood,
     "asks": asks,
     "pesters": pesters,
+    "asks_at_length": asks_at_length,
     "wrong_id": wrong_id,
     "secrets": lambda number: send({"id": number, "result": text(f"failed with {SECRET}", isError=True)}),
     "protocol_error": lambda number: send(
