@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from string import ascii_letters
+from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from paddock import Paddock
 from paddock.model.tools import Tool
+from paddock.tools import answers as tool_answers
+from paddock.tools.answers import Result
 from paddock.tools.schema import Validator
 from paddock.tools.toolbox import VALIDATOR_BYTES
 from paddock.tools.upstream_errors import CallFailed
@@ -278,6 +283,26 @@ async def test_requests_with_ids_and_methods_of_megabytes_are_not_answered(conne
     before = len(asyncio.all_tasks())
     assert (await upstream.call("asks_at_length", {})).content == ({"type": "text", "text": "asked"},)
     assert len(asyncio.all_tasks()) <= before + 1
+
+
+async def test_large_answers_of_one_server_are_parsed_one_after_the_other(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight of them left no thread to anybody, for 6 s."""
+    together = threading.Barrier(2)
+
+    def parse(result: Result, is_parsed: bool) -> list[tuple[str | None, Any]]:
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.2)
+            pytest.fail("two at once")
+        together.reset()
+        return [("parsed", "parsed")]
+
+    monkeypatch.setattr(tool_answers, "_parse_texts", parse)
+    upstream, create = connect(**hostile()), AsyncMock()
+    results = [await upstream.call("long_text", {}) for _ in range(3)]
+    answered = await asyncio.gather(*(tool_answers.answer(each, Tool("it", "a"), create) for each in results))
+    assert {each.json for each in answered} == {'{"result": "parsed"}'}
 
 
 async def test_a_flood_of_notifications_slows_down_only_whoever_sends_it(connect: Connect) -> None:

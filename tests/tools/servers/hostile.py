@@ -159,6 +159,7 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "asks": asks,
     "pesters": pesters,
     "asks_at_length": asks_at_length,
+    "long_text": lambda number: send({"id": number, "result": text("x" * 300_000)}),
     "wrong_id": wrong_id,
     "secrets": lambda number: send({"id": number, "result": text(f"failed with {SECRET}", isError=True)}),
     "protocol_error": lambda number: send(
