@@ -163,6 +163,12 @@ async def test_names_of_thousands_of_tools_do_not_block_the_loop(blocked: Callab
     assert not blocked()
 
 
+async def test_lists_of_megabytes_do_not_block_the_loop(connect: Connect, blocked: Callable[[], bool]) -> None:
+    for _ in range(2):
+        assert len(await connect(**hostile("bulky")).tools()) == 4000
+    assert not blocked()
+
+
 async def test_hiding_arguments_in_many_layers_of_schemas_does_not_block_the_loop(blocked: Callable[[], bool]) -> None:
     field = {"region": {"argument": "region", "servers": ["*"]}}
     servers = {name: hostile("layers") for name in ("a", "b", "c")}
