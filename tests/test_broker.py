@@ -24,6 +24,7 @@ from paddock.tools import broker as broker_module
 from paddock.tools.broker import Broker
 from paddock.tools.functions import Function, FunctionTool
 from paddock.tools.policy import Rules
+from paddock.tools.schema import Validator
 from paddock.tools.toolbox import Scope, Toolbox
 
 
@@ -72,6 +73,26 @@ def broker_of(
         create_artifact=artifacts_of_run.create,
         rules=rules,
     )
+
+
+async def test_calls_that_arrive_together_are_checked_in_turns_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand invalid calls of a tool with a thousand fields held the event loop for 16 s."""
+    turns: list[int] = []
+    number = 0
+
+    def check(*_: Any) -> None:
+        turns.append(number)
+
+    async def count() -> None:
+        nonlocal number
+        while len(turns) < 50:
+            number += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(Validator, "problems", check)
+    broker = broker_of({"add": add}, call_limit=50)
+    await asyncio.gather(count(), *(broker.answer(ToolCall(call, "add", '{"a": 1}')) for call in range(1, 51)))
+    assert len(set(turns)) > 40
 
 
 def untimed(calls: tuple[Call, ...]) -> list[tuple[int, str, Any, str]]:

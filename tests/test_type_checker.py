@@ -6,6 +6,7 @@ import ast
 import asyncio
 import os
 import signal
+import threading
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -88,6 +89,29 @@ async def test_an_outline_with_any_number_of_calls_anywhere_does_not_hold_the_ho
     found = await checker.check(plan, outline, lambda _: "async def f() -> int: ...")
     assert time.thread_time() - began < 1
     assert (found is not None) == (place == 1)
+
+
+async def test_declarations_of_many_tools_are_written_one_at_a_time_even_if_their_runs_have_ended(
+    checker: TypeChecker,
+) -> None:
+    """Eight runs that ended early left no thread for anybody, for 30 s."""
+    begun, may_end = threading.Semaphore(0), threading.Event()
+
+    def stubs(_: object) -> str:
+        begun.release()
+        may_end.wait()
+        return ""
+
+    plan = replace(plan_of("1"), tools=tuple(f"tool_{number}" for number in range(type_checker.MANY_TOOLS + 1)))
+    ended, waiting = (asyncio.create_task(checker.check(plan, None, stubs)) for _ in range(2))
+    await asyncio.to_thread(begun.acquire)
+    ended.cancel()
+    await asyncio.wait([ended])
+    try:
+        assert not await asyncio.to_thread(begun.acquire, timeout=0.1)
+    finally:
+        may_end.set()
+    assert await waiting is None
 
 
 async def test_an_endless_report_is_cut(checker: TypeChecker) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 async def uncancelled(work: Awaitable[Any]) -> None:
@@ -19,3 +21,24 @@ async def uncancelled(work: Awaitable[Any]) -> None:
         task.exception()  # marks it as retrieved
         raise asyncio.CancelledError
     task.result()
+
+
+class LongWork:
+    """Work that takes a thread for seconds, one at a time.
+
+    It goes on if its caller is cancelled, and others wait for it: callers that give up would soon leave no thread.
+    """
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        await self._turn.acquire()
+        task = asyncio.create_task(asyncio.to_thread(work))
+        task.add_done_callback(self._end)
+        return await asyncio.shield(task)
+
+    def _end(self, task: asyncio.Task[Any]) -> None:
+        self._turn.release()
+        if not task.cancelled():
+            task.exception()  # marks it as retrieved

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from mcp_types import JSONRPCResponse
 
 from paddock.model.envelope import envelope
 from paddock.model.tools import Tool
 from paddock.tools.answers import Result, answer
+from paddock.tools.message_filter import ANSWER, clean
 from paddock.tools.upstream_errors import CallFailed
 
 TOOL, TYPED = Tool("shop", "orders"), Tool("shop", "orders", output_schema={"type": "object"})
@@ -77,6 +79,17 @@ async def test_a_credential_in_an_embedded_file_is_redacted() -> None:
     embedded = ({"type": "resource", "resource": {"uri": "file:///a.bin", "blob": blob}},)
     await value(Result(embedded, secrets=SECRETS), kept=kept)
     assert kept.made[0][1] == b'\xff{"k": "[redacted]"}'
+
+
+async def test_a_file_with_a_credential_arrives_without_it() -> None:
+    data = base64.b64encode(b"\xffk=" + SECRETS[1].encode()).decode()
+    image, odd = {"type": "image", "data": data, "mimeType": "image/png"}, {"type": "odd", "data": data, "blob": 1}
+    sent = JSONRPCResponse(jsonrpc="2.0", id=1, result={"content": [image, odd]})
+    clean(sent, SECRETS)
+    kept = Kept()
+    answered = await value(Result.parse(sent.result[ANSWER], SECRETS), kept=kept)
+    assert kept.made[0][1] == b"\xffk=[redacted]"
+    assert "[redacted]" in answered["result"][1]["data"]
 
 
 async def test_structured_content_takes_precedence_over_text() -> None:

@@ -16,7 +16,7 @@ from paddock import Paddock, Verdict
 from paddock.config import ToolsConfig
 from tests.journals import MemoryJournal
 from tests.tools.samples import config
-from tests.tools.upstreams import plain
+from tests.tools.upstreams import declared, plain
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ENGINES = ["monty", "cpython"]
@@ -186,6 +186,11 @@ async def test_every_call_is_in_the_journal_before_and_after() -> None:
     assert (added.tool, added.arguments_json, added.is_read_only) == ("plain.add", '{"a": 1, "b": 2}', False)
     assert (summed.status, summed.answer_json) == ("ok", '{"sum": 3}')
     assert (echoed.arguments_json, echoed.is_read_only) == ('{"text": "token: [redacted]"}', True)
+
+
+async def test_a_schema_whose_properties_are_no_object_ends_no_call() -> None:
+    async with Paddock(config(odd=declared({"odd": {"type": "object", "properties": 5}}))) as paddock:
+        assert (await paddock.run("await call_tool('odd.odd', {'_text': True})")).output == {"result": "called"}
 
 
 async def test_a_call_times_out_and_the_server_is_told(tmp_path: Path) -> None:

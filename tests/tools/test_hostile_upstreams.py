@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from string import ascii_letters
+from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from paddock import Paddock
 from paddock.model.tools import Tool
+from paddock.tools import answers as tool_answers
+from paddock.tools.answers import Result
 from paddock.tools.schema import Validator
 from paddock.tools.toolbox import VALIDATOR_BYTES
 from paddock.tools.upstream_errors import CallFailed
@@ -161,6 +166,12 @@ async def test_names_of_thousands_of_tools_do_not_block_the_loop(blocked: Callab
     assert not blocked()
 
 
+async def test_lists_of_megabytes_do_not_block_the_loop(connect: Connect, blocked: Callable[[], bool]) -> None:
+    for _ in range(2):
+        assert len(await connect(**hostile("bulky")).tools()) == 4000
+    assert not blocked()
+
+
 async def test_hiding_arguments_in_many_layers_of_schemas_does_not_block_the_loop(blocked: Callable[[], bool]) -> None:
     field = {"region": {"argument": "region", "servers": ["*"]}}
     servers = {name: hostile("layers") for name in ("a", "b", "c")}
@@ -272,6 +283,35 @@ async def test_answers_that_a_server_does_not_read_do_not_pile_up(connect: Conne
     result = await connect(**hostile()).call("pesters", {})
     assert result.content == ({"type": "text", "text": "pestered"},)
     assert len(asyncio.all_tasks()) < 300
+
+
+async def test_requests_with_ids_and_methods_of_megabytes_are_not_answered(connect: Connect) -> None:
+    """An answer repeats both, and waits until the server reads it."""
+    upstream = connect(**hostile())
+    assert await answers(upstream)
+    before = len(asyncio.all_tasks())
+    assert (await upstream.call("asks_at_length", {})).content == ({"type": "text", "text": "asked"},)
+    assert len(asyncio.all_tasks()) <= before + 1
+
+
+async def test_large_answers_of_one_server_are_parsed_one_after_the_other(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight of them left no thread to anybody, for 6 s."""
+    together = threading.Barrier(2)
+
+    def parse(result: Result, is_parsed: bool) -> list[tuple[str | None, Any]]:
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.2)
+            pytest.fail("two at once")
+        together.reset()
+        return [("parsed", "parsed")]
+
+    monkeypatch.setattr(tool_answers, "_parse_texts", parse)
+    upstream, create = connect(**hostile()), AsyncMock()
+    results = [await upstream.call("long_text", {}) for _ in range(3)]
+    answered = await asyncio.gather(*(tool_answers.answer(each, Tool("it", "a"), create) for each in results))
+    assert {each.json for each in answered} == {'{"result": "parsed"}'}
 
 
 async def test_a_flood_of_notifications_slows_down_only_whoever_sends_it(connect: Connect) -> None:

@@ -298,6 +298,11 @@ def test_longer_forms_are_replaced_first_and_short_secrets_stay() -> None:
     assert redact("abcdefghi abcdef x", ["abcdef", "abcdefghi", "x", ""]) == f"{REDACTED} {REDACTED} x"
 
 
+def test_the_end_of_a_phrase_in_a_header_is_no_credential() -> None:
+    assert set(header_secrets("X-Title", "My production app")) == {"My production app", ""}
+    assert "hunter22" in header_secrets("X-Api-Key", "Key hunter22")
+
+
 @pytest.mark.parametrize("redacting", [redact_all, redact_secrets])
 def test_a_secret_of_digits_is_found_as_a_number(redacting: Any) -> None:
     value = {"a": [4815162342, 4815162342.0, 4815162343, 123456, True, None, float("nan")], "4815162342": 1}
@@ -327,6 +332,13 @@ def test_redaction_reaches_nested_values_and_keys() -> None:
         ("CONNECT_TO", "anybody", False),
         ("ANYTHING", "sk9Fj2Lq8Zx7Vb3Nm5Qw1Er", True),
         ("NODE_ENV", "production", False),
+        ("MAX_TOKENS", "100000", False),
+        ("--max-tokens", "100000", False),
+        ("SESSION_STORE", "memory", False),
+        ("AUTH_MODE", "sk9Fj2Lq8Zx7Vb3Nm5Qw1Er", True),
+        ("AUTHOR", "Ann Example", False),
+        ("AUTHORIZATION", "x", True),
+        ("KEYCLOAK_REALM", "company", False),
         ("PATH", "/usr/local/bin:/usr/bin:/bin", False),
         ("LC_ALL", "en_US.UTF-8", False),
         ("COMPANY", "a-name-of-several-plain-words", False),

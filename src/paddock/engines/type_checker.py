@@ -12,7 +12,6 @@ import builtins
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -32,6 +31,7 @@ from paddock.model.events import Finished, Outline
 from paddock.model.result import Verdict
 from paddock.model.tools import AS_TEXT
 from paddock.planning.plan import Plan
+from paddock.uncancelled import LongWork
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -61,7 +61,7 @@ class TypeChecker:
     def __init__(self, config: Config) -> None:
         # As many workers as guests: with fewer, a few scripts that take long to check would delay all others.
         self._workers = WorkerPool(config, 1, config.cpython.max_guests)
-        self._turn = asyncio.Lock()  # held while many tools are declared
+        self._declaring = LongWork()
 
     async def check(self, plan: Plan, outline: Outline | None, stubs: Stubs | None) -> Finished | None:
         """All type errors of the script as one rejection, or None if there are none.
@@ -97,14 +97,13 @@ class TypeChecker:
         return _reject(findings, typed_dicts) if findings else None
 
     async def _declare(self, plan: Plan, bound: set[str], stubs: Stubs | None) -> tuple[str, _TypedDicts]:
-        """What the script may use, as stubs. Those of thousands of tools take a thread for seconds, one at a time."""
+        """What the script may use, as stubs. Those of thousands of tools take a thread for seconds."""
 
         def declare() -> tuple[str, _TypedDicts]:
             declarations = _declarations(plan, bound, stubs)
             return declarations, _TypedDicts.of(declarations if stubs is not None else "")
 
-        async with self._turn if len(plan.tools) > MANY_TOOLS else nullcontext():
-            return await asyncio.to_thread(declare)
+        return await (self._declaring.run(declare) if len(plan.tools) > MANY_TOOLS else asyncio.to_thread(declare))
 
     async def close(self) -> None:
         await self._workers.close()

@@ -16,9 +16,9 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, Unpack
 from urllib.parse import unquote, urlsplit
 
 from paddock.model import envelope
@@ -26,12 +26,15 @@ from paddock.model.artifacts import TYPES, name_problem
 from paddock.model.events import Answer
 from paddock.model.json_depth import is_deeper
 from paddock.tools.secrets import redact, redact_all
-from paddock.tools.size import MAX_CONTAINERS, containers, run_by_size
+from paddock.tools.size import LARGE, MAX_CONTAINERS, containers, is_larger, run_by_size
 from paddock.tools.upstream_errors import NO_REASON, OWN_MESSAGE, CallFailed, broken, json_rpc_failed, shorten
+from paddock.uncancelled import LongWork
 
 if TYPE_CHECKING:
     from paddock.model.tools import Tool
 
+_Value = TypeVar("_Value")
+_Arguments = TypeVarTuple("_Arguments")
 CreateArtifact = Callable[[str, bytes, str], Awaitable[Mapping[str, Any]]]
 """Stores bytes with a file name and a MIME type. Returns the value of a script's `create_artifact`."""
 ATTACHMENTS = "_attachments"
@@ -57,13 +60,14 @@ _REJECTED = re.compile(r"(?:MCP error (-\d{1,6}): |(Input validation error|Unkno
 class Result:
     """A tool's result as the server sent it: content blocks, and structured content if there is any.
 
-    The `secrets` are redacted in it, but not yet in what parsing and decoding it will show.
+    The `secrets` are redacted in it, but not yet in what parsing and decoding it will show. `parsing` is the server's.
     """
 
     content: tuple[Mapping[str, Any], ...] = ()
     structured: Any = None
     is_error: bool = False
     secrets: tuple[str, ...] = ()
+    parsing: LongWork = field(default_factory=LongWork)
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any], secrets: tuple[str, ...] = ()) -> Result:
@@ -78,14 +82,23 @@ async def answer(result: Result, tool: Tool, create_artifact: CreateArtifact, *,
     Raises `CallFailed` for any other failure, and what `create_artifact` raises.
     """
     if result.is_error:
-        return await run_by_size([*result.content, result.structured], _error_answer, result, tool)
+        return await _run_by_size(result, [*result.content, result.structured], _error_answer, result, tool)
     if result.structured is None:
         value = await _content_value(
             result, is_parsed=tool.output_schema is None and not as_text, create_artifact=create_artifact
         )
     else:
         value = await _structured_value(result, tool, create_artifact)
-    return Answer(await run_by_size(value, _dumps, value))
+    return Answer(await _run_by_size(result, value, _dumps, value))
+
+
+async def _run_by_size(
+    result: Result, value: object, work: Callable[[Unpack[_Arguments]], _Value], *arguments: *_Arguments
+) -> _Value:
+    """`run_by_size`, for which large answers of one server wait for each other."""
+    if not is_larger(value, LARGE):
+        return work(*arguments)
+    return await result.parsing.run(lambda: work(*arguments))
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -126,7 +139,7 @@ async def _attachment(
 async def _content_value(result: Result, *, is_parsed: bool, create_artifact: CreateArtifact) -> dict[str, Any]:
     """One value for all blocks: the value of the only block, or a list."""
     # All at once, not each by its own size: there may be many thousands of short ones.
-    parsed = await run_by_size(list(result.content), _parse_texts, result, is_parsed)
+    parsed = await _run_by_size(result, list(result.content), _parse_texts, result, is_parsed)
     texts = [text for text, _ in parsed if text is not None]
     values = [
         await _reference(block, number, create_artifact, result.secrets) if text is None else value
@@ -180,7 +193,7 @@ async def _reference(
     inner = resource if isinstance(resource, dict) else block
     data, kind = inner.get("blob", inner.get("data")), inner.get("mimeType")
     if not isinstance(data, str):
-        return dict(block)  # an unknown kind of content
+        return redact_all(dict(block), secrets)  # an unknown kind of content
     try:
         content = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):

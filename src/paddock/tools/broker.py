@@ -89,6 +89,7 @@ class Broker:
         self._calls: dict[int, Call] = {}
         self._unknown: dict[str, None] = {}  # the warnings about unknown fields, each once
         self._denials: set[int] = set()
+        self._checking = asyncio.Lock()
         self._writes: Counter[str] = Counter()  # successful calls that may have changed something, by tool
         self._unanswered: Counter[str] = Counter()  # calls without an answer when the run ended, by tool
         self._pending_outcomes: dict[int, tuple[Outcome, tuple[str, ...]]] = {}
@@ -128,8 +129,9 @@ class Broker:
             tool = await self._scope.find(call.tool, is_function=call.is_function)
         answer: Answer | None = None
         record = _Record(call, tool, session_tool, {} if isinstance(arguments, str) else arguments)
-        declared = () if tool is None else tool.input_schema.get("properties") or ()
-        if AS_TEXT in record.arguments and tool is not None and AS_TEXT not in declared:
+        declared = None if tool is None else tool.input_schema.get("properties")
+        is_own = isinstance(declared, Mapping) and AS_TEXT in declared
+        if AS_TEXT in record.arguments and tool is not None and not is_own:
             record.as_text = record.arguments[AS_TEXT] is True
             record.arguments = {key: value for key, value in record.arguments.items() if key != AS_TEXT}
         with span(*_span_of(tool)) as recorded:
@@ -193,6 +195,8 @@ class Broker:
         return hash(text) in self._denials
 
     async def _answer(self, record: _Record) -> Answer:
+        async with self._checking:  # a check can take 20 ms, and thousands of calls arrive at once: others get turns
+            await asyncio.sleep(0)
         tool = record.tool
         if tool is None:
             failure = await self._scope.not_found(record.name, is_function=record.call.is_function)

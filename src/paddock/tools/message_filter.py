@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from itertools import islice
 from time import thread_time
-from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, Unpack
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -53,9 +53,9 @@ REST_SECONDS, REST_FACTOR = 0.05, 3
 """A server whose message took longer than this is not read for this many times as long."""
 BURST_SECONDS = 0.1
 """How much is read at once: what the limit allows in this time."""
-REQUESTS, REQUESTS_PER_SECOND = 100, 5
-"""How many requests of a server are answered at once, and then in a second. Others are dropped: an answer waits, with a
-task of the SDK, until the server reads it."""
+REQUESTS, REQUESTS_PER_SECOND, REQUEST_CHARACTERS = 100, 5, 1000
+"""How many requests of a server are answered at once, and then in a second, and how long their ids and methods may be.
+Others are dropped: an answer repeats both, and waits, with a task of the SDK, until the server reads it."""
 
 
 def parse_message(data: bytes) -> SessionMessage:
@@ -78,15 +78,27 @@ def without_surrogates(data: bytes) -> bytes:
 def clean(message: JSONRPCMessage, secrets: tuple[str, ...]) -> None:
     """Replace every credential in `message`, and hide what is large from the SDK, which works on the event loop."""
     if isinstance(message, JSONRPCResponse):
-        result = redact_all(message.result, secrets)
+        sent, result = message.result.get("content"), redact_all(message.result, secrets)
         message.result = {name: part for name, part in islice(result.items(), MAX_PARTS) if _is_shown(name, part)}
         if isinstance(result.get("content"), list):
+            _keep_files(result["content"], sent)
             message.result |= {"content": [], ANSWER: result}
     elif isinstance(message, JSONRPCError):
         message.error.message = shorten(redact(message.error.message, secrets))
         message.error.data = None
     elif message.params is not None:
         message.params = {} if is_larger(message.params, LARGE) else redact_all(message.params, secrets)
+
+
+def _keep_files(redacted: Any, sent: Any) -> None:
+    """Leave the base64 of files in content as it was sent: it is redacted when it is decoded."""
+    if isinstance(sent, list):
+        for block, original in zip(redacted, sent, strict=True):
+            _keep_files(block, original)
+    elif isinstance(sent, dict) and isinstance(redacted, dict):
+        redacted |= {name: sent[name] for name in ("data", "blob") if isinstance(sent.get(name), str)}
+        if isinstance(inner := sent.get("resource"), dict):
+            _keep_files(redacted.get("resource"), inner)
 
 
 def _is_shown(name: str, part: object) -> bool:
@@ -189,7 +201,9 @@ async def _filter(
                 continue
             if isinstance(item.message, JSONRPCNotification) and item.message.method not in USED_NOTIFICATIONS:
                 continue
-            if isinstance(item.message, JSONRPCRequest) and not requests.take():
+            if isinstance(item.message, JSONRPCRequest) and not (
+                requests.take() and not is_larger([item.message.id, item.message.method], REQUEST_CHARACTERS)
+            ):
                 continue
             error = getattr(item.message, "error", None)
             size = getattr(item.message, "result", None) if error is None else error.message

@@ -44,10 +44,17 @@ _SECRET_FORMS = re.compile(
 )
 _SECRET_WORDS = re.compile("|".join((*_SECRET_NAME_ENDINGS, "basic")))
 _SETTING_NAMES = re.compile(
-    r"key|token|secret|passw|passphrase|pass\b|pass_|pwd|auth|cred|private|cookie|session|bearer|signature|dsn|jwt|"
-    r"\bpat\b|_pat\b|pin\b|\bconn\b|_conn\b|conn(?:ection)?_?str",
+    r"key(?!board|cloak|space|word)|token(?!i)|secret|passw|passphrase|pass\b|pass_|pwd|auth(?!ors?\b|or_|entik)|cred(?!it)|"
+    r"private|cookie|session|bearer|signature|dsn|jwt|\bpat\b|_pat\b|pin\b|\bconn\b|_conn\b|conn(?:ection)?_?str",
     re.IGNORECASE,
 )
+_OTHER_NAMES = re.compile(
+    r"(?:^-*|[_-])(?:max|min)[_-]|[_-](?:type|mode|method|strategy|provider|backend|driver|store|storage|algorithm|format|"
+    r"realm|region|level|limit|count|size|length|age|ttl|lifetime|timeout|expiry|interval|ms|seconds|minutes|hours|days|"
+    r"enabled|required)$",
+    re.IGNORECASE,
+)
+"""Names of settings that are about credentials: their values are words and numbers that any answer may contain."""
 _CONNECTION = re.compile(r"\b(?:pwd|passwd|password)=", re.IGNORECASE)
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "origin", "host", "referer"})
 _NUMBER = re.compile(r"[1-9][0-9]{5,1000}")
@@ -363,7 +370,8 @@ def _plain_forms(secrets: frozenset[str]) -> tuple[str, ...]:
 
 def is_credential(name: str, value: str) -> bool:
     """Whether a setting called `name` is a credential: by its name, or by what its value looks like."""
-    return bool(_SETTING_NAMES.search(name) or _CONNECTION.search(value)) or looks_random(value)
+    is_named = _SETTING_NAMES.search(name) and not _OTHER_NAMES.search(name)
+    return bool(is_named or _CONNECTION.search(value)) or looks_random(value)
 
 
 def header_secrets(name: str, value: str) -> tuple[str, ...]:
@@ -371,6 +379,8 @@ def header_secrets(name: str, value: str) -> tuple[str, ...]:
     if name.lower() in _HARMLESS_HEADERS:
         return ()
     scheme, _, rest = value.partition(" ")
+    if scheme.lower() not in ("basic", "bearer", "token") and not is_credential(name, rest):
+        rest = ""  # it is the end of a phrase
     pair = ""
     if scheme.lower() == "basic":
         with suppress(ValueError):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from unicodedata import category
 
-from mcp_types import PaginatedRequestParams, ToolAnnotations
+from mcp_types import ListToolsRequest, ListToolsResult, PaginatedRequestParams, ToolAnnotations
 from mcp_types import Tool as ListedTool
 from mcp_types.methods import validate_server_result
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from paddock.model.tools import Hints, Tool
 from paddock.tools.schema import SCHEMA_BYTES
@@ -31,13 +31,17 @@ DESCRIPTION_CHARACTERS = 16 * 1024
 LIST_BYTES = 16 * 1024 * 1024
 """Limit for the schemas and descriptions of all tools of a server, which stay in the host's memory."""
 MAX_WARNINGS = 20
+LISTED = "paddock/tools"
+"""Where a list of tools is hidden from the SDK."""
+_raw_result = TypeAdapter(dict[str, Any])
 TOO_LARGE = f"its schema is larger than {SCHEMA_BYTES >> 10} KB, or not JSON"
 
 
 def drop_invalid_tools(result: dict[str, Any], version: str) -> list[str]:
     """Remove the tools for which the SDK would refuse the whole list. Returns a warning for each.
 
-    Nothing that is large reaches the SDK's validation, which takes 0.5 KB and 4 µs for each error that it finds.
+    The others are moved to LISTED: the SDK would take seconds of the event loop for thousands of them. Nothing that is
+    large reaches its validation here, which takes 0.5 KB and 4 µs for each error that it finds.
     """
     listed = result.get("tools")
     if not isinstance(listed, list):
@@ -51,7 +55,7 @@ def drop_invalid_tools(result: dict[str, Any], version: str) -> list[str]:
             warnings.append(f"the tool {str(tool.get('name'))[:NAME_CHARACTERS]!a} is left out: {problem}")
         else:
             kept.append(tool)
-    result["tools"] = kept
+    result |= {"tools": [], LISTED: kept}
     return warnings[:MAX_WARNINGS]
 
 
@@ -90,13 +94,20 @@ async def _pages(session: ClientSession, warnings: list[str]) -> AsyncIterator[l
     cursors: set[str] = set()
     cursor: str | None = None
     for _ in range(MAX_PAGES):
-        page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-        yield page.tools
-        cursor = page.next_cursor
+        request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+        page = await session.send_request(request, cast("Any", _raw_result))
+        yield await asyncio.to_thread(_absorb, session, page.get(LISTED, []), is_first=cursor is None)
+        cursor = page.get("nextCursor")
         if not cursor or cursor in cursors:
             return
         cursors.add(cursor)
     warnings.append(f"its list has more than {MAX_PAGES} pages; the others are left out")
+
+
+def _absorb(session: ClientSession, tools: list[Any], *, is_first: bool) -> list[ListedTool]:
+    """The tools of a page, which the session needs for the headers of calls. With the first, it forgets all others."""
+    page = ListToolsResult.model_construct(tools=[ListedTool.model_validate(each, by_name=False) for each in tools])
+    return session._absorb_tool_listing(page, complete=is_first).tools  # noqa: SLF001  `list_tools` blocks the loop
 
 
 class _Listing:

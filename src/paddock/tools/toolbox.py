@@ -21,6 +21,7 @@ from paddock.tools.functions import FunctionTool, to_answer
 from paddock.tools.identifiers import linked, reserved
 from paddock.tools.policy import Rules
 from paddock.tools.policy import parse as parse_policy
+from paddock.uncancelled import LongWork
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +79,7 @@ class Toolbox:
         self._wait_seconds = wait_seconds  # for upstreams to list their tools; then a run continues without them
         self._validators: dict[str, tuple[Tool, Validator]] = {}  # the oldest first
         self._catalogues: dict[tuple[str, ...], tuple[Lists, Catalogue]] = {}
+        self._writing = LongWork()  # of the stubs of many tools
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -212,9 +214,13 @@ class Toolbox:
         chosen = None if names is None else name_list(names)
         tools = list(await self.catalogue() if chosen is None else await self._chosen(chosen))
         is_ordered = chosen is not None and not any(map(is_pattern, chosen))
-        if whole:
-            return await asyncio.to_thread(lambda: module(tools, language, is_ordered=is_ordered))
-        return "\n".join((await asyncio.to_thread(lambda: stubs(tools, language, is_ordered=is_ordered))).values())
+
+        def write() -> str:
+            if whole:
+                return module(tools, language, is_ordered=is_ordered)
+            return "\n".join(stubs(tools, language, is_ordered=is_ordered).values())
+
+        return await (self._writing.run(write) if len(tools) > MANY_TOOLS else asyncio.to_thread(write))
 
     @property
     def is_used(self) -> bool:

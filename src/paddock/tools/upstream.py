@@ -24,6 +24,7 @@ from paddock.tools.policy import CallSlots, RateLimit
 from paddock.tools.sanitize import one_line
 from paddock.tools.secrets import looks_random, redact
 from paddock.tools.upstream_errors import CallFailed, timed_out, unreachable
+from paddock.uncancelled import LongWork
 
 if TYPE_CHECKING:
     from paddock.tools.answers import Result
@@ -115,6 +116,7 @@ class Upstream:
         self._backoff = Backoff()
         self.compiling = asyncio.Lock()
         """Held while one of its schemas is compiled."""
+        self._parsing = LongWork()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._is_stale = False  # whether a change of the tools was announced since they were last listed
@@ -398,7 +400,7 @@ class Upstream:
         self._backoff.reset()
         if self._health.needs_login:
             self._note("ready")
-        return result
+        return replace(result, parsing=self._parsing)
 
     def _note_login(self, failure: CallFailed, shown: str = "") -> None:
         """Show in the health that somebody must log in, if that is why a call or the connection failed."""

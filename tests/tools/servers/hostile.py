@@ -1,6 +1,6 @@
 """An MCP server that misbehaves: `python hostile.py [AT_START]`. Uses the older protocol, without the SDK.
 
-`AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy,
+`AT_START` is one of dies, hangs, picky (ends at anything but the older handshake), garbage, pages, heavy, bulky,
 chatty (long descriptions), floods, names, clashes (of the names of 5,000 tools), automata (patterns that take much
 memory), layers (of schemas), boasts (of many capabilities), cursors (of megabytes), stumbles (its second list is
 none), deaf (reads nothing once it has listed its tools), stays (does not end with its input). Which calls of `hang` it
@@ -122,6 +122,14 @@ def pesters(number: Any) -> None:
     time.sleep(3600)
 
 
+def asks_at_length(number: Any) -> None:
+    """Requests with ids and methods of megabytes, whose answers it does not read."""
+    for other in range(8):
+        send({"id": f"q{other}" + "i" * 4_000_000, "method": "m" * 4_000_000})
+    send({"id": number, "result": text("asked")})
+    time.sleep(3600)
+
+
 def wrong_id(number: Any) -> None:
     send({"id": 10**6, "result": text("for somebody else")})
     send({"id": number, "result": text("right")})
@@ -150,6 +158,8 @@ BEHAVIOURS: dict[str, Callable[[Any], None]] = {
     "flood": flood,
     "asks": asks,
     "pesters": pesters,
+    "asks_at_length": asks_at_length,
+    "long_text": lambda number: send({"id": number, "result": text("x" * 300_000)}),
     "wrong_id": wrong_id,
     "secrets": lambda number: send({"id": number, "result": text(f"failed with {SECRET}", isError=True)}),
     "protocol_error": lambda number: send(
@@ -183,6 +193,10 @@ def tools(cursor: str | None, kind: str) -> dict[str, Any]:
     if kind == "cursors":
         page = int((cursor or "0").rstrip("c"))
         return {"tools": [tool(f"tool_{page}")], "nextCursor": f"{page + 1}{'c' * 2**21}"}
+    if kind == "bulky":
+        properties = {f"p{each}": {"type": "object", "properties": {"a": {"type": "integer"}}} for each in range(40)}
+        bulk = {"type": "object", "properties": properties}
+        return {"tools": [tool(f"tool_{number}") | {"inputSchema": bulk} for number in range(4000)]}
     if kind == "heavy":
         page = int(cursor or 0)
         long: dict[str, Any] = {"type": "object", "description": "x" * 200_000}
