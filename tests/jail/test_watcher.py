@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -478,6 +479,42 @@ os.kill(child, 9)
     source = str(Path(watcher.__file__).parents[3])
     done = subprocess.run([sys.executable, "-c", hides], capture_output=True, check=True, env={"PYTHONPATH": source})
     assert done.stdout == b"True\nTrue\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up a part of its rights")
+def test_root_sees_which_processes_share_memory_without_the_right_to_trace() -> None:
+    sees = """
+import ctypes, os, sys, time
+from paddock.jail.walls.watcher import _same_memory, tree
+from tests.jail.setting import CONTAINER, keep_capabilities
+holder = os.fork()
+if not holder:
+    os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
+    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
+    if not os.fork():
+        time.sleep(60)
+    os.posix_spawn('/bin/true', ['true'], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+    os._exit(0)
+keep_capabilities(CONTAINER)
+while len(found := tree(holder)) < 3:
+    pass
+forked, spawned = sorted(found.keys() - {holder})
+print(_same_memory(holder, forked), _same_memory(forked, holder))
+print(_same_memory(holder, spawned), _same_memory(spawned, holder))
+for pid in found:
+    os.kill(pid, 9)
+"""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        os.mkfifo(f"{folder}/pipe")
+        source = Path(watcher.__file__).parents[3]
+        done = subprocess.run(
+            [sys.executable, "-c", sees, f"{folder}/pipe"],
+            capture_output=True,
+            check=True,
+            env={"PYTHONPATH": f"{source}:{source.parent}"},
+        )
+    assert done.stdout == b"False False\nTrue True\n"
 
 
 def test_the_memory_of_two_sharers_adds_up_to_what_they_share() -> None:
