@@ -4,7 +4,8 @@ It counts the anonymous and shared memory that the tree maps and its page tables
 began. For a process with very many mappings, it also counts the kernel's memory for them. A page that was there before
 and is written later is not counted, so a tree can hold as much as its limit plus what it started with. Pages that no
 process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and socket buffers).
-Those need separate limits. RLIMIT_DATA limits each process between two checks.
+Those need separate limits. RLIMIT_DATA limits each process between two checks. Nor is what a process held that has
+ended, while others read it through /proc: the kernel keeps it for them, and only the number of processes limits it.
 
 Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Measured in twenty
 runs, eight processes that filled memory on two overloaded cores were typically stopped 15 MB above a limit of 128 MB
@@ -45,8 +46,6 @@ MAPPINGS_SECONDS = 0.5
 USUAL_MAPPINGS, MAPPING_BYTES, LINK_BYTES = 1024, 256, 64
 """Mappings of each process that are not counted, and what the kernel keeps for each of the others: a description, and
 up to as many links to those it was copied from as there are processes (anon_vma_chain)."""
-SMALL_PART = 16
-"""Processes that have ended count on only if they held more than this part of the limit."""
 BLIND_SECONDS = 1.0
 """How long a tree may go unchecked because this process has no free descriptor."""
 FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
@@ -76,7 +75,6 @@ class Watched:
         self._exact, self._is_stale, self._visit_after = 0, False, 0.0
         self._has_all_mappings = True
         self._is_visited = False  # `visit` was asked for, and has not returned
-        self._kept_bytes = 0  # of processes that have ended
         self._mapping_bytes, self._count_mappings_after = 0, time.monotonic() + MAPPINGS_SECONDS
         self._checked_at = time.monotonic()
         self._reporting = threading.Lock()
@@ -120,8 +118,7 @@ class Watched:
             self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
-            self._keep_gone(seen)
-            held = self._count(seen) + self._mapping_bytes + self._kept_bytes
+            held = self._count(seen) + self._mapping_bytes
             timed = self._without_reaper(seen) if self._relatives is None else self._find_timed()
             self._has_all_mappings = self._has_all_mappings and seen == self._seen
             self._checked_at = before
@@ -172,13 +169,6 @@ class Watched:
         self._cpu_of_last_gone = max(gone - inherited, 0.0)
         used = sum(each.cpu_seconds for each in seen.values()) + self._cpu_of_gone - self._cpu_before
         self.cpu_seconds, self._timed = max(self.cpu_seconds, used), seen
-
-    def _keep_gone(self, seen: dict[int, Process]) -> None:
-        """Count on what ended processes held, while others may read it through /proc: the kernel keeps it for them."""
-        gone = (each for pid, each in self._seen.items() if pid not in seen or seen[pid].start != each.start)
-        kept_bytes = self._kept_bytes + sum(each.memory_bytes for each in gone)
-        is_kept = kept_bytes > self._limit_bytes // SMALL_PART and reads_memory(seen)
-        self._kept_bytes = kept_bytes if is_kept else 0
 
     def wants_visit(self) -> bool:
         """Whether `visit` must be called now, in another thread. True once for each visit."""
@@ -370,20 +360,6 @@ def probe() -> str | None:
     return None
 
 
-def reads_memory(pids: Iterable[int]) -> bool:
-    """Whether one of these processes has a file open through which it can read the memory of one that has ended."""
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            for fd in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
-                with contextlib.suppress(OSError):
-                    if _MEMORY_FILES.search(os.readlink(f"/proc/{pid}/fd/{fd}")):  # noqa: PTH115
-                        return True
-    return False
-
-
-_MEMORY_FILES = re.compile(
-    r"/\d+/(?:mem|environ|maps|numa_maps|smaps|smaps_rollup|pagemap|clear_refs)(?: \(deleted\))?$"
-)
 _RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
 _ADDRESSES = re.compile(rb"^VmSize:\s+(\d+) kB$", re.MULTILINE)
 _TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB$", re.MULTILINE)
