@@ -502,6 +502,8 @@ print(_same_memory(holder, forked), _same_memory(forked, holder))
 print(_same_memory(holder, spawned), _same_memory(spawned, holder))
 for pid in found:
     os.kill(pid, 9)
+os.waitid(os.P_PID, holder, os.WEXITED | os.WNOWAIT)
+print(_same_memory(holder, os.getpid()), _same_memory(os.getpid(), holder))
 """
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         Path(folder).chmod(0o755)
@@ -513,7 +515,7 @@ for pid in found:
             check=True,
             env={"PYTHONPATH": f"{source}:{source.parent}"},
         )
-    assert done.stdout == b"False False\nTrue True\n"
+    assert done.stdout == b"False False\nTrue True\nFalse False\n"
 
 
 def test_the_memory_of_two_sharers_adds_up_to_what_they_share() -> None:

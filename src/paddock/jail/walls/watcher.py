@@ -526,14 +526,18 @@ def _same_memory(one: int, other: int) -> bool:
 
     It is what a core dump contains; guests dump none.
     """
-    with contextlib.suppress(OSError):
-        before = _read(f"/proc/{one}/coredump_filter")
-        if _read(f"/proc/{other}/coredump_filter") == before:
-            _write_filter(one, int(before, 16) ^ 1)
-            after = _read(f"/proc/{other}/coredump_filter")
-            _write_filter(one, int(before, 16))
-            return after != before
+    with contextlib.suppress(OSError, ValueError):  # ValueError: it has no memory any more
+        before = _filter(one)
+        if _filter(other) == before:
+            _write_filter(one, before ^ 1)
+            after = _filter(other)
+            _write_filter(one, before)
+            return after == before ^ 1
     return False
+
+
+def _filter(task: int) -> int:
+    return int(_read(f"/proc/{task}/coredump_filter"), 16)
 
 
 def _write_filter(task: int, bits: int) -> None:
