@@ -381,13 +381,13 @@ def test_a_dead_process_that_is_buried_while_its_threads_are_listed_is_gone(monk
 def test_growth_while_counting_pauses_is_counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
     def show(child_bytes: int, held: int) -> None:
         processes = {
-            1: watcher.Process(1, 10, 0, 0, 0.0, 0.0, 1, 1),
-            2: watcher.Process(2, child_bytes, 0, 0, 0.0, 0.0, 2, 2),
+            1: watcher.Process(1, 0, 10, 0, 0, 0.0, 0.0, 1, 1),
+            2: watcher.Process(2, 1, child_bytes, 0, 0, 0.0, 0.0, 2, 2),
         }
         monkeypatch.setattr(watcher, "tree", lambda *roots: processes)
         monkeypatch.setattr(watcher, "held_bytes", lambda processes: held)
 
-    monkeypatch.setattr(watcher, "tree", lambda *roots: {1: watcher.Process(1, 10, 0, 0, 0.0, 0.0, 1, 1)})
+    monkeypatch.setattr(watcher, "tree", lambda *roots: {1: watcher.Process(1, 0, 10, 0, 0, 0.0, 0.0, 1, 1)})
     exceeded: list[Watched] = []
     watched = Watched(1, 100, exceeded.append)
     show(200, held=50)

@@ -381,6 +381,7 @@ class Process:
     """
 
     pid: int
+    parent: int
     memory_bytes: int
     table_bytes: int
     faults: int
@@ -426,13 +427,12 @@ def held_bytes(processes: Iterable[Process]) -> int:
     The kernel visits every page: 1 ms for 40 MB. A process that is not dumpable counts in full.
     """
     total = 0
-    counted: dict[int, list[int]] = {}
-    for process in processes:
-        # After vfork() two processes share one address space until the child's exec.
-        twins = counted.setdefault(process.memory_bytes, [])
-        if any(_same_memory(twin, process.task) for twin in twins):
+    found = {process.pid: process for process in processes}
+    for process in found.values():
+        parent = found.get(process.parent)
+        # After vfork() a child has its parent's memory until it executes a program.
+        if parent and parent.memory_bytes == process.memory_bytes and _same_memory(parent.task, process.task):
             continue
-        twins.append(process.task)
         try:
             pages = _content(_open_as_owner(process.task, "smaps_rollup"))
             total += _kilobytes(_DIVIDED, pages) * 1024 + process.table_bytes
@@ -503,7 +503,8 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
     memory, tables, task = _memory_of(tasks)
-    return Process(pid, memory, tables, int(fields[7]), own + inherited, inherited, int(fields[19]), task), tasks
+    numbers = (int(fields[7]), own + inherited, inherited, int(fields[19]))
+    return Process(pid, int(fields[1]), memory, tables, *numbers, task), tasks
 
 
 def _stat(pid: int) -> list[bytes]:
