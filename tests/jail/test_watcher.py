@@ -480,6 +480,15 @@ os.kill(child, 9)
     assert done.stdout == b"True\nTrue\n"
 
 
+def test_a_pool_that_ends_while_it_is_counted_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched(os.getpid(), 64 * MEGABYTE, lambda _: None)
+    counts = iter([1024 * MEGABYTE, 16 * MEGABYTE])
+    monkeypatch.setattr(watcher, "held_bytes", lambda _: next(counts))
+    watched._is_stale = True
+    watched.visit()
+    assert watched._exact < 64 * MEGABYTE
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up a part of its rights")
 def test_root_sees_which_processes_share_memory_without_the_right_to_trace() -> None:
     sees = """

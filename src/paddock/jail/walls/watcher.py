@@ -201,7 +201,11 @@ class Watched:
         now = time.monotonic()
         if now >= self._visit_after and self._is_stale:
             self._is_stale = False
-            self._exact = max(held_bytes(seen.values()) - self._inherited, 0)
+            held = held_bytes(seen.values())
+            if held > self._limit_bytes + self._inherited:
+                # What a process shared that ended meanwhile counted again, in those that were counted later.
+                held = min(held, held_bytes(tree(self._root, *self._others).values()))
+            self._exact = max(held - self._inherited, 0)
             # Counting takes at most half of a core for one tree. The more pages it has, the longer counting takes.
             self._visit_after = 2 * time.monotonic() - now
 
@@ -436,9 +440,7 @@ def held_bytes(processes: Iterable[Process]) -> int:
         try:
             pages = _content(_open_as_owner(process.task, "smaps_rollup"))
             total += _kilobytes(_DIVIDED, pages) * 1024 + process.table_bytes
-        except PermissionError:
-            total += process.memory_bytes
-        except _GONE:  # this thread is; another one may have the memory
+        except (PermissionError, *_GONE):  # it is not dumpable, or ends, or only this thread has ended
             with contextlib.suppress(*_GONE):
                 total += _process(process.pid)[0].memory_bytes
     return total
