@@ -130,34 +130,6 @@ for number in range(10):
 """
 
 
-READ_ON = """
-import ctypes, mmap, os, threading, time
-buffer = bytearray(4 << 20)
-def read(fd, address):
-    while os.preadv(fd, [memoryview(buffer)] * 10, address): pass
-for _ in range(4):
-    told, tell = os.pipe()
-    bye, say = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        memory = mmap.mmap(-1, 40 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        for at in range(0, 40 << 20, 4096):
-            memory[at] = 1
-        os.write(tell, str(ctypes.addressof(ctypes.c_char.from_buffer(memory))).encode())
-        os.read(bye, 1)
-        os._exit(0)
-    address = int(os.read(told, 64))
-    fd = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
-    for _ in range(2):
-        threading.Thread(target=read, args=(fd, address), daemon=True).start()
-        time.sleep(0.01)
-    os.write(say, b"x")
-    os.waitpid(pid, 0)
-time.sleep(60)
-"""
-"""Keeps the memory of processes that have ended, by reading it again and again."""
-
-
 def grabs(megabytes: int) -> str:
     """One line of code that takes this much memory at once."""
     return f"block = bytearray(b'x') * ({megabytes} << 20); print('grabbed', flush=True)"

@@ -2,8 +2,8 @@
 
 It is for profiles in which a guest cannot have its own file system. RLIMIT_FSIZE limits each file. Between two
 checks a guest can write as fast as the disk accepts it. A deleted file counts while a process holds it open. A deleted
-file that is only mapped counts as `mapped_bytes`, 1 MB by default. A deleted file whose descriptor waits in a socket is
-not seen. Because of such files, a part of the disk must stay free.
+file that is only mapped counts as `mapped_bytes`; if that is 0, mappings are not looked at. A deleted file whose
+descriptor waits in a socket is not seen. Because of such files, a part of the disk must stay free.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ RESERVE_PART = 20
 """A twentieth of the disk stays free, or RESERVE_BYTES if that is less."""
 METADATA_PART = 64
 """The size of a file includes metadata blocks of the file system. Another 64th of the limit is allowed for these."""
-MAPPED_BYTES = 1 << 20
-SHARED_MEMORY = b"/dev/zero (deleted)\n"
-"""How /proc shows memory that processes share without a file."""
 CHECK_SECONDS = 0.25
 """A check that takes more of the processor than this counts as exceeded. 10,000 files take 0.03 s."""
 LONG_PATH = 2000
@@ -32,9 +29,7 @@ _GONE = (FileNotFoundError, ProcessLookupError, NotADirectoryError)
 class Quota:
     """A limit on the content of some folders. The caller must be able to read them, and the guest's files in /proc."""
 
-    def __init__(
-        self, folders: Sequence[str], size_bytes: int, inodes: int, *, mapped_bytes: int = MAPPED_BYTES
-    ) -> None:
+    def __init__(self, folders: Sequence[str], size_bytes: int, inodes: int, *, mapped_bytes: int = 0) -> None:
         self._folders = folders
         self._mapped_bytes = mapped_bytes
         self._size_bytes, self._inodes = size_bytes, inodes
@@ -128,8 +123,9 @@ class Quota:
                             held[status.st_dev, status.st_ino] = status.st_blocks * 512
             finally:
                 os.close(fds)
-            opened = {inode for _, inode in held}
-            held |= {(0, inode): self._mapped_bytes for inode in self._mapped(task, proc) if inode not in opened}
+            if self._mapped_bytes:
+                opened = {inode for _, inode in held}
+                held |= {(0, inode): self._mapped_bytes for inode in self._mapped(task, proc) if inode not in opened}
         return held
 
     def _mapped(self, task: str, proc: int) -> set[int]:
@@ -141,7 +137,7 @@ class Quota:
                 self._require_time()
                 if line.endswith(b" (deleted)\n"):
                     *_, inode, path = line.split(None, 5)
-                    if path.startswith(self._prefixes) and path != SHARED_MEMORY:
+                    if path.startswith(self._prefixes):
                         found.add(int(inode))
         return found
 

@@ -4,7 +4,8 @@ It counts the anonymous and shared memory that the tree maps and its page tables
 began. For a process with very many mappings, it also counts the kernel's memory for them. A page that was there before
 and is written later is not counted, so a tree can hold as much as its limit plus what it started with. Pages that no
 process maps are not seen at all (tmpfs files, memfds that are not mapped, SysV segments, pipe and socket buffers).
-Those need separate limits. RLIMIT_DATA limits each process between two checks.
+Those need separate limits. RLIMIT_DATA limits each process between two checks. Nor is what a process held that has
+ended, while others read it through /proc: the kernel keeps it for them, and only the number of processes limits it.
 
 Between two checks a tree can exceed its limit, at about 1 GB/s for each core (more with huge pages). Measured in twenty
 runs, eight processes that filled memory on two overloaded cores were typically stopped 15 MB above a limit of 128 MB
@@ -45,8 +46,6 @@ MAPPINGS_SECONDS = 0.5
 USUAL_MAPPINGS, MAPPING_BYTES, LINK_BYTES = 1024, 256, 64
 """Mappings of each process that are not counted, and what the kernel keeps for each of the others: a description, and
 up to as many links to those it was copied from as there are processes (anon_vma_chain)."""
-SMALL_PART = 16
-"""Processes that have ended count on only if they held more than this part of the limit."""
 BLIND_SECONDS = 1.0
 """How long a tree may go unchecked because this process has no free descriptor."""
 FILL_BYTES_PER_SECOND = 1.5e9 * min(os.cpu_count() or 1, 8)
@@ -76,7 +75,6 @@ class Watched:
         self._exact, self._is_stale, self._visit_after = 0, False, 0.0
         self._has_all_mappings = True
         self._is_visited = False  # `visit` was asked for, and has not returned
-        self._kept_bytes = 0  # of processes that have ended
         self._mapping_bytes, self._count_mappings_after = 0, time.monotonic() + MAPPINGS_SECONDS
         self._checked_at = time.monotonic()
         self._reporting = threading.Lock()
@@ -120,8 +118,7 @@ class Watched:
             self._others = [pid for pid in self._others if pid in seen and seen[pid].start == self._first[pid].start]
             if not seen or seen[self._root].start != self._first[self._root].start:
                 return None
-            self._keep_gone(seen)
-            held = self._count(seen) + self._mapping_bytes + self._kept_bytes
+            held = self._count(seen) + self._mapping_bytes
             timed = self._without_reaper(seen) if self._relatives is None else self._find_timed()
             self._has_all_mappings = self._has_all_mappings and seen == self._seen
             self._checked_at = before
@@ -173,13 +170,6 @@ class Watched:
         used = sum(each.cpu_seconds for each in seen.values()) + self._cpu_of_gone - self._cpu_before
         self.cpu_seconds, self._timed = max(self.cpu_seconds, used), seen
 
-    def _keep_gone(self, seen: dict[int, Process]) -> None:
-        """Count on what ended processes held, while others may read it through /proc: the kernel keeps it for them."""
-        gone = (each for pid, each in self._seen.items() if pid not in seen or seen[pid].start != each.start)
-        kept_bytes = self._kept_bytes + sum(each.memory_bytes for each in gone)
-        is_kept = kept_bytes > self._limit_bytes // SMALL_PART and reads_memory(seen)
-        self._kept_bytes = kept_bytes if is_kept else 0
-
     def wants_visit(self) -> bool:
         """Whether `visit` must be called now, in another thread. True once for each visit."""
         now = time.monotonic()
@@ -211,7 +201,11 @@ class Watched:
         now = time.monotonic()
         if now >= self._visit_after and self._is_stale:
             self._is_stale = False
-            self._exact = max(held_bytes(seen.values()) - self._inherited, 0)
+            held = held_bytes(seen.values())
+            if held > self._limit_bytes + self._inherited:
+                # What a process shared that ended meanwhile counted again, in those that were counted later.
+                held = min(held, held_bytes(tree(self._root, *self._others).values()))
+            self._exact = max(held - self._inherited, 0)
             # Counting takes at most half of a core for one tree. The more pages it has, the longer counting takes.
             self._visit_after = 2 * time.monotonic() - now
 
@@ -370,25 +364,10 @@ def probe() -> str | None:
     return None
 
 
-def reads_memory(pids: Iterable[int]) -> bool:
-    """Whether one of these processes has a file open through which it can read the memory of one that has ended."""
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            for fd in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
-                with contextlib.suppress(OSError):
-                    if _MEMORY_FILES.search(os.readlink(f"/proc/{pid}/fd/{fd}")):  # noqa: PTH115
-                        return True
-    return False
-
-
-_MEMORY_FILES = re.compile(
-    r"/\d+/(?:mem|environ|maps|numa_maps|smaps|smaps_rollup|pagemap|clear_refs)(?: \(deleted\))?$"
-)
 _RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
 _ADDRESSES = re.compile(rb"^VmSize:\s+(\d+) kB$", re.MULTILINE)
 _TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB$", re.MULTILINE)
 _DIVIDED = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
-_KCMP_VM = 1
 _TICKS = os.sysconf("SC_CLK_TCK")
 # CONFIG_PROC_CHILDREN; without it, all of /proc is scanned for parents.
 _CHILDREN_LISTED = os.path.exists("/proc/thread-self/children")  # noqa: PTH110
@@ -406,6 +385,7 @@ class Process:
     """
 
     pid: int
+    parent: int
     memory_bytes: int
     table_bytes: int
     faults: int
@@ -451,19 +431,16 @@ def held_bytes(processes: Iterable[Process]) -> int:
     The kernel visits every page: 1 ms for 40 MB. A process that is not dumpable counts in full.
     """
     total = 0
-    counted: dict[int, list[int]] = {}
-    for process in processes:
-        # After vfork() two processes share one address space until the child's exec.
-        twins = counted.setdefault(process.memory_bytes, [])
-        if any(_same_memory(twin, process.task) for twin in twins):
+    found = {process.pid: process for process in processes}
+    for process in found.values():
+        parent = found.get(process.parent)
+        # After vfork() a child has its parent's memory until it executes a program.
+        if parent and parent.memory_bytes == process.memory_bytes and _same_memory(parent.task, process.task):
             continue
-        twins.append(process.task)
         try:
             pages = _content(_open_as_owner(process.task, "smaps_rollup"))
             total += _kilobytes(_DIVIDED, pages) * 1024 + process.table_bytes
-        except PermissionError:
-            total += process.memory_bytes
-        except _GONE:  # this thread is; another one may have the memory
+        except (PermissionError, *_GONE):  # it is not dumpable, or ends, or only this thread has ended
             with contextlib.suppress(*_GONE):
                 total += _process(process.pid)[0].memory_bytes
     return total
@@ -528,7 +505,8 @@ def _process(pid: int) -> tuple[Process, list[int]]:
     if not tasks:  # it was reaped meanwhile
         raise ProcessLookupError(pid)
     memory, tables, task = _memory_of(tasks)
-    return Process(pid, memory, tables, int(fields[7]), own + inherited, inherited, int(fields[19]), task), tasks
+    numbers = (int(fields[7]), own + inherited, inherited, int(fields[19]))
+    return Process(pid, int(fields[1]), memory, tables, *numbers, task), tasks
 
 
 def _stat(pid: int) -> list[bytes]:
@@ -547,9 +525,30 @@ def _memory_of(tasks: list[int]) -> tuple[int, int, int]:
 
 
 def _same_memory(one: int, other: int) -> bool:
-    with contextlib.suppress(OSError):
-        return syscall("kcmp", one, other, _KCMP_VM, 0, 0) == 0
+    """Whether what is set for the memory of one task is set for the other. kcmp(2) would need CAP_SYS_PTRACE.
+
+    It is what a core dump contains; guests dump none.
+    """
+    with contextlib.suppress(OSError, ValueError):  # ValueError: it has no memory any more
+        before = _filter(one)
+        if _filter(other) == before:
+            _write_filter(one, before ^ 1)
+            after = _filter(other)
+            _write_filter(one, before)
+            return after == before ^ 1
     return False
+
+
+def _filter(task: int) -> int:
+    return int(_read(f"/proc/{task}/coredump_filter"), 16)
+
+
+def _write_filter(task: int, bits: int) -> None:
+    fd = os.open(f"/proc/{task}/coredump_filter", os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, b"%d" % bits)
+    finally:
+        os.close(fd)
 
 
 def _children(pid: int, tasks: list[int]) -> list[int]:
