@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ async def uncancelled(work: Awaitable[Any]) -> None:
 
 
 class LongWork:
-    """Work that takes a thread for seconds, one at a time.
+    """Work that can take a thread for seconds, one piece at a time.
 
     It goes on if its caller is cancelled, and others wait for it: callers that give up would soon leave no thread.
     """
@@ -32,9 +32,9 @@ class LongWork:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         await self._turn.acquire()
-        task = asyncio.create_task(asyncio.to_thread(work))
+        task = asyncio.create_task(work())
         task.add_done_callback(self._end)
         return await asyncio.shield(task)
 

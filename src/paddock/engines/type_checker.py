@@ -103,7 +103,9 @@ class TypeChecker:
             declarations = _declarations(plan, bound, stubs)
             return declarations, _TypedDicts.of(declarations if stubs is not None else "")
 
-        return await (self._declaring.run(declare) if len(plan.tools) > MANY_TOOLS else asyncio.to_thread(declare))
+        if len(plan.tools) > MANY_TOOLS:
+            return await self._declaring.run(lambda: asyncio.to_thread(declare))
+        return await asyncio.to_thread(declare)
 
     async def close(self) -> None:
         await self._workers.close()

@@ -32,6 +32,7 @@ from paddock.store.artifacts import StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_all_versions, peek_versions
 from paddock.store.tokens import UNVERIFIED_PREFIX
+from paddock.uncancelled import LongWork
 
 if TYPE_CHECKING:
     from paddock.server.metrics import Metrics
@@ -91,7 +92,7 @@ class Services:
         self.runs: dict[str, Run] = {}
         """Runs in progress, by id."""
         self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
+        self._turns: WeakValueDictionary[str, LongWork] = WeakValueDictionary()  # by caller
         self._checks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by principal
         self._live_created: dict[str, float] = {}  # by principals that have had a live session: when that was stored
         self._live_checked: dict[str, float] = {}  # when the store was last asked whether it has it still
@@ -144,11 +145,7 @@ class Services:
 
     async def in_turn(self, caller: Caller, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Do work that can take a thread for seconds, one caller's after another, so that others get a turn."""
-        turn = self._turns.setdefault(caller.key, asyncio.Lock())
-        await turn.acquire()
-        working = asyncio.create_task(work())
-        working.add_done_callback(lambda _: turn.release())
-        return await asyncio.shield(working)  # a thread or process goes on if the caller is gone
+        return await self._turns.setdefault(caller.key, LongWork()).run(work)
 
     def watch_cancellations(self) -> None:
         """While runs are in progress, end those that are cancelled through another server."""

@@ -98,7 +98,7 @@ async def _run_by_size(
     """`run_by_size`, for which large answers of one server wait for each other."""
     if not is_larger(value, LARGE):
         return work(*arguments)
-    return await result.parsing.run(lambda: work(*arguments))
+    return await result.parsing.run(lambda: asyncio.to_thread(work, *arguments))
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -195,10 +195,9 @@ class Broker:
         return hash(text) in self._denials
 
     async def _answer(self, record: _Record) -> Answer:
-        async with self._checking:  # a check can take 20 ms, and thousands of calls arrive at once: others get turns
-            await asyncio.sleep(0)
         tool = record.tool
         if tool is None:
+            await self._take_turn()
             failure = await self._scope.not_found(record.name, is_function=record.call.is_function)
             return await self._refuse(record, failure)
         if record.session_tool is None:  # neither limits, policy nor repairs apply to session tools
@@ -262,10 +261,16 @@ class Broker:
             if names := await run_by_size(record.call.arguments_json, find):
                 return envelope.context_not_allowed(tool.full_name, names)
         problems = (await self._toolbox.validator(tool)).problems
+        await self._take_turn()
         problem = await run_by_size(record.call.arguments_json, problems, dict(record.arguments), tool.full_name)
         if problem is None and tool.server and injection is not None:
             problem = injection.missing(tool, self._scope.context)
         return problem
+
+    async def _take_turn(self) -> None:
+        """Wait for the event loop's next turn, and for the calls before. A check can take 20 ms, and thousands wait."""
+        async with self._checking:
+            await asyncio.sleep(0)
 
     async def _refuse(self, record: _Record, failure: dict[str, Any]) -> Answer:
         """Journal a call that is not made. Returns the answer with the reason, which `conclude` journals too."""

@@ -220,7 +220,9 @@ class Toolbox:
                 return module(tools, language, is_ordered=is_ordered)
             return "\n".join(stubs(tools, language, is_ordered=is_ordered).values())
 
-        return await (self._writing.run(write) if len(tools) > MANY_TOOLS else asyncio.to_thread(write))
+        if len(tools) > MANY_TOOLS:
+            return await self._writing.run(lambda: asyncio.to_thread(write))
+        return await asyncio.to_thread(write)
 
     @property
     def is_used(self) -> bool:
@@ -253,14 +255,7 @@ class Toolbox:
             return known
         if not tool.server:
             return await self._compile(tool)
-        turn = self._upstreams[tool.server].compiling
-        await turn.acquire()
-        if (known := self._validator(tool)) is not None:
-            turn.release()
-            return known
-        compiling = asyncio.create_task(self._compile(tool))
-        compiling.add_done_callback(lambda _: turn.release())
-        return await asyncio.shield(compiling)  # the thread goes on if the run has ended
+        return await self._upstreams[tool.server].compiling.run(lambda: self._compile(tool))
 
     def _validator(self, tool: Tool) -> Validator | None:
         known = self._validators.get(tool.full_name)
@@ -269,6 +264,8 @@ class Toolbox:
     async def _compile(self, tool: Tool) -> Validator:
         from paddock.tools.schema import compile_schema
 
+        if (known := self._validator(tool)) is not None:  # while it waited for its turn
+            return known
         made = await asyncio.to_thread(compile_schema, tool.input_schema)
         self._validators.pop(tool.full_name, None)
         left = VALIDATOR_BYTES - made.size_bytes - sum(each.size_bytes for _, each in self._validators.values())

@@ -114,8 +114,8 @@ class Upstream:
         self._slots = CallSlots(server.concurrency)
         self._rate = RateLimit(server.calls_per_minute)
         self._backoff = Backoff()
-        self.compiling = asyncio.Lock()
-        """Held while one of its schemas is compiled."""
+        self.compiling = LongWork()
+        """Of the schemas of its tools."""
         self._parsing = LongWork()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._relisting: asyncio.Task[None] | None = None
