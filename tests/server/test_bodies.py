@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import socket
 import tracemalloc
@@ -18,9 +19,10 @@ from mcp import Client, MCPError
 
 from paddock import Config
 from paddock.config import ServerConfig
-from paddock.server.http import BODY_BYTES
+from paddock.server.http import BODY_BYTES, Received, make_app
+from paddock.server.mcp import make_server
 from paddock.server.request_memory import SMALL_BYTES, parsed_bytes
-from tests.server.conftest import ERAS, served
+from tests.server.conftest import ERAS, at_a_port, served
 from tests.server.shared_services import open_services
 from tests.server.test_processes import ACCEPT, address_of, forked, started
 
@@ -197,6 +199,19 @@ async def test_a_request_counts_until_its_run_has_ended(detach: bool) -> None:
         while await call(large) != 200:  # a detached run ends some time after its answer
             pass
         assert [await call(large) for _ in range(5)] == [200] * 5
+
+
+async def test_an_open_connection_keeps_no_arguments_of_an_answered_call() -> None:
+    body, headers = calling(f'{{"a": "{"x" * MEGABYTE}"}}')
+    async with (
+        open_services(Config(engine="monty")) as services,
+        at_a_port(make_app(make_server(services), services), timeout_keep_alive=600) as address,
+        httpx.AsyncClient(timeout=60, headers=headers) as http,
+    ):
+        assert (await http.post(address, content=body)).status_code == 200
+        async with asyncio.timeout(10):
+            while any(isinstance(each, Received) and each.arguments is not None for each in gc.get_objects()):
+                await asyncio.sleep(0.01)
 
 
 async def test_a_request_that_could_never_be_parsed_in_the_allowed_memory_is_refused_as_too_large(

@@ -15,7 +15,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -375,6 +375,8 @@ class _Guard:
         finally:
             for task in watching:
                 task.cancel()
+            # An open connection keeps the scope of its last request, whose memory no longer counts.
+            scope["state"][_RECEIVED_KEY] = replace(known, arguments=None)
 
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:
