@@ -417,7 +417,8 @@ async def test_a_script_goes_no_further_while_its_bytes_are_counted(
         count(supervisor, only)
 
     monkeypatch.setattr(Supervisor, "count", count_later)
-    script = f"{BUSY}import socket\nkept = socket.create_connection({source.getsockname()})\n1"
+    hold = "import os, signal\nif os.fork() == 0:\n    signal.pause()"  # the connection stays open until this is killed
+    script = f"{BUSY}import socket\nkept = socket.create_connection({source.getsockname()})\n{hold}\n1"
     async with Paddock(config(address)) as paddock:
         assert (await paddock.run(script, network=[address], session=session)).output == 1
     assert was_busy
