@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -29,10 +30,11 @@ async def left(rig: Rig, before: traces.Traces) -> dict[str, object]:
 async def test_a_network_namespace_is_seen(rig: Rig) -> None:
     assert (await rig.run("1 + 1")).output == 2
     before = await traces.settled(rig.paddock)
-    with subprocess.Popen([sys.executable, "-c", ALONE], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"on\n"
-        assert {"processes", "networks"} <= (await left(rig, before)).keys()
+    # Two, because one that was about to end may have been counted before.
+    processes = [subprocess.Popen([sys.executable, "-c", ALONE], stdin=PIPE, stdout=PIPE) for _ in range(2)]
+    assert [process.stdout and process.stdout.readline() for process in processes] == [b"on\n", b"on\n"]
+    assert {"processes", "networks"} <= (await left(rig, before)).keys()
+    for process in processes:
         process.communicate(b"\n")
     await traces.same_as(before, rig.paddock)
 
