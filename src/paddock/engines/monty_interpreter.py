@@ -7,17 +7,17 @@ a run are dumped too: those of later runs can only be lower.
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic_monty import AsyncMontySession, MontyError
 
-from paddock.engines.monty import MontyEngine, MontyExecution
+from paddock.engines.monty import MontyEngine, MontyExecution, draw_memory_limit
 from paddock.errors import RequestError
-from paddock.model.limits import MB, Limits, format_bytes
+from paddock.model.limits import MB, format_bytes
 from paddock.model.result import Verdict
 
 if TYPE_CHECKING:
@@ -36,26 +36,27 @@ class MontyInterpreter:
         self,
         engine: MontyEngine,
         state: bytes | None = None,
-        limits: Limits | None = None,
+        memory_limit: float = math.inf,
         feeds: int = 0,
         token: str = "",
     ) -> None:
         self._engine = engine
-        self._state, self._limits, self._feeds = state, limits, feeds
+        self._memory_limit = memory_limit  # in the state
+        self._state, self._feeds = state, feeds
         self._token = token or secrets.token_hex(8)  # in the names of functions that the state refers to
         self._execution: MontyExecution | None = None
         self.ended: str | None = None
 
     @asynccontextmanager
     async def open(self, plan: Plan, cell: int) -> AsyncIterator[MontyExecution]:
-        plan = replace(plan, limits=_lower(plan.limits, self._limits))
-        async with self._engine.open_session(plan) as session:
+        memory_limit = int(min(draw_memory_limit(plan.limits), self._memory_limit))
+        async with self._engine.open_session(plan, memory_limit) as session:
             await self._load(session)
-            self._execution = MontyExecution(session, plan, self._token, self._feeds, cell)
+            self._execution = MontyExecution(session, plan, memory_limit, self._token, self._feeds, cell)
             async with self._engine.watching(self._execution) as execution:
                 yield execution
                 if execution.has_result and self.ended is None:
-                    await self._dump(session, execution, plan.limits)
+                    await self._dump(session, execution)
         self._execution = None
 
     async def _load(self, session: AsyncMontySession) -> None:
@@ -65,7 +66,7 @@ class MontyInterpreter:
         except MontyError as problem:
             raise RequestError(f"what the session holds cannot be loaded: {problem}; allow more memory_bytes") from None
 
-    async def _dump(self, session: AsyncMontySession, execution: MontyExecution, limits: Limits) -> None:
+    async def _dump(self, session: AsyncMontySession, execution: MontyExecution) -> None:
         """Keep what the run has left, unless a limit ended it: then the state is that of before the run."""
         try:
             async with asyncio.timeout(DUMP_SECONDS):
@@ -77,7 +78,7 @@ class MontyInterpreter:
         if len(state) > MAX_BYTES:
             self.ended = TOO_MUCH
         else:
-            self._state, self._limits, self._feeds = state, limits, execution.feeds
+            self._state, self._feeds, self._memory_limit = state, execution.feeds, execution.memory_limit
 
     def check_run(self, plan: Plan) -> None:
         """Do nothing: any plan for this engine can be run."""
@@ -86,7 +87,7 @@ class MontyInterpreter:
         """Do nothing: any can be forked."""
 
     async def fork(self, plan: Plan) -> MontyInterpreter:
-        return MontyInterpreter(self._engine, self._state, self._limits, self._feeds, self._token)
+        return MontyInterpreter(self._engine, self._state, self._memory_limit, self._feeds, self._token)
 
     def memory_bytes(self) -> int:
         return len(self._state or b"")
@@ -99,9 +100,3 @@ class MontyInterpreter:
             self.ended = reason
             if self._execution is not None:
                 self._execution.cancel(f"the session {reason}")
-
-
-def _lower(limits: Limits, dumped: Limits | None) -> Limits:
-    """`limits`, lowered to those that Monty finds in the state that it loads."""
-    names = ("wall_seconds", "cpu_seconds", "memory_bytes", "recursion")
-    return replace(limits, **{name: min(getattr(limits, name), getattr(dumped or limits, name)) for name in names})
