@@ -15,7 +15,7 @@ import pytest
 
 from paddock.config import Config, MontyConfig
 from paddock.engines import monty_workers
-from paddock.engines.monty import SECRET, SUSPENSIONS, MontyEngine
+from paddock.engines.monty import SUSPENSIONS, MontyEngine
 from paddock.engines.monty_source import instrument
 from paddock.engines.monty_workers import WorkerPool
 from paddock.errors import EngineCrashed, EngineUnavailable
@@ -46,14 +46,16 @@ async def test_every_run_has_its_own_session_with_its_limits(monkeypatch: pytest
     wanted = {
         "limits": {
             "max_feed_duration_secs": 2.0,
-            "max_memory": (64 << 20) + ((64 << 20) * SECRET >> 40),
             "max_recursion_depth": 50,
             "max_suspensions": SUSPENSIONS,
         },
         "assert_message_annotations": False,
         "os_policy": {"sleep": "call_host"},  # otherwise Monty ends a sleep after ten seconds
     }
+    drawn = [each["limits"].pop("max_memory") for each in asked]
     assert asked == [wanted, wanted]
+    assert all(64 << 20 <= each <= 257 << 18 for each in drawn)
+    assert drawn[0] != drawn[1], "a run cannot forge the error that another has seen"
     assert 100 * Config().caps.calls < SUSPENSIONS
 
 

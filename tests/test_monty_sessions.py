@@ -93,3 +93,15 @@ async def test_idle_sessions_take_no_worker(paddock: Paddock, name: str) -> None
     await asyncio.gather(*(ran(paddock, each, f"x = {each!r}") for each in names))
     results = await asyncio.gather(*(ran(paddock, each, "x") for each in names))
     assert [each.output for each in results] == names
+
+
+async def test_a_run_that_reaches_the_lower_memory_limit_of_an_earlier_one_says_so_and_does_not_show_how_to_forge_that(
+    paddock: Paddock, name: str
+) -> None:
+    await paddock.run("x = 1", session=name, engine="monty", limits={"memory_bytes": 32 << 20})
+    lower: dict[str, Any] = {"session": name}
+    for options in (lower, {"session": f"{name}-copy", "fork_from": name}):
+        result = await paddock.run("'a' * 300_000_000", engine="monty", limits={"memory_bytes": 64 << 20}, **options)
+        assert result.verdict is Verdict.OUT_OF_MEMORY
+        assert result.error is not None
+        assert " bytes > " not in result.error.message

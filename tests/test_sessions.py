@@ -16,7 +16,9 @@ import pytest_asyncio
 
 from paddock.config import Config, GuestsConfig, SessionsConfig
 from paddock.errors import NotFound, Overloaded, RequestError
+from paddock.jail.guest import CHECK_SECONDS
 from paddock.jail.pool import Pool
+from paddock.jail.walls.freezer import is_stopped
 from paddock.jail.walls.watcher import tree
 from paddock.model.files import File
 from paddock.model.request import RunContext
@@ -306,6 +308,24 @@ async def test_processes_that_evade_being_stopped_are_stopped_or_end_the_session
     if result.verdict is not Verdict.OK:
         assert result.error is not None
         assert "its processes went on after its run" in result.error.message
+
+
+async def test_processes_that_are_found_stopped_and_have_run_since_they_were_stopped_are_stopped_again(
+    paddock: Paddock, name: str
+) -> None:
+    await value(paddock, name, "import os\nif os.fork() == 0:\n    while True:\n        pass")
+    interpreter: Any = paddock._sessions._sessions["local", name].interpreter
+    guest = interpreter._guest
+    await until(lambda: guest._is_frozen and is_stopped((guest.pid, *guest._frozen)))
+    freezes, used, [child] = guest._freezes, guest._used_cpu_seconds(), guest._frozen
+    os.kill(child, signal.SIGCONT)
+    while guest._used_cpu_seconds() == used:
+        pass
+    os.kill(child, signal.SIGSTOP)
+    while not is_stopped([child]):
+        pass
+    guest._check_frozen(CHECK_SECONDS)
+    assert guest._freezes == freezes + 1
 
 
 async def test_a_session_that_dies_while_it_is_idle_says_so(paddock: Paddock, name: str) -> None:

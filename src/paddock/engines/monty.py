@@ -72,7 +72,6 @@ LONG_CODE_CHARACTERS = 16 * 1024  # longer code is instrumented in a thread
 LONG_RESULT_CHARACTERS = 256 * 1024  # the depth of a longer result is counted in steps
 CPU_CHECK_SECONDS = 0.25
 """How often the processor time of the worker is compared with the run's limit."""
-SECRET = secrets.randbelow(1 << 32)
 _CANCELLED = Finished(Verdict.CANCELLED, error_type="Cancelled", error_message=CLOSED_DURING_RUN)
 
 
@@ -91,12 +90,16 @@ class MontyEngine:
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[MontyExecution]:
-        async with self.open_session(plan) as session, self.watching(MontyExecution(session, plan)) as execution:
+        memory_limit = draw_memory_limit(plan.limits)
+        async with (
+            self.open_session(plan, memory_limit) as session,
+            self.watching(MontyExecution(session, plan, memory_limit)) as execution,
+        ):
             yield execution
 
-    def open_session(self, plan: Plan) -> AbstractAsyncContextManager[AsyncMontySession]:
+    def open_session(self, plan: Plan, memory_limit: int) -> AbstractAsyncContextManager[AsyncMontySession]:
         """A session of Monty's own with this run's limits."""
-        return self._workers.session(**_session_options(plan.limits))
+        return self._workers.session(**_session_options(plan.limits, memory_limit))
 
     @asynccontextmanager
     async def watching(self, execution: MontyExecution) -> AsyncIterator[MontyExecution]:
@@ -137,17 +140,17 @@ def _import_statement(name: str) -> str:
     return "from pathlib import Path" if name == "Path" else f"import {name}"
 
 
-def _memory_limit(limits: Limits) -> int:
-    """The limit that Monty's error names: up to 1/256 larger, so that a script cannot forge the error."""
-    return limits.memory_bytes + (limits.memory_bytes * SECRET >> 40)
+def draw_memory_limit(limits: Limits) -> int:
+    """The limit that Monty's error names: for each run up to 1/256 larger, so that no script can forge the error."""
+    return limits.memory_bytes + secrets.randbelow((limits.memory_bytes >> 8) + 1)
 
 
-def _session_options(limits: Limits) -> dict[str, Any]:
+def _session_options(limits: Limits, memory_limit: int) -> dict[str, Any]:
     return {
         "limits": {
             # Monty's clock stops while it waits for a tool: it counts only the script's own time.
             "max_feed_duration_secs": min(limits.wall_seconds, limits.cpu_seconds),
-            "max_memory": _memory_limit(limits),
+            "max_memory": memory_limit,
             "max_recursion_depth": limits.recursion,
             "max_suspensions": SUSPENSIONS,
         },
@@ -160,10 +163,17 @@ class MontyExecution:
     """One run in one session."""
 
     def __init__(
-        self, session: AsyncMontySession, plan: Plan, token: str = "", feeds: int = 0, cell: int | None = None
+        self,
+        session: AsyncMontySession,
+        plan: Plan,
+        memory_limit: int,
+        token: str = "",
+        feeds: int = 0,
+        cell: int | None = None,
     ) -> None:
         self._session = session
         self._plan = plan
+        self.memory_limit = memory_limit
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[EngineEvent | GuestCall] = asyncio.Queue()
         self._pending: dict[tuple[str, int], asyncio.Future[Any]] = {}
@@ -258,7 +268,7 @@ class MontyExecution:
         try:
             finished = await self._run()
         except MontyError as error:
-            finished = _finished_from_error(error, None, self._plan)
+            finished = _finished_from_error(error, None, self._plan, self.memory_limit)
         except Exception as problem:  # noqa: BLE001  the reader of the events waits for `Finished`
             finished = _lost(problem)
         self.has_result, self.verdict = True, finished.verdict
@@ -281,7 +291,7 @@ class MontyExecution:
                 if not _is_rejected(error) or not script.stores_value:
                     name = "main.py" if self._cell is None else f"cell {self._cell}"
                     failed_script = _Script(self._plan.code, script, f"<python-input-{self.feeds - 1}>", name)
-                    return _finished_from_error(error, failed_script, self._plan)
+                    return _finished_from_error(error, failed_script, self._plan, self.memory_limit)
             else:
                 finished = await self._value() if script.stores_value else Finished(Verdict.OK)
                 if self._cell is not None and finished.output_json not in (None, "null"):
@@ -438,7 +448,7 @@ class _Script:
         return "\n".join(["Traceback (most recent call last):", *texts, last])
 
 
-def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) -> Finished:
+def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan, memory_limit: int) -> Finished:
     """How the run ended, given the worker's error. `script` is None if Paddock's own code failed."""
     time_limit = "cpu_seconds" if plan.limits.cpu_seconds < plan.limits.wall_seconds else "wall_seconds"
     if isinstance(error, MontyCrashedError):
@@ -456,7 +466,7 @@ def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan) 
     # A script cannot catch a limit. An exception raised by a script has a traceback.
     if kind == "TimeoutError" and not frames:
         return Finished(Verdict.TIMEOUT, limit=time_limit)
-    if kind == "MemoryError" and (not frames or text.endswith(f" > {_memory_limit(plan.limits)} bytes")):
+    if kind == "MemoryError" and (not frames or text.endswith(f" > {memory_limit} bytes")):
         return Finished(Verdict.OUT_OF_MEMORY, line=line)
     if kind == "RuntimeError" and not frames and "exceeds the maximum" in text:
         return Finished(Verdict.OUTPUT_LIMIT)  # a message between worker and host was too large

@@ -1,12 +1,13 @@
 """A session on Monty: its state is dumped after each run, and loaded into a worker before the next one.
 
-So an idle session takes no worker, each run has its own limits, and after a run that is killed the state is that of
-before the run.
+So an idle session takes no worker, and after a run that is killed the state is that of before the run. The limits of
+a run are dumped too: those of later runs can only be lower.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pydantic_monty import AsyncMontySession, MontyError
 
-from paddock.engines.monty import MontyEngine, MontyExecution
+from paddock.engines.monty import MontyEngine, MontyExecution, draw_memory_limit
 from paddock.errors import RequestError
 from paddock.model.limits import MB, format_bytes
 from paddock.model.result import Verdict
@@ -31,8 +32,16 @@ TOO_MUCH = f"ended: it holds more than {format_bytes(MAX_BYTES)}, the most that 
 class MontyInterpreter:
     """The state of a session."""
 
-    def __init__(self, engine: MontyEngine, state: bytes | None = None, feeds: int = 0, token: str = "") -> None:
+    def __init__(
+        self,
+        engine: MontyEngine,
+        state: bytes | None = None,
+        memory_limit: float = math.inf,
+        feeds: int = 0,
+        token: str = "",
+    ) -> None:
         self._engine = engine
+        self._memory_limit = memory_limit  # in the state
         self._state, self._feeds = state, feeds
         self._token = token or secrets.token_hex(8)  # in the names of functions that the state refers to
         self._execution: MontyExecution | None = None
@@ -40,9 +49,10 @@ class MontyInterpreter:
 
     @asynccontextmanager
     async def open(self, plan: Plan, cell: int) -> AsyncIterator[MontyExecution]:
-        async with self._engine.open_session(plan) as session:
+        memory_limit = int(min(draw_memory_limit(plan.limits), self._memory_limit))
+        async with self._engine.open_session(plan, memory_limit) as session:
             await self._load(session)
-            self._execution = MontyExecution(session, plan, self._token, self._feeds, cell)
+            self._execution = MontyExecution(session, plan, memory_limit, self._token, self._feeds, cell)
             async with self._engine.watching(self._execution) as execution:
                 yield execution
                 if execution.has_result and self.ended is None:
@@ -68,7 +78,7 @@ class MontyInterpreter:
         if len(state) > MAX_BYTES:
             self.ended = TOO_MUCH
         else:
-            self._state, self._feeds = state, execution.feeds
+            self._state, self._feeds, self._memory_limit = state, execution.feeds, execution.memory_limit
 
     def check_run(self, plan: Plan) -> None:
         """Do nothing: any plan for this engine can be run."""
@@ -77,7 +87,7 @@ class MontyInterpreter:
         """Do nothing: any can be forked."""
 
     async def fork(self, plan: Plan) -> MontyInterpreter:
-        return MontyInterpreter(self._engine, self._state, self._feeds, self._token)
+        return MontyInterpreter(self._engine, self._state, self._memory_limit, self._feeds, self._token)
 
     def memory_bytes(self) -> int:
         return len(self._state or b"")

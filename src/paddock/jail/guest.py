@@ -135,6 +135,7 @@ class Guest:
         self._freeze_timer: asyncio.TimerHandle | None = None
         self._frozen: Mapping[int, int] = {}  # its other processes, while it is frozen
         self._freezes, self._frozen_cpu_seconds = 0, 0.0  # how often it was stopped since `thaw`; what it had used then
+        self._checked_cpu_seconds = 0.0  # what it had used when it was last stopped or checked
         self.is_restless = False  # it was killed because it went on while it was frozen
         self.resource_limit = resource_limit
         self._pipes = {"stdout": out, "stderr": error}
@@ -355,8 +356,9 @@ class Guest:
             self._frozen = freezer.stop(self._other_processes)
             if not self.is_shared:
                 self.resource_limit.rest()
+            self._checked_cpu_seconds = self._used_cpu_seconds()
             if is_first:
-                self._frozen_cpu_seconds = self._used_cpu_seconds()
+                self._frozen_cpu_seconds = self._checked_cpu_seconds
         self._check_frozen_in(FREEZE_SECONDS)
 
     def _check_frozen_in(self, seconds: float) -> None:
@@ -379,8 +381,10 @@ class Guest:
         if self._ended.done() or self.has_ended():
             return
         try:
-            used_seconds = self._used_cpu_seconds() - self._frozen_cpu_seconds
-            is_same = self._other_processes().items() <= self._frozen.items()
+            # Processes that take turns may all be found stopped: one after another is looked at.
+            before, self._checked_cpu_seconds = self._checked_cpu_seconds, self._used_cpu_seconds()
+            used_seconds = self._checked_cpu_seconds - self._frozen_cpu_seconds
+            is_same = self._other_processes().items() <= self._frozen.items() and self._checked_cpu_seconds == before
             is_stopped = is_same and freezer.is_stopped((self.pid, *self._frozen))
         except OSError:  # no descriptor is free
             self._check_frozen_in(seconds)
