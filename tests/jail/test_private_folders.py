@@ -86,6 +86,29 @@ def test_too_many_bytes_and_too_many_files_are_seen(tmp_path: Path) -> None:
     assert quota.exceeded()
 
 
+def test_a_link_in_place_of_a_folder_does_not_make_other_files_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a guest in `confined` could find out how many files there are in a folder that it cannot read."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        (folder / "above" / "below").mkdir(parents=True)
+    for number in range(11):
+        (other / "above" / "below" / str(number)).touch()
+    scan = os.scandir
+
+    def replace_above(folder: int) -> Any:
+        entries = scan(folder)
+        if Path(os.readlink(f"/proc/self/fd/{folder}")) == own / "above":
+            (own / "above").rename(own / "moved")
+            (own / "above").symlink_to(other / "above")
+        return entries
+
+    monkeypatch.setattr(os, "scandir", replace_above)
+    assert not Quota([str(own)], size_bytes=1 << 20, inodes=10)._is_exceeded((), None)
+    assert (own / "above").is_symlink()
+
+
 def test_a_file_that_lost_its_name_counts_while_it_is_open(tmp_path: Path) -> None:
     quota = Quota([str(tmp_path)], size_bytes=1 << 20, inodes=10)
     with (tmp_path / "nameless").open("wb") as file:
