@@ -99,7 +99,7 @@ def test_a_link_in_place_of_a_folder_does_not_make_other_files_count(
 
     def replace_above(folder: int) -> Any:
         entries = scan(folder)
-        if Path(os.readlink(f"/proc/self/fd/{folder}")) == own / "above":
+        if Path(f"/proc/self/fd/{folder}").readlink() == own / "above":
             (own / "above").rename(own / "moved")
             (own / "above").symlink_to(other / "above")
         return entries
