@@ -235,6 +235,26 @@ def test_a_process_that_hides_its_files_counts_as_exceeded_until_it_ends() -> No
     assert done.stdout.split() == ["False", "False", "True", "False", "True", "False"]
 
 
+CLOSED = """
+import os
+from paddock.jail.profile_chroot import pids_of_uid
+from paddock.jail.walls import mounts, namespaces, privileges
+namespaces.unshare(namespaces.NEW_MOUNT)
+mounts.mount("none", "/", None, mounts.REC | mounts.PRIVATE)
+mounts.mount("proc", "/proc", "proc", 0, "hidepid=1")
+os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
+privileges.make_dumpable()
+print(os.getpid() in pids_of_uid(65534, os.open("/proc", os.O_RDONLY)))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root can mount /proc")
+def test_a_reaper_finds_its_guest_where_it_may_not_read_about_the_processes_of_others() -> None:
+    command = [sys.executable, "-c", CLOSED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": SOURCE})
+    assert done.stdout == "True\n"
+
+
 @pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root has ids of its own")
 def test_no_other_user_can_keep_root_from_its_ids() -> None:
     base = (700_000 - os.getpid() % 100_000) * BLOCK_SIZE

@@ -182,7 +182,8 @@ def pids_of_uid(uid: int, proc: int) -> list[int]:
     found = []
     for name in os.listdir(proc):
         if name.isdigit():
-            with suppress(FileNotFoundError, ProcessLookupError):
+            # PermissionError: a process of another user, where /proc is mounted with hidepid=1.
+            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
                 status = _status(name, proc)
                 real_uid = int(status.partition(b"\nUid:\t")[2].split(None, 1)[0])
                 if real_uid == uid and (b"\nState:\tZ" not in status or b"\nThreads:\t1\n" not in status):
