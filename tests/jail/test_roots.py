@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from dataclasses import replace
@@ -142,4 +143,28 @@ async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts
     finally:
         block.close()
         for slot in slots.values():
+            shutil.rmtree(slot)
+
+
+async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visible_data: Path) -> None:
+    """Each removes what was left of all the others' uids."""
+    base = OWN + (1 << 30) + (1 << 20)
+    first = base + -base % BLOCK_SIZE
+    settings = replace(BARE, jail=JailConfig(profile="chroot", uid_base=base), data_directory=str(visible_data))
+
+    async def run() -> None:
+        async with Paddock(settings) as paddock:
+            assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+
+    await run()
+    [used] = environments.roots_of(visible_data).glob(f"*/{roots.SLOTS}/{first}")
+    slots = [used.parent / str(uid) for uid in range(first + HALF - 1, first + profiles.UIDS, BLOCK_SIZE)]
+    try:
+        for slot in slots:
+            (slot / "tmp").mkdir(parents=True)
+            for number in range(200):
+                (slot / "tmp" / str(number)).mkdir()
+        await asyncio.gather(*(run() for _ in range(4)))
+    finally:
+        for slot in slots:
             shutil.rmtree(slot)

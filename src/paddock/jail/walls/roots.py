@@ -138,13 +138,13 @@ def slots(root: Path) -> list[int]:
     return [int(name) for name in os.listdir(root / SLOTS) if name.isdigit()]  # noqa: PTH208
 
 
-def empty_slots(first: int, count: int) -> None:
-    """Remove what guests with these uids have left. The caller has entered the root, and the guests are gone."""
-    for uid in slots(Path("/")):
+def empty_slots(root: Path, first: int, count: int) -> None:
+    """Remove what guests with these uids have left. They are gone."""
+    for uid in slots(root):
         if first <= uid < first + count:
             for folder in WRITABLE:
                 with suppress(FileNotFoundError):
-                    empty(f"/{SLOTS}/{uid}/{folder}")
+                    empty(f"{root}/{SLOTS}/{uid}/{folder}")
 
 
 def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
