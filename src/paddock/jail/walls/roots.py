@@ -53,13 +53,8 @@ def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) 
         os.ftruncate(held, 0)
         os.pwrite(held, json.dumps(reads).encode(), 0)
         if not root.exists():
-            from paddock.jail.walls.cleanup import Cleanup  # rarely needed; without it, wardens take less memory
-
-            partial = folder / PARTIAL
-            # The cleanup process holds the lock too, so no other process builds there while it removes.
-            with Cleanup(folders=[partial], locks=[lock]):
+            with _unfinished(folder, lock) as partial:
                 _sweep(folder)
-                shutil.rmtree(partial, ignore_errors=True)
                 _build(partial, reads, tuple(complete))
                 partial.rename(root)
     return root, held
@@ -68,14 +63,25 @@ def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) 
 def add(root: Path, path: str) -> None:
     """Copy one more folder of the host into a root, unless it is there already."""
     target = root / path.lstrip("/")
-    with _locked(root.parent / "lock"):
+    with _locked(root.parent / "lock") as lock:
         if not target.exists():
-            partial = root.parent / PARTIAL
-            shutil.rmtree(partial, ignore_errors=True)
-            _copy_tree(path, str(partial), _copy)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.parent.chmod(0o711)  # guests of other sets must not list it
-            partial.rename(target)
+            with _unfinished(root.parent, lock) as partial:
+                _copy_tree(path, str(partial), _copy)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.parent.chmod(0o711)  # guests of other sets must not list it
+                partial.rename(target)
+
+
+@contextmanager
+def _unfinished(folder: Path, lock: int) -> Iterator[Path]:
+    """Where a part of a root is made. It goes if this process is killed meanwhile."""
+    from paddock.jail.walls.cleanup import Cleanup  # rarely needed; without it, wardens take less memory
+
+    partial = folder / PARTIAL
+    # The cleanup process holds the lock too, so no other process builds there while it removes.
+    with Cleanup(folders=[partial], locks=[lock]):
+        shutil.rmtree(partial, ignore_errors=True)
+        yield partial
 
 
 def add_to_slot(directory: str, reads: Iterable[str], name: str, path: str) -> None:
