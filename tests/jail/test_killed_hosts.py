@@ -262,7 +262,9 @@ def test_nothing_is_left_of_a_doctor_that_was_killed(tmp_path: Path) -> None:
 def test_other_users_do_not_see_which_folder_the_doctor_is_about_to_make(tmp_path: Path) -> None:
     with Cleanup(folders=[tmp_path / "secret"]) as cleanup:
         assert cleanup._process is not None
-        arguments = Path(f"/proc/{cleanup._process.pid}/cmdline").read_bytes()
+        command = Path(f"/proc/{cleanup._process.pid}/cmdline")
+        until(command.read_bytes)  # it may be empty for a moment after exec
+        arguments = command.read_bytes()
     assert b"cleanup" in arguments
     assert b"secret" not in arguments
 
