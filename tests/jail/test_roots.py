@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,6 +119,27 @@ def test_a_guest_does_not_see_when_an_earlier_one_has_touched_a_device(tmp_path:
     found = forked(times)
     assert found
     assert 1 not in found
+
+
+def test_a_guest_does_not_find_the_package_set_that_an_earlier_one_with_its_uid_had(tmp_path: Path) -> None:
+    root, held = root_of("shown", tmp_path)
+    os.close(held)
+
+    def found(installed: Path) -> list[list[str]]:
+        os.chroot(root)
+        roots.make_slot("7", 7, str(installed))
+        roots.make_slot("7", 7)
+        os.chroot("/slots/7")
+        os.setresuid(7, 7, 7)
+        folders = (installed, *installed.parents[:3])
+        return [[each.name for each in folder.iterdir()] for folder in folders if os.access(folder, os.R_OK)]
+
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        installed = Path(folder, "packages", "sets", "key", "site")
+        installed.mkdir(parents=True)
+        (installed / "six.py").touch()
+        roots.add(root, str(installed))
+        assert forked(lambda: found(installed)) == [["six.py"]]
 
 
 async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts(visible_data: Path) -> None:

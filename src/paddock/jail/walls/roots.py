@@ -20,7 +20,7 @@ from pathlib import Path
 
 from paddock.jail.walls.mounts import DEVICES, TEXTS
 
-FORMAT = "6"
+FORMAT = "7"
 SLOTS = "slots"
 PARTIAL = "partial"
 WRITABLE = ("tmp", "files", "dev/shm")
@@ -67,8 +67,7 @@ def add(root: Path, path: str) -> None:
         if not target.exists():
             with _unfinished(root.parent, lock) as partial:
                 _copy_tree(path, str(partial), _copy)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.parent.chmod(0o711)  # guests of other sets must not list it
+                _make_above(target)
                 partial.rename(target)
 
 
@@ -96,9 +95,15 @@ def add_to_slot(directory: str, reads: Iterable[str], name: str, path: str) -> N
 
 def _link(source: str, target: Path) -> None:
     if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.parent.chmod(0o711)  # guests of other sets must not list it
+        _make_above(target)
         _copy_tree(source, str(target), os.link)
+
+
+def _make_above(target: Path) -> None:
+    """Make the folders above a package set: its own, that of all sets, and the one above. No guest may list them."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for folder in target.parents[:3]:
+        folder.chmod(0o711)
 
 
 def remove(directory: Path, path: str) -> None:
