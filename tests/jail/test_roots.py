@@ -142,6 +142,26 @@ def test_a_guest_does_not_find_the_package_set_that_an_earlier_one_with_its_uid_
         assert forked(lambda: found(installed)) == [["six.py"]]
 
 
+def test_a_package_set_that_was_not_shown_completely_is_shown_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a SIGKILL."""
+    source, target, link = tmp_path / "site", tmp_path / "root" / "packages" / "sets" / "key" / "site", os.link
+    source.mkdir()
+    for name in ("six.py", "seven.py"):
+        (source / name).touch()
+
+    def fail(old: str, new: str) -> None:
+        monkeypatch.setattr(os, "link", link)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", fail)
+    with pytest.raises(KeyboardInterrupt):
+        roots._link(str(source), target)
+    roots._link(str(source), target)
+    assert {each.name for each in target.iterdir()} == {"six.py", "seven.py"}
+
+
 async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts(visible_data: Path) -> None:
     base = OWN + (1 << 30)
     settings = replace(BARE, jail=JailConfig(profile="chroot", uid_base=base), data_directory=str(visible_data))

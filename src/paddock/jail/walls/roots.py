@@ -96,7 +96,10 @@ def add_to_slot(directory: str, reads: Iterable[str], name: str, path: str) -> N
 def _link(source: str, target: Path) -> None:
     if not target.exists():
         _make_above(target)
-        _copy_tree(source, str(target), os.link)
+        partial = target.with_name(PARTIAL)
+        shutil.rmtree(partial, ignore_errors=True)
+        _copy_tree(source, str(partial), os.link)
+        partial.rename(target)  # atomic, because a set that is there is taken to be complete
 
 
 def _make_above(target: Path) -> None:
