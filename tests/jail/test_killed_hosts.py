@@ -262,13 +262,18 @@ def test_nothing_is_left_of_a_doctor_that_was_killed(tmp_path: Path) -> None:
 def test_other_users_do_not_see_which_folder_the_doctor_is_about_to_make(tmp_path: Path) -> None:
     with Cleanup(folders=[tmp_path / "secret"]) as cleanup:
         assert cleanup._process is not None
-        arguments = Path(f"/proc/{cleanup._process.pid}/cmdline").read_bytes()
+        command = Path(f"/proc/{cleanup._process.pid}/cmdline")
+        until(command.read_bytes)  # it may be empty for a moment after exec
+        arguments = command.read_bytes()
     assert b"cleanup" in arguments
     assert b"secret" not in arguments
 
 
 @as_root
-def test_half_a_root_goes_with_who_was_making_it_before_anybody_can_make_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "make", ["roots.acquire(PLACE, [MANY])", "roots.remove(Path(PLACE), MANY); roots.add(Path(PLACE) / 'root', MANY)"]
+)
+def test_half_a_root_goes_with_who_was_making_it_before_anybody_can_make_another(make: str, tmp_path: Path) -> None:
     many, partial = tmp_path / "many", tmp_path / "roots" / "partial"
     many.mkdir()
     for number in range(5000):
@@ -277,10 +282,13 @@ def test_half_a_root_goes_with_who_was_making_it_before_anybody_can_make_another
 from pathlib import Path
 from paddock.jail.walls import roots
 while True:
-    roots.acquire(PLACE, [MANY])
+    MAKE
     Path(MANY).touch()
 """
-    builder = start(program.replace("PLACE", repr(str(partial.parent))).replace("MANY", repr(str(many))))
+    (partial.parent / "root").mkdir(parents=True)
+    builder = start(
+        program.replace("MAKE", make).replace("PLACE", repr(str(partial.parent))).replace("MANY", repr(str(many)))
+    )
     try:
         until(partial.exists)
         builder.kill()

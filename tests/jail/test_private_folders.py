@@ -86,6 +86,29 @@ def test_too_many_bytes_and_too_many_files_are_seen(tmp_path: Path) -> None:
     assert quota.exceeded()
 
 
+def test_a_link_in_place_of_a_folder_does_not_make_other_files_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a guest in `confined` could find out how many files there are in a folder that it cannot read."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        (folder / "above" / "below").mkdir(parents=True)
+    for number in range(11):
+        (other / "above" / "below" / str(number)).touch()
+    scan = os.scandir
+
+    def replace_above(folder: int) -> Any:
+        entries = scan(folder)
+        if Path(f"/proc/self/fd/{folder}").readlink() == own / "above":
+            (own / "above").rename(own / "moved")
+            (own / "above").symlink_to(other / "above")
+        return entries
+
+    monkeypatch.setattr(os, "scandir", replace_above)
+    assert not Quota([str(own)], size_bytes=1 << 20, inodes=10)._is_exceeded((), None)
+    assert (own / "above").is_symlink()
+
+
 def test_a_file_that_lost_its_name_counts_while_it_is_open(tmp_path: Path) -> None:
     quota = Quota([str(tmp_path)], size_bytes=1 << 20, inodes=10)
     with (tmp_path / "nameless").open("wb") as file:
@@ -210,6 +233,26 @@ def test_a_process_that_hides_its_files_counts_as_exceeded_until_it_ends() -> No
         command = [sys.executable, "-c", HIDES, folder, str(NUMBERS[MACHINE]["exit"])]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": SOURCE})
     assert done.stdout.split() == ["False", "False", "True", "False", "True", "False"]
+
+
+CLOSED = """
+import os
+from paddock.jail.profile_chroot import pids_of_uid
+from paddock.jail.walls import mounts, namespaces, privileges
+namespaces.unshare(namespaces.NEW_MOUNT)
+mounts.mount("none", "/", None, mounts.REC | mounts.PRIVATE)
+mounts.mount("proc", "/proc", "proc", 0, "hidepid=1")
+os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
+privileges.make_dumpable()
+print(os.getpid() in pids_of_uid(65534, os.open("/proc", os.O_RDONLY)))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root can mount /proc")
+def test_a_reaper_finds_its_guest_where_it_may_not_read_about_the_processes_of_others() -> None:
+    command = [sys.executable, "-c", CLOSED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": SOURCE})
+    assert done.stdout == "True\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root has ids of its own")

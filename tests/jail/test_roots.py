@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,6 +121,47 @@ def test_a_guest_does_not_see_when_an_earlier_one_has_touched_a_device(tmp_path:
     assert 1 not in found
 
 
+def test_a_guest_does_not_find_the_package_set_that_an_earlier_one_with_its_uid_had(tmp_path: Path) -> None:
+    root, held = root_of("shown", tmp_path)
+    os.close(held)
+
+    def found(installed: Path) -> list[list[str]]:
+        os.chroot(root)
+        roots.make_slot("7", 7, str(installed))
+        roots.make_slot("7", 7)
+        os.chroot("/slots/7")
+        os.setresuid(7, 7, 7)
+        folders = (installed, *installed.parents[:3])
+        return [[each.name for each in folder.iterdir()] for folder in folders if os.access(folder, os.R_OK)]
+
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        installed = Path(folder, "packages", "sets", "key", "site")
+        installed.mkdir(parents=True)
+        (installed / "six.py").touch()
+        roots.add(root, str(installed))
+        assert forked(lambda: found(installed)) == [["six.py"]]
+
+
+def test_a_package_set_that_was_not_shown_completely_is_shown_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a SIGKILL."""
+    source, target, link = tmp_path / "site", tmp_path / "root" / "packages" / "sets" / "key" / "site", os.link
+    source.mkdir()
+    for name in ("six.py", "seven.py"):
+        (source / name).touch()
+
+    def fail(old: str, new: str) -> None:
+        monkeypatch.setattr(os, "link", link)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", fail)
+    with pytest.raises(KeyboardInterrupt):
+        roots._link(str(source), target)
+    roots._link(str(source), target)
+    assert {each.name for each in target.iterdir()} == {"six.py", "seven.py"}
+
+
 async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts(visible_data: Path) -> None:
     base = OWN + (1 << 30)
     settings = replace(BARE, jail=JailConfig(profile="chroot", uid_base=base), data_directory=str(visible_data))
@@ -142,4 +185,28 @@ async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts
     finally:
         block.close()
         for slot in slots.values():
+            shutil.rmtree(slot)
+
+
+async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visible_data: Path) -> None:
+    """Each removes what was left of all the others' uids."""
+    base = OWN + (1 << 30) + (1 << 20)
+    first = base + -base % BLOCK_SIZE
+    settings = replace(BARE, jail=JailConfig(profile="chroot", uid_base=base), data_directory=str(visible_data))
+
+    async def run() -> None:
+        async with Paddock(settings) as paddock:
+            assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+
+    await run()
+    [used] = environments.roots_of(visible_data).glob(f"*/{roots.SLOTS}/{first}")
+    slots = [used.parent / str(uid) for uid in range(first + HALF - 1, first + profiles.UIDS, BLOCK_SIZE)]
+    try:
+        for slot in slots:
+            (slot / "tmp").mkdir(parents=True)
+            for number in range(200):
+                (slot / "tmp" / str(number)).mkdir()
+        await asyncio.gather(*(run() for _ in range(4)))
+    finally:
+        for slot in slots:
             shutil.rmtree(slot)

@@ -53,28 +53,28 @@ class ChrootProfile:
         if self._spec.package_set:
             roots.add(root, self._spec.package_set)
         self._ids = UidBlock(self._spec.uid_base, self._spec.uid_count)
-        unused = self._unused_blocks(root)
+        self._remove_leftovers(root)
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.chroot(root)
         os.chdir("/")
-        for block in (self._ids, *unused):  # what guests have left whose reapers were killed with their host
-            roots.empty_slots(block.first, BLOCK_SIZE)
-        for block in unused:
-            block.close()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         prctl(_SET_CHILD_SUBREAPER, 1)  # the warden adopts and reaps the orphans of guests
         with suppress(PermissionError):
             privileges.drop_bounding()
         privileges.limit(privileges.DEFAULT_LIMITS)
 
-    def _unused_blocks(self, root: Path) -> list[UidBlock]:
-        """The other blocks of our range that have slots in this root and that nobody uses, locked."""
+    def _remove_leftovers(self, root: Path) -> None:
+        """Remove what guests have left whose reapers were killed with their host. Nobody uses their uids."""
+        roots.empty_slots(root, self._ids.first, BLOCK_SIZE)
         last = self._spec.uid_base + self._spec.uid_count
-        found = []
         for first in {uid - uid % BLOCK_SIZE for uid in roots.slots(root) if self._spec.uid_base <= uid < last}:
-            with suppress(OSError):
-                found.append(UidBlock(first, BLOCK_SIZE))
-        return found
+            with suppress(OSError):  # somebody uses them
+                block = UidBlock(first, BLOCK_SIZE)
+                # One block at a time: a warden that starts meanwhile needs another.
+                try:
+                    roots.empty_slots(root, first, BLOCK_SIZE)
+                finally:
+                    block.close()
 
     def start_reaper(self, order: Order, report: int) -> int:
         uid = self._ids.of_guest(order.uid)
@@ -182,7 +182,8 @@ def pids_of_uid(uid: int, proc: int) -> list[int]:
     found = []
     for name in os.listdir(proc):
         if name.isdigit():
-            with suppress(FileNotFoundError, ProcessLookupError):
+            # PermissionError: a process of another user, where /proc is mounted with hidepid=1.
+            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
                 status = _status(name, proc)
                 real_uid = int(status.partition(b"\nUid:\t")[2].split(None, 1)[0])
                 if real_uid == uid and (b"\nState:\tZ" not in status or b"\nThreads:\t1\n" not in status):

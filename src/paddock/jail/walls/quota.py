@@ -73,14 +73,18 @@ class Quota:
 
     def _walk(self, held: dict[tuple[int, int], int], opened: list[int]) -> None:
         """Visit every entry, however deep. If a path gets too long for the kernel, its folder stays open."""
-        waiting: list[tuple[int | None, str]] = [(None, folder) for folder in self._folders]
+        waiting: list[tuple[int | None, str, tuple[int, int] | None]] = [(None, each, None) for each in self._folders]
         count = 0
         while waiting:
             self._require_time()
-            base, path = waiting.pop()
+            base, path, found = waiting.pop()
             with suppress(*_GONE):
                 here = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=base)
                 opened.append(here)
+                status = os.fstat(here)
+                if found not in (None, (status.st_dev, status.st_ino)):
+                    os.close(opened.pop())
+                    continue  # a folder above it was replaced by a link: in `confined` that can lead to the host's
                 is_long = len(path) > LONG_PATH
                 with os.scandir(here) as entries:
                     for entry in entries:
@@ -90,10 +94,11 @@ class Quota:
                         with suppress(*_GONE):
                             # Not `entry.stat`, during which no other thread of the reaper can run.
                             status = os.stat(entry.name, dir_fd=here, follow_symlinks=False)
-                            held[status.st_dev, status.st_ino] = status.st_blocks * 512
+                            inode = status.st_dev, status.st_ino
+                            held[inode] = status.st_blocks * 512
                             if stat.S_ISDIR(status.st_mode):
                                 below = (here, entry.name) if is_long else (base, f"{path}/{entry.name}")
-                                waiting.append(below)
+                                waiting.append((*below, inode))
                 if not is_long:
                     os.close(opened.pop())
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from paddock.jail.walls.mounts import DEVICES, TEXTS
 
-FORMAT = "6"
+FORMAT = "7"
 SLOTS = "slots"
 PARTIAL = "partial"
 WRITABLE = ("tmp", "files", "dev/shm")
@@ -53,13 +53,8 @@ def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) 
         os.ftruncate(held, 0)
         os.pwrite(held, json.dumps(reads).encode(), 0)
         if not root.exists():
-            from paddock.jail.walls.cleanup import Cleanup  # rarely needed; without it, wardens take less memory
-
-            partial = folder / PARTIAL
-            # The cleanup process holds the lock too, so no other process builds there while it removes.
-            with Cleanup(folders=[partial], locks=[lock]):
+            with _unfinished(folder, lock) as partial:
                 _sweep(folder)
-                shutil.rmtree(partial, ignore_errors=True)
                 _build(partial, reads, tuple(complete))
                 partial.rename(root)
     return root, held
@@ -68,14 +63,24 @@ def acquire(directory: str, reads: Iterable[str], complete: Iterable[str] = ()) 
 def add(root: Path, path: str) -> None:
     """Copy one more folder of the host into a root, unless it is there already."""
     target = root / path.lstrip("/")
-    with _locked(root.parent / "lock"):
+    with _locked(root.parent / "lock") as lock:
         if not target.exists():
-            partial = root.parent / PARTIAL
-            shutil.rmtree(partial, ignore_errors=True)
-            _copy_tree(path, str(partial), _copy)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.parent.chmod(0o711)  # guests of other sets must not list it
-            partial.rename(target)
+            with _unfinished(root.parent, lock) as partial:
+                _copy_tree(path, str(partial), _copy)
+                _make_above(target)
+                partial.rename(target)
+
+
+@contextmanager
+def _unfinished(folder: Path, lock: int) -> Iterator[Path]:
+    """Where a part of a root is made. It goes if this process is killed meanwhile."""
+    from paddock.jail.walls.cleanup import Cleanup  # rarely needed; without it, wardens take less memory
+
+    partial = folder / PARTIAL
+    # The cleanup process holds the lock too, so no other process builds there while it removes.
+    with Cleanup(folders=[partial], locks=[lock]):
+        shutil.rmtree(partial, ignore_errors=True)
+        yield partial
 
 
 def add_to_slot(directory: str, reads: Iterable[str], name: str, path: str) -> None:
@@ -90,9 +95,18 @@ def add_to_slot(directory: str, reads: Iterable[str], name: str, path: str) -> N
 
 def _link(source: str, target: Path) -> None:
     if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.parent.chmod(0o711)  # guests of other sets must not list it
-        _copy_tree(source, str(target), os.link)
+        _make_above(target)
+        partial = target.with_name(PARTIAL)
+        shutil.rmtree(partial, ignore_errors=True)
+        _copy_tree(source, str(partial), os.link)
+        partial.rename(target)  # atomic, because a set that is there is taken to be complete
+
+
+def _make_above(target: Path) -> None:
+    """Make the folders above a package set: its own, that of all sets, and the one above. No guest may list them."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for folder in target.parents[:3]:
+        folder.chmod(0o711)
 
 
 def remove(directory: Path, path: str) -> None:
@@ -138,13 +152,13 @@ def slots(root: Path) -> list[int]:
     return [int(name) for name in os.listdir(root / SLOTS) if name.isdigit()]  # noqa: PTH208
 
 
-def empty_slots(first: int, count: int) -> None:
-    """Remove what guests with these uids have left. The caller has entered the root, and the guests are gone."""
-    for uid in slots(Path("/")):
+def empty_slots(root: Path, first: int, count: int) -> None:
+    """Remove what guests with these uids have left. They are gone."""
+    for uid in slots(root):
         if first <= uid < first + count:
             for folder in WRITABLE:
                 with suppress(FileNotFoundError):
-                    empty(f"/{SLOTS}/{uid}/{folder}")
+                    empty(f"{root}/{SLOTS}/{uid}/{folder}")
 
 
 def _build(root: Path, reads: list[str], complete: tuple[str, ...]) -> None:
