@@ -82,6 +82,14 @@ async def test_output_of_16_kb_is_returned_whole(services: Services) -> None:
     assert (len(values["stdout"]), values["output"], "artifacts" in values) == (16_384, "v" * 16_382, False)
 
 
+async def test_requests_at_the_same_time_store_the_output_of_a_run_once(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        run_id = (await values_of(client, "run_code", code="'v' * 10_000"))["run_id"]
+        await asyncio.gather(*(values_of(client, "read_artifact", ref=run_id) for _ in range(5)))
+        listed = await values_of(client, "list_artifacts", filename=f"result-{run_id}*")
+    assert len(listed["artifacts"]) == 1
+
+
 async def test_get_run_cuts_what_run_code_cuts_and_stores_it_once(services: Services) -> None:
     async with in_memory("auto")(services) as client:
         run_id = (await values_of(client, "run_code", code=PRINTS, detach=True))["run_id"]

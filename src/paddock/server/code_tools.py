@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
@@ -76,7 +77,7 @@ class _CodeTool:
                 return await self._lint(caller, request)
             run = await create_run(self._services, caller, self._definition, request)
             if isinstance(run, StoredRun):
-                summary = await summarize(self._services, caller, run)
+                summary = await self._services.in_turn(caller, partial(summarize, self._services, caller, run))
                 return json_result(summary, is_error=is_failure(summary))
             if request.detach:
                 run.detach()
