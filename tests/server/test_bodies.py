@@ -61,9 +61,9 @@ async def test_the_official_client_shows_why_a_request_is_too_large(era: str, mo
 @pytest.mark.parametrize("version", [None, "2025-11-25"])
 async def test_a_session_is_not_started_by_a_request_that_takes_megabytes_of_memory(version: str | None) -> None:
     headers = {**ACCEPT, **({} if version is None else {"mcp-protocol-version": version})}
-    statuses = []
+    statuses, large, small = [], json.loads("[" + "[]," * 40_000 + "1]"), "icon" * 12_000
     async with open_services() as services, served(services) as address, httpx.AsyncClient(headers=headers) as client:
-        for values in ([[]] * 40_000, "icon" * 12_000):
+        for values in (large, small):
             parameters = {
                 "protocolVersion": "2025-11-25",
                 "capabilities": {"experimental": {"paddock": {"values": values}}},
