@@ -178,27 +178,35 @@ async def test_a_detached_run_is_known_to_other_servers_as_soon_as_it_is_accepte
             assert await elsewhere.runs.get(LOCAL, run_id) is not None
 
 
-async def test_the_end_of_a_run_of_another_server_can_be_waited_for(
+async def test_who_waits_for_a_run_of_another_server_reads_it_only_when_it_has_ended(
     rest: Rest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_read, get = asyncio.Semaphore(0), rest.services.store.runs.get
+    runs, read = rest.services.store.runs, []
+    is_read, get, is_running = asyncio.Semaphore(0), runs.get, runs.is_running
 
-    async def get_and_tell(principal: Any, run_id: str) -> Any:
-        found = await get(principal, run_id)
+    async def look_and_tell(principal: str, run_id: str) -> bool:
+        found = await is_running(principal, run_id)
         is_read.release()
+        return found
+
+    async def get_and_note(principal: Any, run_id: str) -> Any:  # a run may have made calls with megabytes
+        found = await get(principal, run_id)
+        read.append(None if found is None else found.verdict)
         return found
 
     async with Store(rest.services.store.path) as elsewhere, asyncio.timeout(30):
         await elsewhere.runs.begin(NewRun("r_elsewhere", LOCAL, "1", "python"))
         await elsewhere.writer.flush()
-        monkeypatch.setattr(rest.services.store.runs, "get", get_and_tell)
+        monkeypatch.setattr(runs, "is_running", look_and_tell)
+        monkeypatch.setattr(runs, "get", get_and_note)
         waiting = asyncio.create_task(rest.http.get("/runs/r_elsewhere", params={"wait_seconds": 60}))
-        for _ in range(2):  # shown, and then looked at again
+        for _ in range(2):
             await is_read.acquire()
         error = RunError("Cancelled", "by a test")
         result = unfinished_result(RunContext("r_elsewhere"), "python", Verdict.CANCELLED, error)
         await elsewhere.runs.finish("r_elsewhere", result)
         assert (await waiting).json()["verdict"] == "cancelled"
+    assert read == ["cancelled"]
 
 
 async def test_a_run_that_goes_on_shows_its_output_and_can_be_cancelled(rest: Rest) -> None:

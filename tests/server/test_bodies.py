@@ -60,6 +60,22 @@ async def test_the_official_client_shows_why_a_request_is_too_large(era: str, mo
             assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
 
 
+@pytest.mark.parametrize("version", [None, "2025-11-25"])
+async def test_a_session_is_not_started_by_a_request_that_takes_megabytes_of_memory(version: str | None) -> None:
+    headers = {**ACCEPT, **({} if version is None else {"mcp-protocol-version": version})}
+    statuses, large, small = [], json.loads("[" + "[]," * 40_000 + "1]"), "icon" * 12_000
+    async with open_services() as services, served(services) as address, httpx.AsyncClient(headers=headers) as client:
+        for values in (large, small):
+            parameters = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"experimental": {"paddock": {"values": values}}},
+                "clientInfo": {"name": "test", "version": "1"},
+            }
+            body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters}
+            statuses.append((await client.post(address, json=body)).status_code)
+    assert statuses == [413, 200]
+
+
 async def test_a_body_that_stops_arriving_is_refused_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     with server(monkeypatch, body_seconds=0.2) as address, half_send(address, 1000, 10) as connection:
         said = answer(connection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
@@ -14,10 +15,13 @@ import pytest
 from mcp import Client
 from mcp_types import ImageContent, ResourceLink, TextContent
 
-from paddock.config import Config, JailConfig
+from paddock.config import Config, JailConfig, ServerConfig
+from paddock.model.request import LOCAL
+from paddock.server.images import scaled_image
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
-from tests.server.shared_services import SharedServices
+from paddock.server.sessions import Caller, ignore_progress
+from tests.server.shared_services import SharedServices, open_services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 FRAME = "import pandas as pd\nframe = pd.DataFrame({'item': ['lamp', 'desk'], 'price': [40, 210]})\n"
@@ -196,6 +200,26 @@ async def test_a_large_image_that_was_uploaded_is_scaled_where_a_guest_can_do_th
         assert [type(each) for each in read.content] == [TextContent]
         assert read.structured_content["next"] == {"offset": 65536}
     assert base64.b64decode(page.structured_content["base64"]) == image[:65536]
+
+
+async def test_an_image_whose_copy_waits_for_its_turn_is_not_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    caller, image, read = Caller(LOCAL, None, ignore_progress), noise(600, 500), []
+    async with open_services(Config(server=ServerConfig(max_runs=1))) as services:
+        artifact = await services.artifacts.of(caller.owner).create("a.png", "image/png", image)
+        read_range = services.artifacts.objects._read_range
+
+        async def read_and_note(key: str, start: int, length: int) -> bytes:
+            read.append(piece := await read_range(key, start, length))
+            return piece
+
+        monkeypatch.setattr(services.artifacts.objects, "_read_range", read_and_note)
+        async with services.queue.slot("r_other", "other"), asyncio.timeout(30):
+            scaling = asyncio.create_task(scaled_image(services, caller, artifact.url, artifact.size))
+            while not services.queue.waiting and not read:
+                await asyncio.sleep(0)
+            assert read == []
+        await scaling
+    assert b"".join(read) == image
 
 
 async def test_html_is_an_artifact_and_not_in_the_answer(services: Services) -> None:

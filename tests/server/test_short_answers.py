@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import json
 import re
 import sys
@@ -19,10 +20,12 @@ from paddock.definitions.definition import SHIPPED, shipped
 from paddock.definitions.faces.native import summarize
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.limits import CAPS, MB
+from paddock.model.request import LOCAL
 from paddock.server.artifacts import IMAGE_BYTES
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.server.tool import EVENT_BYTES, STRUCTURED_DEPTH
+from paddock.store.runs import StoredRun
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, Connect, in_memory, over_http
 from tests.server.shared_services import open_services
@@ -80,6 +83,27 @@ async def test_output_of_16_kb_is_returned_whole(services: Services) -> None:
     async with in_memory("auto")(services) as client:
         values = await values_of(client, "run_code", code="print('x' * 16_383)\n'v' * 16_382")
     assert (len(values["stdout"]), values["output"], "artifacts" in values) == (16_384, "v" * 16_382, False)
+
+
+async def test_requests_at_the_same_time_store_the_output_of_a_run_once(services: Services) -> None:
+    async with in_memory("auto")(services) as client:
+        run_id = (await values_of(client, "run_code", code="'v' * 10_000"))["run_id"]
+        await asyncio.gather(*(values_of(client, "read_artifact", ref=run_id) for _ in range(5)))
+        listed = await values_of(client, "list_artifacts", filename=f"result-{run_id}*")
+    assert len(listed["artifacts"]) == 1
+
+
+async def test_a_repeated_request_that_waits_for_its_turn_holds_no_result(services: Services) -> None:
+    arguments, turn = {"code": "1", "idempotency_key": "repeated"}, asyncio.Lock()
+    services._turns[LOCAL] = turn
+    async with in_memory("auto")(services) as client, asyncio.timeout(60):
+        await values_of(client, "run_code", **arguments)
+        async with turn:
+            again = asyncio.create_task(values_of(client, "run_code", **arguments))
+            while not turn._waiters:
+                await asyncio.sleep(0.01)
+            assert not [each for each in gc.get_objects() if type(each) is StoredRun]
+        assert (await again)["verdict"] == "ok"
 
 
 async def test_get_run_cuts_what_run_code_cuts_and_stores_it_once(services: Services) -> None:

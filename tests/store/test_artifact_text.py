@@ -284,6 +284,22 @@ async def test_slow_searches_of_one_principal_leave_a_thread_to_others() -> None
     reader.close()
 
 
+async def test_a_principal_reads_one_page_at_a_time_and_others_do_not_wait(reader: TextReader) -> None:
+    has_begun, may_go_on = asyncio.Semaphore(0), asyncio.Event()
+
+    async def slow() -> AsyncIterator[bytes]:
+        has_begun.release()
+        await may_go_on.wait()
+        yield b"text"
+
+    theirs = [asyncio.create_task(reader.page(slow(), "characters", 0, 9, "ann")) for _ in range(3)]
+    await has_begun.acquire()
+    assert (await reader.page(cut(b"a word", 6), "characters", 0, 9, "bob")).text == "a word"
+    assert has_begun.locked()  # the others hold no part of their texts
+    may_go_on.set()
+    assert [each.text for each in await asyncio.gather(*theirs)] == ["text"] * 3
+
+
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [

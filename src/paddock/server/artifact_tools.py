@@ -125,7 +125,7 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
         async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
             scope = services.artifacts.of(caller.owner)
             if function is read_artifact and RUN_ID.fullmatch(arguments["ref"]):
-                answer = await read_run_output(services, caller, arguments)
+                answer = await services.in_turn(caller, lambda: read_run_output(services, caller, arguments))
             else:
                 answer = await function(scope, **arguments)
             if function is read_artifact and answer["success"] and arguments["ref"] == answer["filename"]:

@@ -19,11 +19,11 @@ from paddock.definitions.definition import Definition
 from paddock.definitions.faces import FaceRequest, FaceResponse, HostInfo, face_of
 from paddock.definitions.validation import parse_saved
 from paddock.engines import registry
-from paddock.errors import BadDefinition, HostError, Overloaded, PaddockError, StoreError
+from paddock.errors import BadDefinition, HostError, NotFound, Overloaded, PaddockError, StoreError
 from paddock.model import envelope
 from paddock.model.request import LOCAL
 from paddock.server.images import scaled_images, with_copies
-from paddock.server.runs import NOTHING_RUN, Run, create_run, is_failure, store_overflows, summarize
+from paddock.server.runs import NOTHING_RUN, Run, create_run, get_run, is_failure, store_overflows
 from paddock.server.sessions import Caller
 from paddock.server.tool import ServerTool, json_result, to_result
 from paddock.store.runs import StoredRun
@@ -76,7 +76,10 @@ class _CodeTool:
                 return await self._lint(caller, request)
             run = await create_run(self._services, caller, self._definition, request)
             if isinstance(run, StoredRun):
-                summary = await summarize(self._services, caller, run)
+                run_id = run.id
+                del run  # it may have megabytes, and waits for its turn
+                if (summary := await get_run(self._services, caller, run_id)) is None:
+                    raise NotFound(f"the run {run_id!r} was removed")
                 return json_result(summary, is_error=is_failure(summary))
             if request.detach:
                 run.detach()

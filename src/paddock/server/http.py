@@ -25,6 +25,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.routes import build_resource_metadata_url
 from mcp.server.auth.settings import AuthSettings
 from mcp_types import INVALID_REQUEST
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -61,6 +62,8 @@ REMAINING_BYTES = 128 * 1024
 """The largest message without the arguments of its tool call. The SDK parses it, and keeps what starts a session."""
 PRINCIPAL_SESSIONS = 1000
 """How many sessions one principal may have open. Each takes 40 KB, and 0.2 ms of every full garbage collection."""
+OPENING_BYTES = 256 * 1024
+"""The memory that the request which starts a session may take: the SDK keeps it as long as the session."""
 TOO_MANY_CONNECTIONS = "Too many connections are open: try again later"
 EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
 """Response headers that web pages may read, besides those that browsers always allow."""
@@ -264,6 +267,16 @@ def _is_endless(scope: Scope, headers: Headers) -> bool:
     return scope["path"] == MCP_PATH and (scope.get("method") == "GET" or is_listening)
 
 
+def _check_opening(scope: Scope, headers: Headers, memory: HeldMemory) -> None:
+    """Raise _Refused for a large request with which the SDK would start a session, as earlier versions do."""
+    version = headers.get("mcp-protocol-version")
+    is_earlier = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+    is_opening = scope["path"] == MCP_PATH and is_earlier and "mcp-session-id" not in headers
+    if is_opening and memory.size_bytes > OPENING_BYTES:
+        reason = f"The values of this request could take more than {OPENING_BYTES >> 10} KB of memory"
+        raise _Refused(413, f"{reason}, and without Mcp-Session-Id it would start a session: send less")
+
+
 class _Guard:
     """Checks who sends a request, reads its body within limits, and notices when its client disconnects.
 
@@ -314,6 +327,7 @@ class _Guard:
                 if size > LARGE and scope["path"] == MCP_PATH:
                     async with memory.turn:
                         arguments = await _take_arguments(body[0])
+                _check_opening(scope, headers, memory)
                 known = Received(identity, caller, size, memory, asyncio.Event(), arguments)
                 await self._serve(scope, receive, send, body, known)
         except _Refused as refused:

@@ -117,10 +117,10 @@ async def scaled_image(services: Services, caller: Caller, url: str, size: int) 
     context = RunContext(new_run_id(), MemoryArtifacts(), principal=caller.principal)
     with suppress(PaddockError, TimeoutError):
         async with asyncio.timeout(WAIT_SECONDS):
-            found = await services.artifacts.of(caller.owner).read(url)
-            if found is None or _type(found[1]) is None:
-                return None
-            async with services.work(caller):
+            async with services.work(caller):  # first: a copy that waits holds no image
+                found = await services.artifacts.of(caller.owner).read(url)
+                if found is None or _type(found[1]) is None:
+                    return None
                 result = await services.paddock.follow(
                     _SCALE,
                     lambda event: None,

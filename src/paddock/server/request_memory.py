@@ -65,26 +65,26 @@ class HeldMemory:
     def __init__(self, memory: RequestMemory, caller: str) -> None:
         self._memory, self._caller = memory, caller
         self.turn = memory.turn(caller)
-        self._size_bytes = self._users = 0
+        self.size_bytes = self._users = 0
 
     def grow(self, size_bytes: int, *, is_large: bool) -> None:
         """Count `size_bytes` from now on. Raises Overloaded if there is no room for it."""
-        more = size_bytes - self._size_bytes
+        more = size_bytes - self.size_bytes
         self._memory.require_room(self._caller, more, is_large=is_large)
         self._memory.change(self._caller, more)
-        self._size_bytes = size_bytes
+        self.size_bytes = size_bytes
 
     def shrink(self) -> None:
         """Count nothing from now on."""
-        self._memory.change(self._caller, -self._size_bytes)
-        self._size_bytes = 0
+        self._memory.change(self._caller, -self.size_bytes)
+        self.size_bytes = 0
 
     def __enter__(self) -> None:
         if not self._users:
-            self._memory.change(self._caller, self._size_bytes)
+            self._memory.change(self._caller, self.size_bytes)
         self._users += 1
 
     def __exit__(self, *_: object) -> None:
         self._users -= 1
         if not self._users:
-            self._memory.change(self._caller, -self._size_bytes)
+            self._memory.change(self._caller, -self.size_bytes)

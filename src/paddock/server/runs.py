@@ -136,14 +136,17 @@ async def _limit_network(
 
 async def get_run(services: Services, caller: Caller, run_id: str) -> dict[str, Any] | None:
     """Return a run as `summarize` shows it, or None if the caller has no such run."""
-    run = await services.store.runs.get(caller.principal, run_id)
-    return None if run is None else await summarize(services, caller, run)
+
+    async def show() -> dict[str, Any] | None:
+        run = await services.store.runs.get(caller.principal, run_id)
+        return None if run is None else await summarize(services, caller, run)
+
+    return await services.in_turn(caller, show)
 
 
 async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[str, Any] | None:
     """End a run of this server or of another one. Returns the run as `get_run` does, once its result is stored."""
-    stored = await services.store.runs.get(caller.principal, run_id)
-    if stored is not None and stored.verdict is None:
+    if is_running := await services.store.runs.is_running(caller.principal, run_id):
         run = services.runs.get(run_id)
         if run is not None:
             run.end(CANCELLED)
@@ -151,8 +154,7 @@ async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[st
         else:
             await _cancel_elsewhere(services, caller.principal, run_id)
     summary = await get_run(services, caller, run_id)
-    is_late = summary is not None and stored is not None and stored.verdict is not None
-    return {**summary, "hint": "The run had ended already."} if summary is not None and is_late else summary
+    return summary if is_running or summary is None else {**summary, "hint": "The run had ended already."}
 
 
 async def _cancel_elsewhere(services: Services, principal: str, run_id: str) -> None:
@@ -167,7 +169,7 @@ async def wait_elsewhere(
 ) -> None:
     """Wait until a run of another server has ended. That server can be observed only through the store."""
     runs = services.store.runs
-    while (stored := await runs.get(principal, run_id)) and stored.verdict is None:  # noqa: ASYNC110
+    while await runs.is_running(principal, run_id):  # noqa: ASYNC110
         await asyncio.sleep(every_seconds)
 
 

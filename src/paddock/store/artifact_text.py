@@ -106,18 +106,21 @@ class TextReader:
         # Searches may be slow, so pages have separate threads.
         self._page_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-pages")
         self._search_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="paddock-artifact-search")
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of searches, by principal
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()  # by work and principal
 
-    async def page(self, chunks: AsyncIterator[bytes], unit: Unit, offset: int, limit: int) -> Page:
-        """Read a page of the text in `chunks`."""
+    async def page(
+        self, chunks: AsyncIterator[bytes], unit: Unit, offset: int, limit: int, principal: str = ""
+    ) -> Page:
+        """Read a page of the text in `chunks`. A principal's pages take turns, like searches."""
         pager = Pager(unit, offset, limit)
-        await _scan(chunks, pager, self._page_threads)
+        async with self._turns.setdefault(("page", principal), asyncio.Lock()):
+            await _scan(chunks, pager, self._page_threads)
         return pager.page()
 
     async def search(self, chunks: AsyncIterator[bytes], query: Query, principal: str = "") -> Search:
         """Search the text in `chunks`. A principal's searches take turns, so that they do not take all threads."""
         search = Search(query, deadline=time.monotonic() + self._search_seconds)
-        async with self._turns.setdefault(principal, asyncio.Lock()):
+        async with self._turns.setdefault(("search", principal), asyncio.Lock()):
             await _scan(chunks, search, self._search_threads)
         return search
 

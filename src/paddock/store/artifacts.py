@@ -265,7 +265,7 @@ class ArtifactScope:
     async def page(self, found: StoredArtifact, unit: Unit, offset: int, limit: int) -> Page:
         """Read a page of the artifact's text."""
         async with self._text(found, offset, limit) as chunks:
-            return await self._stored.texts.page(chunks, unit, offset, limit)
+            return await self._stored.texts.page(chunks, unit, offset, limit, self.owner.principal)
 
     async def search(self, found: StoredArtifact, query: Query) -> Search:
         """Search the artifact's text."""

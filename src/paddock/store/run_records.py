@@ -148,6 +148,10 @@ class RunRecords:
         values: list[Any] = [*row[:-1], calls, result]
         return StoredRun(*values)
 
+    def is_running(self, principal: str, run_id: str) -> bool:
+        is_run = (runs.c.id == run_id) & (runs.c.principal == principal)
+        return self.connection.scalar(select(runs.c.id).where(is_run, _IS_RUNNING)) is not None
+
     def list(
         self,
         principal: str | Everyone,

@@ -234,6 +234,10 @@ class StoredRuns:
         self._write_output(run_id)
         return await self._read(principal, lambda records: records.get(principal, stored_text(run_id)))
 
+    async def is_running(self, principal: str, run_id: str) -> bool:
+        """Whether the principal has this run, and it is in progress. Reads nothing else of it."""
+        return await self._read(principal, lambda records: records.is_running(principal, stored_text(run_id)))
+
     async def list(
         self,
         principal: str | Everyone,

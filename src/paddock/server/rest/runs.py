@@ -141,15 +141,14 @@ def make_router(services: Services) -> APIRouter:
         """Get a run: its result, or its output, calls and progress so far."""
         caller = await get_caller(services, request)
         running = services.runs.get(run_id)  # now, because it may end while it is read
-        shown = await _show(services, caller, run_id)  # 404 before any wait: waiting would reveal that the run exists
-        if not wait_seconds:
-            return shown
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait_seconds):
-                if running is not None:
-                    await running.has_ended.wait()
-                else:
-                    await wait_elsewhere(services, caller.principal, run_id)
+        # 404 before any wait: waiting would reveal that the run exists.
+        if wait_seconds and await services.store.runs.is_running(caller.principal, run_id):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_seconds):
+                    if running is not None:
+                        await running.has_ended.wait()
+                    else:
+                        await wait_elsewhere(services, caller.principal, run_id)
         return await _show(services, caller, run_id)
 
     @router.post("/runs/{run_id}/cancel", response_model=StoredRunModel, responses=problems.responses(404))
