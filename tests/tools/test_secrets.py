@@ -312,6 +312,17 @@ def test_a_secret_of_digits_is_found_as_a_number(redacting: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("secret", ["123456e7", "-4815162342", "31415926.50"])
+def test_a_secret_that_json_reads_as_any_number_is_found(secret: str) -> None:
+    value = json.loads(f'{{"pin": {secret}, "others": [123456, 48, -1.5, 0]}}')
+    assert redact_all(value, [secret]) == {"pin": REDACTED, "others": [123456, 48, -1.5, 0]}
+
+
+@pytest.mark.parametrize("end", [r"\n", r"\u000a", r"\\u000A"])
+def test_a_secret_of_several_lines_is_found_however_its_line_ends_are_escaped(end: str) -> None:
+    assert redact(f'{{"key": "-----BEGIN{end}ü{end}END"}}', ["-----BEGIN\nü\nEND"]) == f'{{"key": "{REDACTED}"}}'
+
+
 def test_redaction_reaches_nested_values_and_keys() -> None:
     known = ["hunter2-hunter2"]
     value = {"a": ["x hunter2-hunter2", 1, None], "hunter2-hunter2": {"b": True}}

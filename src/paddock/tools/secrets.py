@@ -57,7 +57,8 @@ _OTHER_NAMES = re.compile(
 """Names of settings that are about credentials: their values are words and numbers that any answer may contain."""
 _CONNECTION = re.compile(r"\b(?:pwd|passwd|password)=", re.IGNORECASE)
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "origin", "host", "referer"})
-_NUMBER = re.compile(r"[1-9][0-9]{5,1000}")
+_INTEGER = re.compile(r"-?[0-9]{1,1000}")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _CHARACTER = re.compile(r"\\*+(?:(?<=\\)u[0-9a-fA-F]{4}|[^\\])|\\++\Z")
 """A character in JSON text, or in JSON text inside JSON text. Go, .NET and PHP escape more than they need to."""
@@ -90,16 +91,21 @@ def redact_all(value: Any, secrets: Collection[str]) -> Any:
     return _redact(value, lambda text: redact(text, secrets), lambda *_: False, _numbers(secrets)) if secrets else value
 
 
-def _numbers(secrets: Collection[str]) -> frozenset[int]:
+def _numbers(secrets: Collection[str]) -> frozenset[float]:
     """The secrets that may also be written as JSON numbers."""
-    return frozenset(int(secret) for secret in secrets if _NUMBER.fullmatch(secret))
+    long = (secret for secret in secrets if len(secret) >= MIN_CREDENTIAL_CHARACTERS)
+    return frozenset(_number(secret) for secret in long if _NUMBER.fullmatch(secret))
+
+
+def _number(text: str) -> float:
+    return int(text) if _INTEGER.fullmatch(text) else float(text)
 
 
 def _redact(
     value: Any,
     redact_text: Callable[[str], str],
     is_secret: Callable[[str, Any], bool],
-    numbers: frozenset[int],
+    numbers: frozenset[float],
     depth: int = 0,
 ) -> Any:
     """A copy of a JSON value with `redact_text` applied to its texts and keys, and without its secret parts."""
@@ -158,12 +164,11 @@ def redact_secrets_in_json(text: str, secrets: Collection[str] = ()) -> str:
     return "".join((*parts, text[done:]))
 
 
-def _redact_numbers(text: str, numbers: frozenset[int]) -> str:
+def _redact_numbers(text: str, numbers: frozenset[float]) -> str:
     """Redact numbers in JSON text without strings."""
 
     def shown(found: re.Match[str]) -> str:
-        value = int(found[0]) if _NUMBER.fullmatch(found[0]) else float(found[0])
-        return f'"{REDACTED}"' if value in numbers else found[0]
+        return f'"{REDACTED}"' if _number(found[0]) in numbers else found[0]
 
     return _JSON_NUMBER.sub(shown, text)
 
@@ -364,8 +369,15 @@ def _plain(text: str) -> str:
 def _plain_forms(secrets: frozenset[str]) -> tuple[str, ...]:
     """The secrets as `_plain` leaves them, the longest first."""
     written = {json.dumps(secret, ensure_ascii=is_ascii)[1:-1] for secret in secrets for is_ascii in (False, True)}
+    written |= {*secrets, *map(_as_codes, secrets)}  # with line ends as codes, not as `\\n`
     found = {form for each in written if len(form := _plain(each)) >= MIN_CHARACTERS}
     return tuple(sorted(found, key=lambda form: (-len(form), form)))
+
+
+def _as_codes(text: str) -> str:
+    """`text` in JSON with each character as a number."""
+    units = text.encode("utf-16-be", errors="surrogatepass").hex()
+    return re.sub("....", r"\\u\g<0>", units)
 
 
 def is_credential(name: str, value: str) -> bool:
