@@ -231,6 +231,9 @@ def test_milliseconds_are_told_from_seconds() -> None:
         {"command": "x", "env": {"API_KEY": "s3cret-s3cret"}},
         {"command": "x", "args": ["--token", "s3cret-s3cret"]},
         {"command": "x", "args": ["--token=s3cret-s3cret"]},
+        {"command": "x", "env": {"API_KEY": "s3cret-s3cret\n"}},
+        {"command": "x", "args": ["--env=API_KEY=s3cret-s3cret"]},
+        {"command": "x", "args": ["--header", "Authorization: Bearer s3cret-s3cret"]},
         {"command": "x", "args": ["postgres://me:s3cret-s3cret@db/x"]},
         {"url": "https://me:s3cret-s3cret@h/mcp"},
         {"url": "https://h/mcp?key=s3cret-s3cret"},
@@ -243,6 +246,11 @@ def test_no_text_of_a_server_shows_a_credential(values: Any) -> None:
     server = one(values, {"SECRET_PATH": "s3cret-s3cret"})
     assert "s3cret-s3cret" in server.secrets
     assert "s3cret" not in f"{server!r} {server} {server.endpoint}"
+
+
+@pytest.mark.parametrize("key", ["c2VjcmV0LXNlY3JldC0xMjM0NTY3OA==", "hunter=hunter", "hunterhunter="])
+def test_a_credential_with_equals_signs_is_known_as_a_whole(key: str) -> None:
+    assert key in one({"command": "x", "args": ["--api-key", key]}).secrets
 
 
 def test_a_path_and_a_plain_word_are_not_credentials() -> None:

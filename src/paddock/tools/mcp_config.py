@@ -54,6 +54,8 @@ IGNORED = frozenset(
 _STRING = r'"(?>(?:[^"\\]|\\.)*)"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_HEADER = re.compile(r"(?:--?[\w-]+=)?([\w-]+): *(.+)", re.DOTALL)
+"""An argument of a program that is a header, such as `Authorization: Bearer …`."""
 _VARIABLE = re.compile(r"\$\{([^}]*)(\}?)")
 _VARIABLE_NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 
@@ -409,10 +411,14 @@ def _secrets(env: Mapping[str, str], headers: Mapping[str, str], url: str, args:
     texts = (url, *args, *env.values())
     settings = [*env.items(), *(each for text in texts for each in parse_qsl(text.partition("?")[2].partition("#")[0]))]
     for before, arg in zip(("", *args), args, strict=False):
-        name, equals, value = arg.partition("=")
-        settings.append((name, value) if equals else (before if before.startswith("-") else "", arg))
+        flag = before if before.startswith("-") else ""
+        name, equals, _ = arg.rstrip("=").partition("=")  # base64 may end with it
+        value = arg[len(name) + 1 :]
+        settings += [(name, value), value.partition("=")[::2]]  # --env=API_KEY=… too
+        settings.append((flag, "" if equals and not is_credential(flag, "") else arg))
     yield from (value for name, value in settings if is_credential(name, value))
-    for name, value in headers.items():
+    found = (match.groups() for arg in args if (match := _HEADER.fullmatch(arg)) is not None)
+    for name, value in (*headers.items(), *(pair for pair in found if is_credential(*pair))):
         yield from header_secrets(name, value)
     for text in texts:
         yield from url_secrets(text)

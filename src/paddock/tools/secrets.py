@@ -414,7 +414,7 @@ def _pair_secrets(pair: str) -> tuple[str, ...]:
 
 def credentials(settings: Iterable[str]) -> tuple[str, ...]:
     """The distinct credentials among `settings`, without those that are too short."""
-    return tuple(sorted({setting for setting in settings if len(setting) >= MIN_CREDENTIAL_CHARACTERS}))
+    return tuple(sorted({each for setting in settings if len(each := setting.strip()) >= MIN_CREDENTIAL_CHARACTERS}))
 
 
 def redact(text: str, secrets: Collection[str]) -> str:
