@@ -236,6 +236,8 @@ def test_milliseconds_are_told_from_seconds() -> None:
         {"command": "x", "args": ["--header", "Authorization: Bearer s3cret-s3cret"]},
         {"command": "x", "args": ["postgres://me:s3cret-s3cret@db/x"]},
         {"url": "https://me:s3cret-s3cret@h/mcp"},
+        {"command": "x", "args": ["amqp://me:s3cret-s3cret@a,me:s3cret-s3cret@b/x"]},
+        {"command": "x", "env": {"HEADERS": '{"Authorization": "Bearer s3cret-s3cret"}'}},
         {"url": "https://h/mcp?key=s3cret-s3cret"},
         {"url": "https://h/mcp", "headers": {"X-Anything": "s3cret-s3cret"}},
         {"url": "https://h/mcp", "headers": {"Authorization": "Bearer s3cret-s3cret"}},
@@ -246,6 +248,10 @@ def test_no_text_of_a_server_shows_a_credential(values: Any) -> None:
     server = one(values, {"SECRET_PATH": "s3cret-s3cret"})
     assert "s3cret-s3cret" in server.secrets
     assert "s3cret" not in f"{server!r} {server} {server.endpoint}"
+
+
+def test_a_password_in_a_url_may_contain_an_at_sign() -> None:
+    assert "p@ss-word" in one({"url": "https://me:p@ss-word@h/mcp"}).secrets
 
 
 @pytest.mark.parametrize("key", ["c2VjcmV0LXNlY3JldC0xMjM0NTY3OA==", "hunter=hunter", "hunterhunter="])

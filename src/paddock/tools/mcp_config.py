@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from itertools import permutations
 from pathlib import Path
@@ -22,7 +23,15 @@ import msgspec
 from paddock.config_checks import read_table
 from paddock.errors import ConfigError
 from paddock.model.spelling import did_you_mean, nearest
-from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
+from paddock.tools.secrets import (
+    REDACTED,
+    credentials,
+    header_secrets,
+    is_credential,
+    named_secrets,
+    redact,
+    url_secrets,
+)
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -422,6 +431,9 @@ def _secrets(env: Mapping[str, str], headers: Mapping[str, str], url: str, args:
         yield from header_secrets(name, value)
     for text in texts:
         yield from url_secrets(text)
+        with suppress(ValueError, RecursionError):  # some servers get their headers as JSON
+            for secret in named_secrets(json.loads(text)):
+                yield from header_secrets("authorization", secret)
 
 
 def _kind(value: Any) -> str:

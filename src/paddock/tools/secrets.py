@@ -44,7 +44,7 @@ _SECRET_FORMS = re.compile(
 )
 _SECRET_WORDS = re.compile("|".join((*_SECRET_NAME_ENDINGS, "basic")))
 _SETTING_NAMES = re.compile(
-    r"key(?!board|cloak|space|word)|token(?!i)|secret|passw|passphrase|pass\b|pass_|pwd|auth(?!ors?\b|or_|entik)|cred(?!it)|"
+    r"key(?!board|cloak|space|word)|token(?!i)|secret|passw|passc|passphrase|pass\b|pass_|pwd|auth(?!ors?\b|or_|entik)|cred(?!it)|"
     r"private|cookie|session|bearer|signature|dsn|jwt|\bpat\b|_pat\b|pin\b|\bconn\b|_conn\b|conn(?:ection)?_?str",
     re.IGNORECASE,
 )
@@ -69,7 +69,7 @@ _TOKEN = re.compile(r'["\[\]{}]|[^\s",:\[\]{}]++')
 _JSON_NUMBER = re.compile(r"[-0-9][-+.0-9eE]*+")
 _COLON = re.compile(r"\s*+:\s*+")
 _NOT_SECRET = frozenset({"null", "true", "false", '""', "[]", "{}"})
-_USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
+_USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#\s]+)@", re.IGNORECASE)
 
 
 def redact_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
@@ -402,7 +402,9 @@ def header_secrets(name: str, value: str) -> tuple[str, ...]:
 
 def url_secrets(text: str) -> tuple[str, ...]:
     """The user names and passwords in the URLs in `text`, as they are written and as they are meant."""
-    pairs = [pair for found in _USERINFO.findall(text) for pair in (found, unquote(found))]
+    # A password may have an @ as it is, and some addresses name several users.
+    written = [each for found in _USERINFO.findall(text) for each in (found, found.partition("@")[0])]
+    pairs = [pair for each in written for pair in (each, unquote(each))]
     return tuple(secret for pair in pairs for secret in _pair_secrets(pair))
 
 
