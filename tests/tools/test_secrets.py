@@ -294,6 +294,14 @@ def test_a_password_is_known_as_the_server_reads_it(found: tuple[str, ...]) -> N
     assert redact(text, found) == f"no user with password {REDACTED} ({REDACTED})"
 
 
+def test_a_secret_in_base64_or_html_is_found_in_json_text() -> None:
+    secret = "???>with 'ümläut'12"
+    for form in (base64.b64encode(secret.encode()).decode(), html.escape(secret)):
+        written = json.dumps(form)
+        assert redact(written, [secret]) == f'"{REDACTED}"'
+        assert redact(written.replace("/", r"\/").replace("&", r"\u0026"), [secret]) == f'"{REDACTED}"'
+
+
 def test_longer_forms_are_replaced_first_and_short_secrets_stay() -> None:
     assert redact("abcdefghi abcdef x", ["abcdef", "abcdefghi", "x", ""]) == f"{REDACTED} {REDACTED} x"
 

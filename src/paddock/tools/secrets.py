@@ -369,7 +369,7 @@ def _plain(text: str) -> str:
 def _plain_forms(secrets: frozenset[str]) -> tuple[str, ...]:
     """The secrets as `_plain` leaves them, the longest first."""
     written = {json.dumps(secret, ensure_ascii=is_ascii)[1:-1] for secret in secrets for is_ascii in (False, True)}
-    written |= {*secrets, *map(_as_codes, secrets)}  # with line ends as codes, not as `\\n`
+    written |= {*_known_forms(secrets), *map(_as_codes, secrets)}  # a line end may be written as a number
     found = {form for each in written if len(form := _plain(each)) >= MIN_CHARACTERS}
     return tuple(sorted(found, key=lambda form: (-len(form), form)))
 
