@@ -261,7 +261,8 @@ def test_a_credential_with_equals_signs_is_known_as_a_whole(key: str) -> None:
 
 def test_a_path_and_a_plain_word_are_not_credentials() -> None:
     env = {"NODE_ENV": "production", "ROOT": "/home/me/some/longer/path", "LEVEL": "debug"}
-    assert one({"command": "x", "env": env, "args": ["/var/lib/data2/Some/Where"]}).secrets == ()
+    args = ["/var/lib/data2/Some/Where", "--volume", "auth-data:/srv/auth", "--env=REGION=eu-central"]
+    assert one({"command": "x", "env": env, "args": args}).secrets == ()
 
 
 def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_path: Path) -> None:

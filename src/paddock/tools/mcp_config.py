@@ -63,7 +63,7 @@ IGNORED = frozenset(
 _STRING = r'"(?>(?:[^"\\]|\\.)*)"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
-_HEADER = re.compile(r"(?:--?[\w-]+=)?([\w-]+): *(.+)", re.DOTALL)
+_HEADER = re.compile(r"(?:--?[\w-]+=)?([\w-]+): *([^/].+)", re.DOTALL)
 """An argument of a program that is a header, such as `Authorization: Bearer …`."""
 _VARIABLE = re.compile(r"\$\{([^}]*)(\}?)")
 _VARIABLE_NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)

@@ -403,8 +403,9 @@ def header_secrets(name: str, value: str) -> tuple[str, ...]:
 def url_secrets(text: str) -> tuple[str, ...]:
     """The user names and passwords in the URLs in `text`, as they are written and as they are meant."""
     # A password may have an @ as it is, and some addresses name several users.
-    written = [each for found in _USERINFO.findall(text) for each in (found, found.partition("@")[0])]
-    pairs = [pair for each in written for pair in (each, unquote(each))]
+    found = _USERINFO.findall(text)
+    found += [first for each in found if ":" in (first := each.partition("@")[0])]
+    pairs = [pair for each in found for pair in (each, unquote(each))]
     return tuple(secret for pair in pairs for secret in _pair_secrets(pair))
 
 
