@@ -92,6 +92,12 @@ async def test_a_file_with_a_credential_arrives_without_it() -> None:
     assert "[redacted]" in answered["result"][1]["data"]
 
 
+async def test_a_credential_in_the_place_of_a_file_is_not_decoded() -> None:
+    key = "f8fb455212acc8930ab948c79d4f5110"
+    image = {"type": "image", "data": f"AAAA{key}", "mimeType": "image/png"}
+    assert "not base64" in (await failed(Result((image,), secrets=(key,))))["summary"]
+
+
 async def test_structured_content_takes_precedence_over_text() -> None:
     assert await value(text("else", structured={"a": 1})) == {"a": 1}
     assert await value(text("else", structured=[1])) == {"result": [1]}

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest_asyncio
 
 from paddock.tools.http_client import Exchange, _Body
 from paddock.tools.message_filter import REST_FACTOR, Rest
+from paddock.tools.oauth import make_client
 from paddock.tools.size import parse_seconds
 from paddock.tools.upstream import Upstream
 from paddock.tools.upstream_errors import CallFailed
@@ -128,6 +130,26 @@ async def test_an_answer_in_tiny_chunks_does_not_block_the_loop(
     await failure(standing, tool, timeout_seconds=2)
     assert len(slow.read_text().splitlines()) <= 1  # a full garbage collection; without a pause there are ten
     assert await answers(standing)
+
+
+async def test_what_follows_a_response_is_not_the_answer_to_the_next_request() -> None:
+    serving = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.append(asyncio.current_task())
+        with suppress(asyncio.IncompleteReadError):
+            while asked := await reader.readuntil(b"\r\n\r\n"):
+                texts = (b"first", b"rest") if b"/first" in asked else (b"second",)
+                writer.write(
+                    b"".join(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(each) + each for each in texts)
+                )
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    address = "http://127.0.0.1:{1}".format(*server.sockets[0].getsockname())
+    async with server, make_client() as client:
+        assert [(await client.get(f"{address}/{path}")).text for path in ("first", "second")] == ["first", "second"]
+    await asyncio.gather(*filter(None, serving))
 
 
 async def test_interim_responses_without_end_take_little_of_the_loop(

@@ -231,8 +231,13 @@ def test_milliseconds_are_told_from_seconds() -> None:
         {"command": "x", "env": {"API_KEY": "s3cret-s3cret"}},
         {"command": "x", "args": ["--token", "s3cret-s3cret"]},
         {"command": "x", "args": ["--token=s3cret-s3cret"]},
+        {"command": "x", "env": {"API_KEY": "s3cret-s3cret\n"}},
+        {"command": "x", "args": ["--env=API_KEY=s3cret-s3cret"]},
+        {"command": "x", "args": ["--header", "Authorization: Bearer s3cret-s3cret"]},
         {"command": "x", "args": ["postgres://me:s3cret-s3cret@db/x"]},
         {"url": "https://me:s3cret-s3cret@h/mcp"},
+        {"command": "x", "args": ["amqp://me:s3cret-s3cret@a,me:s3cret-s3cret@b/x"]},
+        {"command": "x", "env": {"HEADERS": '{"Authorization": "Bearer s3cret-s3cret"}'}},
         {"url": "https://h/mcp?key=s3cret-s3cret"},
         {"url": "https://h/mcp", "headers": {"X-Anything": "s3cret-s3cret"}},
         {"url": "https://h/mcp", "headers": {"Authorization": "Bearer s3cret-s3cret"}},
@@ -245,9 +250,19 @@ def test_no_text_of_a_server_shows_a_credential(values: Any) -> None:
     assert "s3cret" not in f"{server!r} {server} {server.endpoint}"
 
 
+def test_a_password_in_a_url_may_contain_an_at_sign() -> None:
+    assert "p@ss-word" in one({"url": "https://me:p@ss-word@h/mcp"}).secrets
+
+
+@pytest.mark.parametrize("key", ["c2VjcmV0LXNlY3JldC0xMjM0NTY3OA==", "hunter=hunter", "hunterhunter="])
+def test_a_credential_with_equals_signs_is_known_as_a_whole(key: str) -> None:
+    assert key in one({"command": "x", "args": ["--api-key", key]}).secrets
+
+
 def test_a_path_and_a_plain_word_are_not_credentials() -> None:
     env = {"NODE_ENV": "production", "ROOT": "/home/me/some/longer/path", "LEVEL": "debug"}
-    assert one({"command": "x", "env": env, "args": ["/var/lib/data2/Some/Where"]}).secrets == ()
+    args = ["/var/lib/data2/Some/Where", "--volume", "auth-data:/srv/auth", "--env=REGION=eu-central"]
+    assert one({"command": "x", "env": env, "args": args}).secrets == ()
 
 
 def test_an_error_names_the_file_or_the_variable_that_the_server_is_from(tmp_path: Path) -> None:

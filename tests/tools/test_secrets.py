@@ -294,6 +294,14 @@ def test_a_password_is_known_as_the_server_reads_it(found: tuple[str, ...]) -> N
     assert redact(text, found) == f"no user with password {REDACTED} ({REDACTED})"
 
 
+def test_a_secret_in_base64_or_html_is_found_in_json_text() -> None:
+    known = "???>with 'ümläut'12"
+    for form in (base64.b64encode(known.encode()).decode(), html.escape(known)):
+        written = json.dumps(form)
+        assert redact(written, [known]) == f'"{REDACTED}"'
+        assert redact(written.replace("/", r"\/").replace("&", r"\u0026"), [known]) == f'"{REDACTED}"'
+
+
 def test_longer_forms_are_replaced_first_and_short_secrets_stay() -> None:
     assert redact("abcdefghi abcdef x", ["abcdef", "abcdefghi", "x", ""]) == f"{REDACTED} {REDACTED} x"
 
@@ -310,6 +318,17 @@ def test_a_secret_of_digits_is_found_as_a_number(redacting: Any) -> None:
     assert repr(redacted) == repr(
         {"a": [REDACTED, REDACTED, 4815162343, 123456, True, None, float("nan")], REDACTED: 1}
     )
+
+
+@pytest.mark.parametrize("secret", ["123456e7", "-4815162342", "31415926.50"])
+def test_a_secret_that_json_reads_as_any_number_is_found(secret: str) -> None:
+    value = json.loads(f'{{"pin": {secret}, "others": [123456, 48, -1.5, 0]}}')
+    assert redact_all(value, [secret]) == {"pin": REDACTED, "others": [123456, 48, -1.5, 0]}
+
+
+@pytest.mark.parametrize("end", [r"\n", r"\u000a", r"\\u000A"])
+def test_a_secret_of_several_lines_is_found_however_its_line_ends_are_escaped(end: str) -> None:
+    assert redact(f'{{"key": "-----BEGIN{end}ü{end}END"}}', ["-----BEGIN\nü\nEND"]) == f'{{"key": "{REDACTED}"}}'
 
 
 def test_redaction_reaches_nested_values_and_keys() -> None:

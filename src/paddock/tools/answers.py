@@ -195,7 +195,8 @@ async def _reference(
     if not isinstance(data, str):
         return redact_all(dict(block), secrets)  # an unknown kind of content
     try:
-        content = base64.b64decode(data, validate=True)
+        # A credential that is valid base64 would not be recognised once it is decoded.
+        content = base64.b64decode("-" if any(secret in data for secret in secrets) else data, validate=True)
     except (binascii.Error, ValueError):
         raise broken(f"The tool sent content of type {kind!r} that is not base64.") from None
     content = await run_by_size(content, _redact_bytes, content, secrets)

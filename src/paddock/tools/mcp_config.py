@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from itertools import permutations
 from pathlib import Path
@@ -22,7 +23,15 @@ import msgspec
 from paddock.config_checks import read_table
 from paddock.errors import ConfigError
 from paddock.model.spelling import did_you_mean, nearest
-from paddock.tools.secrets import REDACTED, credentials, header_secrets, is_credential, redact, url_secrets
+from paddock.tools.secrets import (
+    REDACTED,
+    credentials,
+    header_secrets,
+    is_credential,
+    named_secrets,
+    redact,
+    url_secrets,
+)
 
 if TYPE_CHECKING:
     from paddock.config import Config
@@ -54,6 +63,8 @@ IGNORED = frozenset(
 _STRING = r'"(?>(?:[^"\\]|\\.)*)"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_HEADER = re.compile(r"(?:--?[\w-]+=)?([\w-]+): *([^/].+)", re.DOTALL)
+"""An argument of a program that is a header, such as `Authorization: Bearer …`."""
 _VARIABLE = re.compile(r"\$\{([^}]*)(\}?)")
 _VARIABLE_NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 
@@ -409,13 +420,20 @@ def _secrets(env: Mapping[str, str], headers: Mapping[str, str], url: str, args:
     texts = (url, *args, *env.values())
     settings = [*env.items(), *(each for text in texts for each in parse_qsl(text.partition("?")[2].partition("#")[0]))]
     for before, arg in zip(("", *args), args, strict=False):
-        name, equals, value = arg.partition("=")
-        settings.append((name, value) if equals else (before if before.startswith("-") else "", arg))
+        flag = before if before.startswith("-") else ""
+        name, equals, _ = arg.rstrip("=").partition("=")  # base64 may end with it
+        value = arg[len(name) + 1 :]
+        settings += [(name, value), value.partition("=")[::2]]  # --env=API_KEY=… too
+        settings.append((flag, "" if equals and not is_credential(flag, "") else arg))
     yield from (value for name, value in settings if is_credential(name, value))
-    for name, value in headers.items():
+    found = (match.groups() for arg in args if (match := _HEADER.fullmatch(arg)) is not None)
+    for name, value in (*headers.items(), *(pair for pair in found if is_credential(*pair))):
         yield from header_secrets(name, value)
     for text in texts:
         yield from url_secrets(text)
+        with suppress(ValueError, RecursionError):  # some servers get their headers as JSON
+            for secret in named_secrets(json.loads(text)):
+                yield from header_secrets("authorization", secret)
 
 
 def _kind(value: Any) -> str:

@@ -44,7 +44,7 @@ _SECRET_FORMS = re.compile(
 )
 _SECRET_WORDS = re.compile("|".join((*_SECRET_NAME_ENDINGS, "basic")))
 _SETTING_NAMES = re.compile(
-    r"key(?!board|cloak|space|word)|token(?!i)|secret|passw|passphrase|pass\b|pass_|pwd|auth(?!ors?\b|or_|entik)|cred(?!it)|"
+    r"key(?!board|cloak|space|word)|token(?!i)|secret|passw|passc|passphrase|pass\b|pass_|pwd|auth(?!ors?\b|or_|entik)|cred(?!it)|"
     r"private|cookie|session|bearer|signature|dsn|jwt|\bpat\b|_pat\b|pin\b|\bconn\b|_conn\b|conn(?:ection)?_?str",
     re.IGNORECASE,
 )
@@ -57,7 +57,8 @@ _OTHER_NAMES = re.compile(
 """Names of settings that are about credentials: their values are words and numbers that any answer may contain."""
 _CONNECTION = re.compile(r"\b(?:pwd|passwd|password)=", re.IGNORECASE)
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "origin", "host", "referer"})
-_NUMBER = re.compile(r"[1-9][0-9]{5,1000}")
+_INTEGER = re.compile(r"-?[0-9]{1,1000}")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _CHARACTER = re.compile(r"\\*+(?:(?<=\\)u[0-9a-fA-F]{4}|[^\\])|\\++\Z")
 """A character in JSON text, or in JSON text inside JSON text. Go, .NET and PHP escape more than they need to."""
@@ -68,7 +69,7 @@ _TOKEN = re.compile(r'["\[\]{}]|[^\s",:\[\]{}]++')
 _JSON_NUMBER = re.compile(r"[-0-9][-+.0-9eE]*+")
 _COLON = re.compile(r"\s*+:\s*+")
 _NOT_SECRET = frozenset({"null", "true", "false", '""', "[]", "{}"})
-_USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#@\s]+)@", re.IGNORECASE)
+_USERINFO = re.compile(r"[a-z][a-z0-9+.-]{0,30}://([^/?#\s]+)@", re.IGNORECASE)
 
 
 def redact_secrets(value: Any, secrets: Collection[str] = ()) -> Any:
@@ -90,16 +91,21 @@ def redact_all(value: Any, secrets: Collection[str]) -> Any:
     return _redact(value, lambda text: redact(text, secrets), lambda *_: False, _numbers(secrets)) if secrets else value
 
 
-def _numbers(secrets: Collection[str]) -> frozenset[int]:
+def _numbers(secrets: Collection[str]) -> frozenset[float]:
     """The secrets that may also be written as JSON numbers."""
-    return frozenset(int(secret) for secret in secrets if _NUMBER.fullmatch(secret))
+    long = (secret for secret in secrets if len(secret) >= MIN_CREDENTIAL_CHARACTERS)
+    return frozenset(_number(secret) for secret in long if _NUMBER.fullmatch(secret))
+
+
+def _number(text: str) -> float:
+    return int(text) if _INTEGER.fullmatch(text) else float(text)
 
 
 def _redact(
     value: Any,
     redact_text: Callable[[str], str],
     is_secret: Callable[[str, Any], bool],
-    numbers: frozenset[int],
+    numbers: frozenset[float],
     depth: int = 0,
 ) -> Any:
     """A copy of a JSON value with `redact_text` applied to its texts and keys, and without its secret parts."""
@@ -158,12 +164,11 @@ def redact_secrets_in_json(text: str, secrets: Collection[str] = ()) -> str:
     return "".join((*parts, text[done:]))
 
 
-def _redact_numbers(text: str, numbers: frozenset[int]) -> str:
+def _redact_numbers(text: str, numbers: frozenset[float]) -> str:
     """Redact numbers in JSON text without strings."""
 
     def shown(found: re.Match[str]) -> str:
-        value = int(found[0]) if _NUMBER.fullmatch(found[0]) else float(found[0])
-        return f'"{REDACTED}"' if value in numbers else found[0]
+        return f'"{REDACTED}"' if _number(found[0]) in numbers else found[0]
 
     return _JSON_NUMBER.sub(shown, text)
 
@@ -364,8 +369,15 @@ def _plain(text: str) -> str:
 def _plain_forms(secrets: frozenset[str]) -> tuple[str, ...]:
     """The secrets as `_plain` leaves them, the longest first."""
     written = {json.dumps(secret, ensure_ascii=is_ascii)[1:-1] for secret in secrets for is_ascii in (False, True)}
+    written |= {*_known_forms(secrets), *map(_as_codes, secrets)}  # a line end may be written as a number
     found = {form for each in written if len(form := _plain(each)) >= MIN_CHARACTERS}
     return tuple(sorted(found, key=lambda form: (-len(form), form)))
+
+
+def _as_codes(text: str) -> str:
+    """`text` in JSON with each character as a number."""
+    units = text.encode("utf-16-be", errors="surrogatepass").hex()
+    return re.sub("....", r"\\u\g<0>", units)
 
 
 def is_credential(name: str, value: str) -> bool:
@@ -390,7 +402,10 @@ def header_secrets(name: str, value: str) -> tuple[str, ...]:
 
 def url_secrets(text: str) -> tuple[str, ...]:
     """The user names and passwords in the URLs in `text`, as they are written and as they are meant."""
-    pairs = [pair for found in _USERINFO.findall(text) for pair in (found, unquote(found))]
+    # A password may have an @ as it is, and some addresses name several users.
+    found = _USERINFO.findall(text)
+    found += [first for each in found if ":" in (first := each.partition("@")[0])]
+    pairs = [pair for each in found for pair in (each, unquote(each))]
     return tuple(secret for pair in pairs for secret in _pair_secrets(pair))
 
 
@@ -402,7 +417,7 @@ def _pair_secrets(pair: str) -> tuple[str, ...]:
 
 def credentials(settings: Iterable[str]) -> tuple[str, ...]:
     """The distinct credentials among `settings`, without those that are too short."""
-    return tuple(sorted({setting for setting in settings if len(setting) >= MIN_CREDENTIAL_CHARACTERS}))
+    return tuple(sorted({each for setting in settings if len(each := setting.strip()) >= MIN_CREDENTIAL_CHARACTERS}))
 
 
 def redact(text: str, secrets: Collection[str]) -> str:
