@@ -26,6 +26,7 @@ from paddock.server.mcp import make_server
 from paddock.server.services import Services
 from paddock.server.tool import EVENT_BYTES, STRUCTURED_DEPTH
 from paddock.store.runs import StoredRun
+from paddock.uncancelled import LongWork
 from tests.envelopes import problems
 from tests.server.conftest import ERAS, Connect, in_memory, over_http
 from tests.server.shared_services import open_services
@@ -94,13 +95,13 @@ async def test_requests_at_the_same_time_store_the_output_of_a_run_once(services
 
 
 async def test_a_repeated_request_that_waits_for_its_turn_holds_no_result(services: Services) -> None:
-    arguments, turn = {"code": "1", "idempotency_key": "repeated"}, asyncio.Lock()
-    services._turns[LOCAL] = turn
+    arguments, work = {"code": "1", "idempotency_key": "repeated"}, LongWork()
+    services._turns[LOCAL] = work
     async with in_memory("auto")(services) as client, asyncio.timeout(60):
         await values_of(client, "run_code", **arguments)
-        async with turn:
+        async with work._turn:
             again = asyncio.create_task(values_of(client, "run_code", **arguments))
-            while not turn._waiters:
+            while not work._turn._waiters:
                 await asyncio.sleep(0.01)
             assert not [each for each in gc.get_objects() if type(each) is StoredRun]
         assert (await again)["verdict"] == "ok"
