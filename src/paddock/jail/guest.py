@@ -90,7 +90,7 @@ FREEZE_SECONDS, CHECK_SECONDS = 0.1, 8.0
 """How long after its last run a guest is frozen. The time until it is first checked, and the longest between checks."""
 SHARED_CHECK_SECONDS = 1.0
 """The longest time between checks of a guest whose forks, or whose source, can continue its processes from a run."""
-FROZEN_CPU_SECONDS, MAX_FREEZES = 0.1, 10
+FROZEN_CPU_SECONDS, MAX_FREEZES = 0.1, 20
 """How much CPU time a frozen guest may use, and how often it is stopped again, before it is killed."""
 POLL_SECONDS = 0.02
 """How often the end of a process is polled if it cannot be registered with the epoll object."""
