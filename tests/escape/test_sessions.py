@@ -340,9 +340,9 @@ async def test_who_stops_late_has_less_time_to_take_answers(rig: Rig, monkeypatc
     given: list[float] = []
     catch_up = Guest.catch_up
 
-    async def note(self: Guest, within_seconds: float) -> bool:
+    async def note(self: Guest, within_seconds: float) -> None:
         given.append(within_seconds)
-        return await catch_up(self, within_seconds)
+        await catch_up(self, within_seconds)
 
     monkeypatch.setattr(Guest, "catch_up", note)
     await rig.run("await create_artifact('large.bin', bytes(4 << 20))", session="unread")
@@ -350,6 +350,27 @@ async def test_who_stops_late_has_less_time_to_take_answers(rig: Rig, monkeypatc
     await rig.run(code, session="unread", limits={"wall_seconds": 1})
     assert given[-1] < INTERRUPT_SECONDS
     await rig.paddock.delete_session("unread")
+
+
+async def test_a_session_that_left_answers_unread_ends_even_if_its_caller_leaves_first(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_waiting = asyncio.Event()
+
+    async def wait(self: Guest, within_seconds: float) -> None:
+        is_waiting.set()
+        await asyncio.Event().wait()
+
+    await rig.run("await create_artifact('large.bin', bytes(4 << 20))", session="unread")
+    monkeypatch.setattr(Guest, "catch_up", wait)
+    code = UNREAD.replace("ON_INTERRUPT", "signal.SIG_IGN")
+    run = asyncio.create_task(rig.run(code, session="unread", limits={"wall_seconds": 1}))
+    await is_waiting.wait()
+    run.cancel()
+    await asyncio.wait([run])
+    result = await rig.run("1", session="unread")
+    assert result.error is not None
+    assert "its run left answers unread" in result.error.message
 
 
 HOSTILE_FORK = """

@@ -71,9 +71,8 @@ class JailedInterpreter:
                     if not execution.has_result or self._guest.is_behind:
                         self._guest.thaw()
                     deadline = time.monotonic() + INTERRUPT_SECONDS
-                    has_stopped = execution.has_result or await execution.interrupt(INTERRUPT_SECONDS)
-                    if has_stopped and not await self._guest.catch_up(deadline - time.monotonic()):
-                        self.end(BEHIND)
+                    if execution.has_result or await execution.interrupt(INTERRUPT_SECONDS):
+                        await self._guest.catch_up(deadline - time.monotonic())
             finally:
                 self._is_running = False
                 if self._guest.door is not None:
@@ -84,11 +83,11 @@ class JailedInterpreter:
         """Keep the guest for the next cell, or end it."""
         if execution is not None:
             self._unread = execution.unread
-            if self.ended is None and execution.has_result:
+            if self.ended is None and execution.has_result and not self._guest.is_behind:
                 self._guest.freeze_soon()
                 self._set_aside()
             else:
-                self.end(DIED if self._guest.has_ended() else STUCK)
+                self.end(DIED if self._guest.has_ended() else BEHIND if execution.has_result else STUCK)
         if self.ended is not None:
             self._give_back()
 

@@ -477,14 +477,13 @@ class Guest:
         """Whether the guest has left too much unread. Then stop reading from it, or answers pile up in the host."""
         return self._unsent_bytes > UNREAD_BYTES
 
-    async def catch_up(self, within_seconds: float) -> bool:
-        """Wait until a guest that is held is no longer behind. Returns False if it is when the time has passed."""
+    async def catch_up(self, within_seconds: float) -> None:
+        """Wait until a guest that is held is no longer behind, or the time has passed."""
         deadline = self._loop.time() + within_seconds
         while self.is_behind and not self.has_ended():
             if (wait_seconds := deadline - self._loop.time()) <= 0:
-                return False
+                break
             await self.wait_for_input(wait_seconds)
-        return True
 
     @property
     def has_full_queue(self) -> bool:
