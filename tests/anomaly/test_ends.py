@@ -149,6 +149,18 @@ async def test_a_guest_whose_reaper_dies_in_the_run_is_lost_and_gone(data: str) 
 
 
 @ROOT_ONLY
+async def test_a_lack_of_memory_ends_a_guest_before_its_reaper(data: str) -> None:
+    """The kernel ends who takes most, plus this part of all memory."""
+    async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
+        assert (await paddock.run("1", engine="cpython")).output == 1
+        pool = paddock._engines.get("cpython")._jail._pool  # type: ignore[attr-defined]
+        await until(lambda: len(pool.waiting) == 1)
+        [guest] = pool.waiting
+        scores = [Path(f"/proc/{pid}/oom_score_adj").read_text() for pid in (guest.pid, reaper_of(guest))]
+        assert scores == ["1000\n", "500\n"]
+
+
+@ROOT_ONLY
 async def test_a_guest_whose_reaper_has_died_gets_no_script(data: str) -> None:
     async with Paddock(config(profile="chroot", waiting=1, most=2, data=data)) as paddock:
         assert (await paddock.run("1", engine="cpython")).output == 1
