@@ -7,15 +7,19 @@ import stat
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2 as httpx
 import pytest
 import pytest_asyncio
+from fastapi import Request
 
 from paddock.config import ArtifactsConfig
 from paddock.errors import StoreError
 from paddock.model.artifacts import Artifact, Owner
+from paddock.server.rest.artifacts import _download
 from paddock.store.artifact_links import DAY_SECONDS, ArtifactLinks
 from tests.rest.conftest import REQUIRED, Rest, serve_rest
 
@@ -113,3 +117,24 @@ async def test_a_pipe_in_place_of_the_key_is_not_waited_for(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "key")
     with pytest.raises(StoreError, match="does not have 32 bytes"):
         ArtifactLinks(tmp_path / "key").query("ann", "a_1", 0)
+
+
+async def test_a_download_holds_only_the_piece_that_is_being_sent() -> None:
+    sent: list[int] = []
+
+    class Piece(bytes):
+        def __del__(self) -> None:
+            sent.append(len(self))
+
+    async def stream(*_: object) -> AsyncIterator[bytes]:
+        for size in (3, 4, 5):
+            yield Piece(size)
+
+    artifact = Artifact("a_1", "a.bin", "application/octet-stream", 12, "paddock://artifacts/a_1")
+    scope: Any = SimpleNamespace(stream=stream)
+    found: Any = SimpleNamespace(artifact=artifact)
+    response: Any = await _download(Request({"type": "http", "headers": []}), scope, found)
+    pieces = aiter(response.body_iterator)
+    for _ in range(3):
+        await anext(pieces)
+    assert sent == [3, 4]

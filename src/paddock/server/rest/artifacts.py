@@ -133,10 +133,10 @@ async def _download(request: Request, scope: ArtifactScope, found: StoredArtifac
     if is_part:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{artifact.size}"
     pieces = scope.stream(found, start, end)
-    first = await anext(pieces, b"")  # now, because an error cannot be reported after the status
+    begun = [await anext(pieces, b"")]  # now, because an error cannot be reported after the status
 
     async def content() -> AsyncIterator[bytes]:
-        yield first
+        yield begun.pop()  # megabytes, which a slow download must not hold to its end
         async for piece in pieces:
             yield piece
 
