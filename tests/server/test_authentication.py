@@ -23,6 +23,7 @@ from mcp import MCPError
 from paddock import Config
 from paddock.config import AuthConfig, ServerConfig
 from paddock.server import authentication, jwt_issuer
+from paddock.server import http as http_server
 from paddock.server.authentication import Authenticator, Identity, Unauthorized
 from paddock.server.http import make_app
 from paddock.server.mcp import make_server
@@ -123,6 +124,26 @@ async def test_a_token_that_is_revoked_while_a_body_arrives_is_refused(monkeypat
         headers = {"content-type": "application/json", "content-length": "13"}
         runs = f"{address.removesuffix('/mcp')}/v1/runs"
         assert (await http.post(runs, content=body(), headers=headers)).status_code == 401
+        assert await services.store.runs.list("ann") == []
+
+
+async def test_a_token_that_is_revoked_while_a_large_request_waits_for_its_turn_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(authentication, "REMEMBERED_SECONDS", 0.0)
+    take = http_server._take_arguments
+    async with tokens_of("ann") as (services, address, [token]), httpx.AsyncClient(headers=bearer(token)) as http:
+
+        async def wait(message: Any) -> Any:
+            await services.store.tokens.revoke("ann")
+            return await take(message)
+
+        monkeypatch.setattr(http_server, "_take_arguments", wait)
+        arguments = {"code": "1", "inputs": {"text": "x" * 1_000_000}}
+        params = {"name": "run_code", "arguments": arguments, "_meta": META}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        headers = ACCEPT | {"mcp-protocol-version": NEWEST, "mcp-method": "tools/call", "mcp-name": "run_code"}
+        assert (await http.post(address, json=call, headers=headers)).status_code == 401
         assert await services.store.runs.list("ann") == []
 
 

@@ -318,8 +318,6 @@ class _Guard:
                 has_body = scope["type"] == "http" and identity is not ANYBODY
                 began = time.monotonic()
                 body = await self._receive_body(headers, receive, memory) if has_body else deque()
-                if time.monotonic() - began > authentication.REMEMBERED_SECONDS:
-                    await self._identify(scope, headers)  # its token may have been revoked meanwhile
                 if body and body[0]["type"] == "http.disconnect":
                     return  # nobody waits for an answer
                 size = sum(len(message.get("body", b"")) for message in body)
@@ -328,6 +326,8 @@ class _Guard:
                     async with memory.turn:
                         arguments = await _take_arguments(body[0])
                 _check_opening(scope, headers, memory)
+                if time.monotonic() - began > authentication.REMEMBERED_SECONDS:
+                    await self._identify(scope, headers)  # its token may have been revoked meanwhile
                 known = Received(identity, caller, size, memory, asyncio.Event(), arguments)
                 await self._serve(scope, receive, send, body, known)
         except _Refused as refused:
