@@ -18,7 +18,7 @@ from paddock.engines.interpreter import INTERRUPT_SECONDS
 from paddock.errors import NotFound, RequestError
 from paddock.jail.fork import Family, Fork
 from paddock.jail.guest import Guest
-from paddock.jail.walls.watcher import tree
+from paddock.jail.walls.watcher import Watcher, tree
 from paddock.jail.warden_client import Mover
 from paddock.model.result import Verdict
 from tests.escape import traces
@@ -225,16 +225,21 @@ async def test_a_process_that_has_ended_used_the_time_of_its_idle_session(rig: R
     await rig.paddock.delete_session("orphan")
 
 
-async def test_what_a_session_holds_counts_against_the_limit_of_each_run(rig: Rig) -> None:
-    limits = {"memory_bytes": 100 * MB}
+@pytest.mark.parametrize("is_watched", [True, False], ids=["watched", "looked at when the result has arrived"])
+async def test_what_a_session_holds_counts_against_the_limit_of_each_run(
+    rig: Rig, is_watched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_watched:
+        monkeypatch.setattr(Watcher, "_put", lambda *_: None)
+    name, limits = f"hoard-{is_watched}", {"memory_bytes": 100 * MB}
     hoard = "import mmap\nheld = globals().get('held', []) + [mmap.mmap(-1, 40 << 20, flags=34)]\n"
     # 34: private and anonymous
     hoard += "for at in range(0, len(held[-1]), 4096):\n    held[-1][at] = 1\nlen(held)"
-    results = [await rig.run(hoard, session="hoard", limits=limits) for _ in range(3)]
+    results = [await rig.run(hoard, session=name, limits=limits) for _ in range(3)]
     assert [each.output for each in results[:2]] == [1, 2]
     assert results[2].verdict in (Verdict.OUT_OF_MEMORY, Verdict.RAISED)
-    if "hoard" in [each.name for each in await rig.paddock.sessions()]:
-        await rig.paddock.delete_session("hoard")
+    if name in [each.name for each in await rig.paddock.sessions()]:
+        await rig.paddock.delete_session(name)
 
 
 async def test_a_fork_does_not_escape_its_limits(rig: Rig) -> None:

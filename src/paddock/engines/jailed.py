@@ -637,6 +637,8 @@ class JailedExecution:
 
     def _with_usage(self, finished: Finished) -> Finished:
         cpu_seconds, memory_bytes = self.usage()
+        if self._guest.is_out_of_memory():  # a result can arrive before that is noticed
+            finished = Finished(Verdict.OUT_OF_MEMORY)
         return replace(finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
 

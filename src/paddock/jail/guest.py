@@ -182,8 +182,12 @@ class Guest:
         self._may_be_out_of_memory = True
         self.wake()
 
+    def _kill_for_memory(self) -> None:
+        self._may_be_out_of_memory = True
+        self.kill()
+
     def is_out_of_memory(self) -> bool:
-        """Whether the kernel has told that a process was ended for lack of memory, so that the others must end too."""
+        """Whether a process was ended for lack of memory, so that the others must end too."""
         return self._may_be_out_of_memory and self.resource_limit.was_out_of_memory()
 
     def _lose_reaper(self) -> None:
@@ -302,7 +306,7 @@ class Guest:
         try:
             self._tell_reaper(BEGIN)
             # The guest is not a child of its reaper, but the reaper adopts the guest's orphans.
-            self.resource_limit.limit(limits, self._roots, self.kill)
+            self.resource_limit.limit(limits, self._roots, self._kill_for_memory)
             if hold:
                 self.hold()
         except ProcessLookupError:
