@@ -133,7 +133,7 @@ async def main():
 before = len(os.listdir('/proc/self/fd'))
 after = asyncio.run(main())
 for thread in threading.enumerate():
-    if thread.name == 'paddock-doors':
+    if thread.name.startswith('paddock-doors'):
         thread.join(10)
 print([each.name for each in threading.enumerate() if each.name.startswith('paddock-doors')],
     len(os.listdir('/proc/self/fd')) - before, os.popen('pgrep -P %d' % os.getpid()).read().split()[1:])
