@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
-import re
 import time
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -33,14 +31,12 @@ SECRET = "s3cr3t/+ value&ü"  # noqa: S105
 FORMS = {
     "plain": SECRET,
     "percent": quote(SECRET, safe=""),
-    "percent, lower": re.sub("%..", lambda found: found[0].lower(), quote(SECRET, safe="")),
     "plus": quote_plus(SECRET),
+    "JavaScript": quote(SECRET, safe="!'()*"),
+    "json, not ASCII": json.dumps(SECRET, ensure_ascii=False)[1:-1],
     "json": json.dumps(SECRET)[1:-1],
     "json, Go": json.dumps(SECRET)[1:-1].replace("&", r"\u0026"),
     "json, PHP": json.dumps(SECRET)[1:-1].replace("/", r"\/"),
-    "json, all escaped": "".join(rf"\u{ord(each):04X}" for each in SECRET),
-    "json, one escaped": SECRET.replace("3", r"\u0033", 1),
-    "json in json": json.dumps(SECRET)[1:-1].replace("+", r"\\u002b").replace("\\u00fc", r"\\u00fc"),
     "base64": base64.b64encode(SECRET.encode()).decode(),
     "base64, urlsafe": base64.urlsafe_b64encode(SECRET.encode()).decode(),
     **{f"basic {n}": base64.b64encode(("u" * n + ":" + SECRET + "!").encode()).decode() for n in range(4)},
@@ -147,44 +143,6 @@ def test_time_is_linear_whatever_secret_a_script_chooses(secret: str) -> None:
     assert time.process_time() - started < 3
 
 
-_ODD_CHARACTERS = st.sampled_from(list("ab&=<>\"'\\/\n\t u6\u00e9\U0001f600+%"))
-_ODD_SECRETS = st.text(_ODD_CHARACTERS, min_size=6, max_size=40).filter(lambda text: text.count("\\") < 2)
-
-
-@given(_ODD_SECRETS, st.sets(_ODD_CHARACTERS), st.booleans(), st.integers(1, 3))
-@settings(max_examples=examples(300), deadline=None)
-def test_a_secret_of_odd_characters_is_found_however_json_writes_it(
-    secret: str, escaped: set[str], is_ascii: bool, levels: int
-) -> None:
-    before, after = "(before)", "(after)"
-    text = before + secret + after
-    for level in range(levels):
-        text = json.dumps(text, ensure_ascii=is_ascii)[1:-1]
-        for each in escaped - set('ntru"\\\n\t60ab') if level == 0 else ():
-            codes = each.encode("utf-16-be").hex().upper()
-            text = text.replace(each, "".join(rf"\u{codes[at : at + 4]}" for at in range(0, len(codes), 4)))
-    for size in (0, PIECE_CHARACTERS - len(text) // 2):
-        found = redact("." * size + text, [secret]).replace("\\", "")  # those of a secret's own ends may stay
-        assert found == "." * size + before + REDACTED + after
-
-
-@pytest.mark.parametrize("number", ["73519284", "73519284.0", "123456789012345678901234567890"])
-@pytest.mark.parametrize("size", [0, PIECE_CHARACTERS - 6, PIECE_CHARACTERS - 2])
-def test_a_credential_that_json_text_has_as_a_number_is_redacted(number: str, size: int) -> None:
-    def text(shown: str) -> str:
-        return f'[{" " * size}{shown}, "x", {{"a":{shown}, "b": [-1.5e3, 735192841, {"9" * 5000}]}}]'
-
-    redacted = redact_secrets_in_json(text(number), ["73519284", "123456789012345678901234567890"])
-    assert redacted == text(f'"{REDACTED}"')
-
-
-@pytest.mark.parametrize("size", [0, PIECE_CHARACTERS - 40])
-@pytest.mark.parametrize("backslash", [r"\\", r"\u005c", r"\\u005c", r"\u005C\u005c"])
-def test_a_secret_with_backslashes_is_found_however_they_are_escaped(backslash: str, size: int) -> None:
-    written = rf"ab{backslash}cd-{backslash}EF\u0031{backslash}23"
-    assert redact("." * size + f"={written}=", [r"ab\cd-\EF1\23"]) == "." * size + f"={REDACTED}="
-
-
 @pytest.mark.parametrize("before", [0, 1, 65_530, 65_536, 70_000, 140_000])
 @pytest.mark.parametrize(
     "secret",
@@ -263,19 +221,16 @@ def test_secrets_are_known_by_the_names_of_their_fields() -> None:
     deep: Any = "hunter22"
     for _ in range(10_000):
         deep = [deep]
-    assert named_secrets({"password": deep}) == ()
+    assert named_secrets({"password": deep}) == ("hunter22",)
 
 
 @pytest.mark.parametrize("secret", ["hunter2-hunter2", 'with "quotes"', "a/b+c=d&e<'>", "zweiundzwanzig ümläute"])
 def test_a_secret_is_found_in_every_form(secret: str) -> None:
-    pages = (html.escape(secret), html.escape(secret, quote=False), html.escape(secret).replace("&#x27;", "&#39;"))
-    for shown in (secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe=""), *pages):
+    for shown in (secret, json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")):
         assert redact(f"before {shown} after", [secret]) == f"before {REDACTED} after"
 
 
-@pytest.mark.parametrize(
-    "written", [r"a\/b+c&d<e", r"a/b+c\u0026d\u003ce", r"a/b\u002Bc\u0026d\u003Ce"], ids=["php", "go", "dotnet"]
-)
+@pytest.mark.parametrize("written", [r"a\/b+c&d<e", r"a/b+c\u0026d\u003ce"], ids=["php", "go"])
 def test_a_secret_is_found_as_the_json_writers_of_other_languages_escape_it(written: str) -> None:
     secret = json.loads(f'"{written}"')
     assert redact(f'{{"key": "{written}"}}', [secret]) == f'{{"key": "{REDACTED}"}}'
@@ -294,41 +249,22 @@ def test_a_password_is_known_as_the_server_reads_it(found: tuple[str, ...]) -> N
     assert redact(text, found) == f"no user with password {REDACTED} ({REDACTED})"
 
 
-def test_a_secret_in_base64_or_html_is_found_in_json_text() -> None:
-    known = "???>with 'ümläut'12"
-    for form in (base64.b64encode(known.encode()).decode(), html.escape(known)):
-        written = json.dumps(form)
-        assert redact(written, [known]) == f'"{REDACTED}"'
-        assert redact(written.replace("/", r"\/").replace("&", r"\u0026"), [known]) == f'"{REDACTED}"'
-
-
 def test_longer_forms_are_replaced_first_and_short_secrets_stay() -> None:
     assert redact("abcdefghi abcdef x", ["abcdef", "abcdefghi", "x", ""]) == f"{REDACTED} {REDACTED} x"
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("X-MCP-Toolsets", "issues"), ("X-MCP-Toolsets", "repos,pull_requests"), ("Notion-Version", "2022-06-28")],
+)
+def test_a_header_of_plain_words_or_a_version_is_no_credential(name: str, value: str) -> None:
+    assert header_secrets(name, value) == ()
+    assert value in header_secrets("X-Api-Key", value)
+
+
 def test_the_end_of_a_phrase_in_a_header_is_no_credential() -> None:
-    assert set(header_secrets("X-Title", "My production app")) == {"My production app", ""}
+    assert set(header_secrets("X-Title", "My production (app)")) == {"My production (app)", ""}
     assert "hunter22" in header_secrets("X-Api-Key", "Key hunter22")
-
-
-@pytest.mark.parametrize("redacting", [redact_all, redact_secrets])
-def test_a_secret_of_digits_is_found_as_a_number(redacting: Any) -> None:
-    value = {"a": [4815162342, 4815162342.0, 4815162343, 123456, True, None, float("nan")], "4815162342": 1}
-    redacted = redacting(value, ["4815162342", "0123456", "9" * 5000])
-    assert repr(redacted) == repr(
-        {"a": [REDACTED, REDACTED, 4815162343, 123456, True, None, float("nan")], REDACTED: 1}
-    )
-
-
-@pytest.mark.parametrize("secret", ["123456e7", "-4815162342", "31415926.50"])
-def test_a_secret_that_json_reads_as_any_number_is_found(secret: str) -> None:
-    value = json.loads(f'{{"pin": {secret}, "others": [123456, 48, -1.5, 0]}}')
-    assert redact_all(value, [secret]) == {"pin": REDACTED, "others": [123456, 48, -1.5, 0]}
-
-
-@pytest.mark.parametrize("end", [r"\n", r"\u000a", r"\\u000A"])
-def test_a_secret_of_several_lines_is_found_however_its_line_ends_are_escaped(end: str) -> None:
-    assert redact(f'{{"key": "-----BEGIN{end}ü{end}END"}}', ["-----BEGIN\nü\nEND"]) == f'{{"key": "{REDACTED}"}}'
 
 
 def test_redaction_reaches_nested_values_and_keys() -> None:
@@ -358,6 +294,14 @@ def test_redaction_reaches_nested_values_and_keys() -> None:
         ("AUTHOR", "Ann Example", False),
         ("AUTHORIZATION", "x", True),
         ("KEYCLOAK_REALM", "company", False),
+        ("ADMIN_KEY", "hunter22", True),
+        ("SORT_KEY", "created_at", False),
+        ("AUTH", "disabled", False),
+        ("SECRETS_DIR", "/run/secrets", False),
+        ("SECRET_KEY_BASE", "hunter22", True),
+        ("--session", "work-laptop", False),
+        ("TOKEN_FILE", "/home/me/token", False),
+        ("ACCESS_TOKEN_2", "x", True),
         ("PATH", "/usr/local/bin:/usr/bin:/bin", False),
         ("LC_ALL", "en_US.UTF-8", False),
         ("COMPANY", "a-name-of-several-plain-words", False),
@@ -365,6 +309,14 @@ def test_redaction_reaches_nested_values_and_keys() -> None:
 )
 def test_a_credential_is_known_by_its_name_or_randomness(name: str, value: str, *, secret: bool) -> None:
     assert is_credential(name, value) == secret
+
+
+def test_a_secret_in_json_text_within_json_text_is_found() -> None:
+    key = '-----BEGIN\nü "x"'
+    inner = json.dumps({"a": f"={key}="})
+    assert json.loads(redact_secrets_in_json(json.dumps([inner]), [key])) == [
+        inner.replace(json.dumps(key)[1:-1], REDACTED)
+    ]
 
 
 @pytest.mark.parametrize("before", [0, PIECE_CHARACTERS - 20, PIECE_CHARACTERS - 3, PIECE_CHARACTERS + 5])

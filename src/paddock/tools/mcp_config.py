@@ -421,10 +421,8 @@ def _secrets(env: Mapping[str, str], headers: Mapping[str, str], url: str, args:
     settings = [*env.items(), *(each for text in texts for each in parse_qsl(text.partition("?")[2].partition("#")[0]))]
     for before, arg in zip(("", *args), args, strict=False):
         flag = before if before.startswith("-") else ""
-        name, equals, _ = arg.rstrip("=").partition("=")  # base64 may end with it
-        value = arg[len(name) + 1 :]
-        settings += [(name, value), value.partition("=")[::2]]  # --env=API_KEY=… too
-        settings.append((flag, "" if equals and not is_credential(flag, "") else arg))
+        name, _, value = arg.partition("=")
+        settings += [(flag, arg), (name, value), value.partition("=")[::2]]  # --env=API_KEY=… too
     yield from (value for name, value in settings if is_credential(name, value))
     found = (match.groups() for arg in args if (match := _HEADER.fullmatch(arg)) is not None)
     for name, value in (*headers.items(), *(pair for pair in found if is_credential(*pair))):
