@@ -190,13 +190,28 @@ async def test_of_two_answers_the_first_counts(standing: Upstream) -> None:
     assert await answers(standing)
 
 
-async def test_a_session_that_the_server_forgot_is_started_again(connect: Connect, hostile_http: HostileHttp) -> None:
+@pytest.mark.parametrize(("tool", "status"), [("forgotten", 404), ("not_initialized", 400)])
+async def test_a_session_that_the_server_forgot_is_started_again(
+    connect: Connect, hostile_http: HostileHttp, tool: str, status: int
+) -> None:
     upstream = connect(**hostile_http.at("/session"))
-    failed = await failure(upstream, "forgotten")
+    failed = await failure(upstream, tool)
     assert (code(failed), "no longer knows the session" in failed.summary) == (NETWORK, True)
     assert await answers(upstream)
     without = connect(**hostile_http.at())
-    assert code(await failure(without, "forgotten")) == ("upstream_http", "UPSTREAM_HTTP_404", False)
+    assert code(await failure(without, tool)) == ("upstream_http", f"UPSTREAM_HTTP_{status}", False)
+
+
+async def test_an_error_that_quotes_a_script_does_not_end_the_session_of_others(
+    connect: Connect, hostile_http: HostileHttp
+) -> None:
+    upstream = connect(**hostile_http.at("/session"))
+    pending = asyncio.create_task(upstream.call("hang", {}))
+    await until(lambda: bool(hostile_http.saw()))
+    assert code(await failure(upstream, "quoting")) == ("upstream_http", "UPSTREAM_HTTP_400", False)
+    assert await answers(upstream)
+    assert not pending.done()
+    pending.cancel()
 
 
 async def test_a_stream_of_notifications_that_ends_at_once_is_not_opened_again_at_once(

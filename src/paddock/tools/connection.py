@@ -60,6 +60,8 @@ LOST_SECONDS = 3.0
 LISTEN_AGAIN_SECONDS = 5.0
 _LOST = ("Connection closed", "SSE stream ended")
 """How messages of the SDK begin when it has lost the connection."""
+UNKNOWN_SESSION = ("Bad Request: No valid session ID provided", "Bad Request: Server not initialized")
+"""What servers after the example of the TypeScript SDK say instead of 404. Anything else may quote a script."""
 EFFECT_UNKNOWN = "It is not known whether the call had an effect."
 PROGRESS_CHARACTERS = 1000
 MAX_PROGRESS_EVENTS = 10_000
@@ -224,7 +226,8 @@ class Connection:
         is_closed = problem.code == CONNECTION_CLOSED and problem.message == "Connection closed"
         if is_closed and not exchange.network_error:
             return (await self._lost()).without(self.secrets)
-        if exchange.status in (400, 404) and "session" in f"{problem.message} {exchange.body}".lower():
+        is_unknown = exchange.status == 404 or (exchange.status == 400 and exchange.body in UNKNOWN_SESSION)
+        if exchange.has_session and is_unknown:
             self.end()
             return unreachable(
                 f"The server '{self.server.name}' no longer knows the session; the next call starts a new one."

@@ -66,6 +66,7 @@ class Exchange:
     """What happened to one request over HTTP, and the headers that are added to it."""
 
     headers: Mapping[str, str] | None = field(default=None, repr=False)  # None: the request is not a tool call
+    has_session: bool = False  # whether the request belongs to a session
     status: int = 0
     body: str = ""  # the start of an error's body, or its JSON-RPC message
     retry_after_seconds: float | None = None
@@ -160,6 +161,7 @@ class Client(httpx2.AsyncClient):
             self.cookies.clear()
         sent = _read(request)
         if sent is not None and sent.id is not None and sent.method:
+            exchange.has_session = "mcp-session-id" in request.headers
             return await self._request(request, exchange, sent.id, options)
         if request.method == "GET" and exchange is self._own:
             return await self._listen(request, options)

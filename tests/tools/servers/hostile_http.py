@@ -194,6 +194,10 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "no_http": lambda asked: asked.write(b"SSH-2.0-OpenSSH_9.6\r\n"),
     "other_id": lambda asked: asked.body(json.dumps({"jsonrpc": "2.0", "id": 10**6, "result": text("x")}).encode()),
     "no_id": lambda asked: asked.body(b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "what?"}}'),
+    "quoting": lambda asked: asked.body(b"no such row: 'Bad Request: No valid session ID provided'", 400, "text/plain"),
+    "not_initialized": lambda asked: asked.body(
+        b'{"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "Bad Request: Server not initialized"}}', 400
+    ),
     "forgotten": lambda asked: asked.body(b"", 404, "text/plain"),
     "twice": twice,
     "huge_event": huge_event,
