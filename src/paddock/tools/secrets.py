@@ -312,8 +312,10 @@ def redact(text: str, secrets: Collection[str]) -> str:
 
 
 def looks_random(value: str) -> bool:
-    """Whether a value looks like a key or a token, and not like words or a number."""
+    """Whether a value looks like a key or a token, and not like words, a number, a version or a UUID."""
     if not 20 <= len(value) <= 4096 or not re.fullmatch(r"[\w.+/=~-]+", value) or value.startswith(("/", ".")):
+        return False
+    if max(map(len, re.split("[-_.=]", value))) < 13:  # a UUID has 12
         return False
     kinds = [any(map(test, value)) for test in (str.isdigit, str.islower, str.isupper)]
     bits = -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
