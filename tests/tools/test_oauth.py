@@ -180,8 +180,11 @@ async def test_a_token_that_stays_in_use_is_redacted_however_often_another_is_re
     assert "refresh-0" not in credentials.secrets
 
 
+@pytest.mark.parametrize(
+    ("token", "shown"), [("import", "import"), ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "[redacted]")]
+)
 async def test_a_word_that_a_server_calls_a_token_is_redacted_in_its_own_answers_only(
-    serve: Serve, tmp_path: Path
+    serve: Serve, tmp_path: Path, token: str, shown: str
 ) -> None:
     url = serve("http")
     login = Login(
@@ -190,13 +193,13 @@ async def test_a_word_that_a_server_calls_a_token_is_redacted_in_its_own_answers
         url=url,
         client_id="c",
         token_endpoint=f"{url}/token",
-        access_token="import",  # noqa: S106
+        access_token=token,
     )
     LoginFile(tmp_path, "it").save(login)
     async with Paddock(Config(upstreams={"it": {"url": url}}, data_directory=str(tmp_path))) as paddock:
-        answer = await paddock.call_tool("it.echo", {"text": "import"})
+        answer = await paddock.call_tool("it.echo", {"text": token})
         assert json.loads(answer.json) == {"result": "[redacted]"}
-        assert paddock.redact("import json") == "import json"
+        assert paddock.redact(f"{token} json") == f"{shown} json"
 
 
 async def test_two_processes_refresh_once(servers: Protected, tmp_path: Path) -> None:

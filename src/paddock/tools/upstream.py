@@ -151,7 +151,8 @@ class Upstream:
         An authorization server may call any word a token. The runs of others may contain that word.
         """
         login = () if self._login is None else self._login.secrets
-        return (*self.server.secrets, *(each for each in login if looks_random(each) or len(each) > LONG_TOKEN))
+        tokens = (each for each in login if looks_random(each.replace("-", "")) or len(each) > LONG_TOKEN)
+        return (*self.server.secrets, *tokens)
 
     @property
     def is_idle(self) -> bool:
