@@ -25,7 +25,7 @@ from paddock.model import envelope
 from paddock.model.artifacts import TYPES, name_problem
 from paddock.model.events import Answer
 from paddock.model.json_depth import is_deeper
-from paddock.tools.secrets import redact, redact_all
+from paddock.tools.secrets import redact, redact_all, redact_bytes
 from paddock.tools.size import LARGE, MAX_CONTAINERS, containers, is_larger, run_by_size
 from paddock.tools.upstream_errors import NO_REASON, OWN_MESSAGE, CallFailed, broken, json_rpc_failed, shorten
 from paddock.uncancelled import LongWork
@@ -195,17 +195,18 @@ async def _reference(
     if not isinstance(data, str):
         return redact_all(dict(block), secrets)  # an unknown kind of content
     try:
-        # A credential that is valid base64 would not be recognised once it is decoded.
-        content = base64.b64decode("-" if any(secret in data for secret in secrets) else data, validate=True)
+        content = await run_by_size(data, _decode, data, secrets)
     except (binascii.Error, ValueError):
         raise broken(f"The tool sent content of type {kind!r} that is not base64.") from None
-    content = await run_by_size(content, _redact_bytes, content, secrets)
     mime_type = kind if isinstance(kind, str) and "/" in kind else "application/octet-stream"
     return dict(await create_artifact(_filename(block, inner, mime_type, number, secrets), content, mime_type))
 
 
-def _redact_bytes(content: bytes, secrets: tuple[str, ...]) -> bytes:
-    return redact(content.decode(errors="surrogateescape"), secrets).encode(errors="surrogateescape")
+def _decode(data: str, secrets: tuple[str, ...]) -> bytes:
+    # A credential that is valid base64 would not be recognised once it is decoded.
+    return redact_bytes(
+        base64.b64decode("-" if any(secret in data for secret in secrets) else data, validate=True), secrets
+    )
 
 
 def _filename(

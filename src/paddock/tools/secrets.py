@@ -311,6 +311,13 @@ def redact(text: str, secrets: Collection[str]) -> str:
     return text
 
 
+def redact_bytes(content: bytes, secrets: Collection[str]) -> bytes:
+    """`redact` for a file."""
+    for form in _known_forms(frozenset(secrets)):
+        content = content.replace(form.encode(errors="surrogatepass"), REDACTED.encode())
+    return content
+
+
 def looks_random(value: str) -> bool:
     """Whether a value looks like a key or a token, and not like words, a number, a version or a UUID."""
     if not 20 <= len(value) <= 4096 or not re.fullmatch(r"[\w.+/=~-]+", value) or value.startswith(("/", ".")):
