@@ -305,9 +305,11 @@ def credentials(settings: Iterable[str]) -> tuple[str, ...]:
 
 def redact(text: str, secrets: Collection[str]) -> str:
     """`text` with "[redacted]" for each of these secrets, in each of the forms above."""
-    for form in _known_forms(frozenset(secrets)):
-        if form in text:
-            text = text.replace(form, REDACTED)
+    forms = _known_forms(frozenset(secrets))
+    if forms and len(text) >= len(forms[-1]):
+        for form in forms:
+            if form in text:
+                text = text.replace(form, REDACTED)
     return text
 
 
