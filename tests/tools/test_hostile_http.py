@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from mcp.client import streamable_http
 
-from paddock.tools.http_client import Exchange, _Body
+from paddock.tools.http_client import EXCHANGE, Exchange, _Body
 from paddock.tools.message_filter import REST_FACTOR, Rest
+from paddock.tools.message_parser import parse_messages
 from paddock.tools.oauth import make_client
 from paddock.tools.size import parse_seconds
 from paddock.tools.upstream import Upstream
@@ -182,6 +184,25 @@ async def test_an_invalid_answer_is_reported_as_invalid(standing: Upstream, tool
     assert code(failed) == BROKEN
     assert said in failed.summary
     assert await answers(standing)
+
+
+@IN_ONE_LOOP
+@pytest.mark.parametrize("tool", ["surrogate", "surrogate_event"])
+async def test_half_of_an_emoji_does_not_fail_the_call(standing: Upstream, tool: str) -> None:
+    assert (await standing.call(tool, {})).content == ({"type": "text", "text": "a?"},)
+
+
+def test_messages_of_our_connections_are_not_formatted_for_a_log_and_others_stay_as_they_are() -> None:
+    parse_messages()
+    sent = '{"jsonrpc":"2.0","id":1,"result":{"a":["shown"]}}'
+    others = streamable_http.jsonrpc_message_adapter.validate_json(sent, by_name=False)  # type: ignore[attr-defined]
+    token = EXCHANGE.set(Exchange())
+    try:
+        ours = streamable_http.jsonrpc_message_adapter.validate_json(sent, by_name=False)  # type: ignore[attr-defined]
+    finally:
+        EXCHANGE.reset(token)
+    assert ours.model_dump() == others.model_dump()
+    assert ("shown" in f"{ours}", "shown" in f"{others}") == (False, True)
 
 
 @IN_ONE_LOOP

@@ -39,6 +39,7 @@ from paddock.model import envelope
 from paddock.tools.context import NOTHING, Injected
 from paddock.tools.http_client import EXCHANGE, Client, Exchange
 from paddock.tools.message_filter import ANSWER, clean, filter_transport
+from paddock.tools.message_parser import parse_messages
 from paddock.tools.sanitize import lines
 from paddock.tools.sse import legacy_sse
 from paddock.tools.stdio import STDERR_CHARACTERS, Trace, stdio
@@ -333,6 +334,7 @@ class Connection:
                 async with legacy_sse(server, client, self.trace) as streams:
                     yield streams
             else:
+                parse_messages()
                 async with streamable_http_client(
                     server.url, http_client=client, max_sse_event_size=server.answer_bytes
                 ) as streams:

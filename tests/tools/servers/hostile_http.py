@@ -150,6 +150,11 @@ async def twice(asked: Asked) -> None:
     await asked.event(id=asked.number, result=text("second"))
 
 
+async def surrogate_event(asked: Asked) -> None:
+    await asked.head(200, EVENTS)
+    await asked.event(id=asked.number, result=text("a\ud83d"))
+
+
 async def header_bomb(asked: Asked) -> None:
     await asked.write(b"HTTP/1.1 200 OK\r\nx-large: ")
     for _ in range(20):
@@ -189,6 +194,8 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "not_an_answer": lambda asked: asked.body(b'{"hello": "world"}'),
     "deep": lambda asked: asked.body(b'{"jsonrpc": "2.0", "result": ' + b"[" * 10**5 + b"]" * 10**5 + b', "id": 1}'),
     "empty": lambda asked: asked.body(b""),
+    "surrogate": lambda asked: asked.say(result=text("a\ud83d")),
+    "surrogate_event": surrogate_event,
     "html": lambda asked: asked.body(b"<h1>Welcome</h1>", kind="text/html"),
     "accepted": lambda asked: asked.body(b"", 202),
     "no_http": lambda asked: asked.write(b"SSH-2.0-OpenSSH_9.6\r\n"),
