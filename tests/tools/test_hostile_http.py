@@ -176,6 +176,7 @@ async def test_interim_responses_without_end_take_little_of_the_loop(
         ("accepted", "answered a request with 202 Accepted"),
         ("html", "Unexpected content type: text/html"),
         ("other_id", "it answers another request, or none"),
+        ("other_id_event", "it answers another request, or none"),
         ("no_id", "refused the call: what?"),
     ],
 )

@@ -53,6 +53,7 @@ LINES_PER_PIECE = 40
 PIECES_PER_SECOND = MAX_LINES_PER_SECOND // LINES_PER_PIECE
 """The limit for bodies whose lines do not count."""
 MAX_COOKIES = 50
+OTHER_ANSWER = "it answers another request, or none"
 RESUME_SECONDS = 0.1
 LISTEN_SECONDS = 1.0
 """The minimum time between two streams of unsolicited messages. The SDK reopens one as soon as the server allows."""
@@ -66,6 +67,7 @@ class Exchange:
     """What happened to one request over HTTP, and the headers that are added to it."""
 
     headers: Mapping[str, str] | None = field(default=None, repr=False)  # None: the request is not a tool call
+    number: int | str | None = None  # the id of a tool call or another request, None for those of the connection itself
     has_session: bool = False  # whether the request belongs to a session
     status: int = 0
     body: str = ""  # the start of an error's body, or its JSON-RPC message
@@ -161,6 +163,7 @@ class Client(httpx2.AsyncClient):
             self.cookies.clear()
         sent = _read(request)
         if sent is not None and sent.id is not None and sent.method:
+            exchange.number = None if exchange is self._own else sent.id
             exchange.has_session = "mcp-session-id" in request.headers
             return await self._request(request, exchange, sent.id, options)
         if request.method == "GET" and exchange is self._own:
@@ -189,7 +192,7 @@ class Client(httpx2.AsyncClient):
             await response.aclose()
         answer = await run_by_size(body, _answer, body, number)
         if answer is None:
-            exchange.unusable = "it answers another request, or none"
+            exchange.unusable = OTHER_ANSWER
             return httpx2.Response(502, request=request)
         kept = {name: value for name, value in response.headers.items() if name in ("content-type", "mcp-session-id")}
         return httpx2.Response(200, headers=kept, content=answer, request=request)

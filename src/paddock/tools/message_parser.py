@@ -6,14 +6,13 @@ that. All of this is done on the event loop.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from mcp.client import streamable_http
 from mcp_types import JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic_core import from_json
 
-from paddock.tools.http_client import EXCHANGE
+from paddock.tools.http_client import EXCHANGE, OTHER_ANSWER
 from paddock.tools.message_filter import without_surrogates
 from paddock.tools.size import LARGE
 
@@ -26,10 +25,19 @@ class _Parser:
     """What the SDK uses of `jsonrpc_message_adapter`. Messages of others in this process are parsed as before."""
 
     def validate_json(self, data: str | bytes, **options: Any) -> JSONRPCMessage:
-        if EXCHANGE.get() is not None:
-            with suppress(ValueError, RecursionError):
-                return _parse(data, **options)
-        return jsonrpc_message_adapter.validate_json(data, **options)
+        exchange = EXCHANGE.get()
+        if exchange is None:
+            return jsonrpc_message_adapter.validate_json(data, **options)
+        try:
+            message = _parse(data, **options)
+        except (ValueError, RecursionError):
+            return jsonrpc_message_adapter.validate_json(data, **options)  # raises what the SDK expects
+        # In an event of a request's own stream the SDK would replace the id of another request.
+        is_event = isinstance(data, str) and exchange.number is not None
+        if is_event and isinstance(message, JSONRPCResponse) and str(message.id) != str(exchange.number):
+            exchange.unusable = OTHER_ANSWER
+            raise ValueError(OTHER_ANSWER)
+        return message
 
 
 def _parse(data: str | bytes, **options: Any) -> JSONRPCMessage:

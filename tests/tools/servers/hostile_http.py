@@ -150,6 +150,11 @@ async def twice(asked: Asked) -> None:
     await asked.event(id=asked.number, result=text("second"))
 
 
+async def other_id_event(asked: Asked) -> None:
+    await asked.head(200, EVENTS)
+    await asked.event(id=asked.number - 1, result=text("x"))
+
+
 async def surrogate_event(asked: Asked) -> None:
     await asked.head(200, EVENTS)
     await asked.event(id=asked.number, result=text("a\ud83d"))
@@ -200,6 +205,7 @@ CALLS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "accepted": lambda asked: asked.body(b"", 202),
     "no_http": lambda asked: asked.write(b"SSH-2.0-OpenSSH_9.6\r\n"),
     "other_id": lambda asked: asked.body(json.dumps({"jsonrpc": "2.0", "id": 10**6, "result": text("x")}).encode()),
+    "other_id_event": other_id_event,
     "no_id": lambda asked: asked.body(b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "what?"}}'),
     "quoting": lambda asked: asked.body(b"no such row: 'Bad Request: No valid session ID provided'", 400, "text/plain"),
     "not_initialized": lambda asked: asked.body(
