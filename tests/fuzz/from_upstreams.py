@@ -21,7 +21,17 @@ from paddock.errors import PaddockError
 from paddock.jail import installer, package_errors, wheels
 from paddock.model.result import Call, RunResult, Usage, Verdict
 from paddock.model.tools import Tool
-from paddock.tools import answers, describe, http_client, mcp_config, oauth_login, sanitize, secrets, stubs
+from paddock.tools import (
+    answers,
+    describe,
+    http_client,
+    mcp_config,
+    message_parser,
+    oauth_login,
+    sanitize,
+    secrets,
+    stubs,
+)
 from paddock.tools.catalogue import Catalogue
 from paddock.tools.logins import Login, LoginFile, OAuthFailed
 from paddock.tools.message_filter import clean
@@ -74,6 +84,13 @@ def http_answer(data: bytes) -> object:
     assert wait is None or 0 <= wait <= http_client.MAX_RETRY_SECONDS
     http_client._error_text(body)
     answer = http_client._answer(body, 1)
+    token = http_client.EXCHANGE.set(http_client.Exchange(number=1))
+    try:
+        for sent in (body, body.decode(errors="replace")):  # as a body, and as an event
+            with suppress(ValueError):
+                clean(message_parser._Parser().validate_json(sent, by_name=False), ("s3cret-key",))
+    finally:
+        http_client.EXCHANGE.reset(token)
     return wait is None, answer is None, answer == body
 
 
