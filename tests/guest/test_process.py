@@ -119,6 +119,18 @@ found
     assert run(code).value == [0, 1, 4, 9]
 
 
+def test_a_file_for_which_no_memory_is_left_is_named(run: Run) -> None:
+    code = f"""
+import mmap
+with open('large.bin', 'wb') as file:
+    for _ in range(15):
+        file.write(bytes({1 << 20}))
+held = mmap.mmap(-1, {32 << 20}, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+"""
+    ran = run(code, start={"keep_files": True, "limits": {"memory_bytes": 40 << 20}})
+    assert ran.header["warnings"] == ["large.bin was not kept: there is no memory left to read it."]
+
+
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_a_start_method_that_needs_the_file_of_the_script_works_in_programs_only(run: Run, method: str) -> None:
     code = f"""
