@@ -357,6 +357,41 @@ async def test_files_that_do_not_fit_twice_are_a_reason_not_to_fork(paddock: Pad
     assert await value(paddock, name, left) == ["large"]
 
 
+async def test_files_for_which_the_memory_limit_has_no_room_are_a_reason_not_to_fork(
+    paddock: Paddock, name: str
+) -> None:
+    limits = {"memory_bytes": 64 * MB}
+    code = f"x = bytearray({20 * MB})\nopen('large', 'wb').write(bytes({25 * MB}))"
+    await value(paddock, name, code, limits=limits)
+    with pytest.raises(RequestError, match=r"files cannot be copied: .*no room for a copy"):
+        await paddock.run("1", session=f"{name}.b", fork_from=name, limits=limits)
+    assert await value(paddock, name, "len(x)", limits=limits) == 20 * MB
+
+
+async def test_a_session_that_ran_out_of_memory_while_it_was_forked_runs_nothing_more(
+    paddock: Paddock, name: str
+) -> None:
+    """The kernel ends its largest process, which is a child here."""
+    limits = {"memory_bytes": 64 * MB}
+    code = f"""
+import os, signal
+ready, done = os.pipe()
+if os.fork() == 0:
+    x = b"x" * {30 * MB}
+    os.write(done, b"1")
+    signal.pause()
+os.read(ready, 1)
+open('large', 'wb').write(bytes({20 * MB}))
+"""
+    await value(paddock, name, code, limits=limits)
+    await paddock.run("1", session=f"{name}.b", fork_from=name, limits=limits)
+    result = await paddock.run("1", session=name, limits=limits)
+    assert (result.verdict, result.session and result.session.reason) == (
+        Verdict.REJECTED,
+        "the session ended: it exceeded its limit of memory",
+    )
+
+
 async def test_a_fork_does_not_end_its_own_source_to_make_room() -> None:
     async with Paddock(config(principal_count=2)) as paddock:
         await value(paddock, "source", "x = 1")

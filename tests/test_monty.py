@@ -39,13 +39,13 @@ async def test_every_run_has_its_own_session_with_its_limits(monkeypatch: pytest
         return session(self, **options)
 
     monkeypatch.setattr(WorkerPool, "session", watched)
-    limits = Limits(wall_seconds=2.0, memory_bytes=64 * 1024 * 1024, recursion=50)
+    limits = Limits(wall_seconds=2.0, cpu_seconds=1.0, memory_bytes=64 * 1024 * 1024, recursion=50)
     async with Paddock() as paddock:
         for _ in range(2):
             await paddock.run("1", engine="monty", limits=limits)
     wanted = {
         "limits": {
-            "max_feed_duration_secs": 2.0,
+            "max_feed_duration_secs": 2.0,  # Monty does not know processor time
             "max_recursion_depth": 50,
             "max_suspensions": SUSPENSIONS,
         },

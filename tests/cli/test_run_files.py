@@ -21,5 +21,11 @@ def test_they_go_to_a_temporary_folder_that_is_named(tmp_path: Path) -> None:
     shutil.rmtree(Path(path).parent)
 
 
+def test_a_file_that_is_too_large_to_be_saved_is_named() -> None:
+    ended = paddock("run", "-c", "open('large.bin', 'wb').write(bytes(17 << 20))")
+    assert (ended.status, ended.out) == (0, "17825792\n")
+    assert ended.err == "large.bin was not kept: the files of a run may have at most 16 MB.\n"
+
+
 def test_a_script_that_leaves_nothing_is_told_nothing() -> None:
     assert paddock("run", "-c", "1").err == ""

@@ -63,7 +63,7 @@ class SaidGuest:
     def report(self) -> Report | None:
         if self._status is None:
             raise LookupError("the zygote is gone")
-        return Report(self._status, 0.0, 0)
+        return Report(self._status, 0.0)
 
 
 class SayingEngine:

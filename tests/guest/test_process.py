@@ -119,6 +119,43 @@ found
     assert run(code).value == [0, 1, 4, 9]
 
 
+def test_a_file_for_which_no_memory_is_left_is_named(run: Run) -> None:
+    code = f"""
+import mmap
+with open('large.bin', 'wb') as file:
+    for _ in range(15):
+        file.write(bytes({1 << 20}))
+held = mmap.mmap(-1, {32 << 20}, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+"""
+    ran = run(code, start={"keep_files": True, "limits": {"memory_bytes": 40 << 20}})
+    assert ran.header["warnings"] == ["large.bin was not kept: there is no memory left to read it."]
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_start_method_that_needs_the_file_of_the_script_works_in_programs_only(run: Run, method: str) -> None:
+    code = f"""
+import multiprocessing
+def square(n): return n * n
+if __name__ == "__main__":
+    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+        print(pool.map(square, range(4)))
+"""
+    kind, message = run(code).raised
+    assert (kind, message.rpartition(": ")[2]) == ("ValueError", "use multiprocessing.get_context('fork')")
+    assert run(code, start={"mode": "script"}).stdout == "[0, 1, 4, 9]\n"
+
+
+def test_fork_is_the_default_start_method_of_every_python(run: Run) -> None:
+    code = """
+from multiprocessing import context, get_start_method
+from paddock.guest.python import start_methods
+context._default_context._default_context = context._concrete_contexts["forkserver"]  # as in Python 3.14
+start_methods.limit(context)
+get_start_method()
+"""
+    assert run(code).value == "fork"
+
+
 def test_threads_and_subprocesses_work(run: Run) -> None:
     code = """
 import asyncio, subprocess, sys

@@ -81,6 +81,18 @@ async def test_a_script_imports_a_package_that_its_run_asks_for(paddock: Paddock
     assert plain.error.type == "ModuleNotFoundError"  # a set belongs to the runs that ask for it
 
 
+async def test_a_program_that_the_script_starts_has_its_packages_too(index: Path, paddock: Paddock) -> None:
+    wheel(index, "other")
+    start = "import subprocess, sys\nsubprocess.check_output([sys.executable, '-c', 'import {}; print(1)'], text=True)"
+    pool = "from multiprocessing.util import _args_from_interpreter_flags as flags\n'-I' in flags()"
+    outputs = [
+        (await paddock.run(start.format(names), packages=[package], session="s")).output
+        for names, package in (("greeting", "greeting"), ("greeting, other", "other"))
+    ]
+    assert outputs == ["1\n", "1\n"]
+    assert (await paddock.run(pool)).output is False  # libraries start processes with the flags of their own
+
+
 async def test_a_block_at_the_top_of_a_script_asks_for_packages_too(paddock: Paddock) -> None:
     block = "# /// script\n# dependencies = ['greeting']\n# ///\n"
     assert (await paddock.run(f"{block}import greeting\ngreeting.hello()")).output == "hello"

@@ -27,6 +27,8 @@ WIDTH = 100
 _FLAGS = {"packages: ": "--with", "network=": "--network"}
 _OPTION = re.compile(r'pass (packages: |network=)\["([^"]*)"\]')
 """How a hint names an option of the library or of `run_code` that the command has as a flag."""
+_NOT_KEPT = " not kept: "
+"""In a warning that names files which are lost."""
 SIGNAL_SECONDS = 0.5
 """How long one wait for a slow reader lasts. A signal that arrives just before a wait is noticed after it."""
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
@@ -218,10 +220,10 @@ def show_result(result: RunResult, code: str, out: Screen, err: Screen) -> None:
 
 
 def show_remedies(result: RunResult, err: Screen) -> None:
-    """Write what an option of the command would change: a host that was denied, or a package that is missing."""
+    """Write what was lost, and what an option would change: a host that was denied, or a package that is missing."""
     for text in (*result.warnings, *(() if result.error is None else result.error.hints)):
         remedy = _OPTION.sub(lambda found: f"pass {_FLAGS[found[1]]} {found[2]}", text)
-        if remedy != text or text.startswith(DENIED):
+        if remedy != text or text.startswith(DENIED) or _NOT_KEPT in text:
             err.line(remedy, "yellow")
     session = result.session
     if session is not None and result.error is not None and result.error.type != "SessionEnded":

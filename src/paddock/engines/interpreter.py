@@ -124,7 +124,9 @@ class JailedInterpreter:
         return self._guest.resource_limit.held_bytes() + shared_bytes
 
     def check(self) -> None:
-        if self.ended is None and self._guest.has_ended():
+        if self.ended is None and self._guest.is_out_of_memory():
+            self.end(FULL)  # its process may be about to end
+        elif self.ended is None and self._guest.has_ended():
             self.end(RESTLESS if self._guest.is_restless else DIED)
 
     def end(self, reason: str) -> None:

@@ -72,6 +72,8 @@ LONG_CODE_CHARACTERS = 16 * 1024  # longer code is instrumented in a thread
 LONG_RESULT_CHARACTERS = 256 * 1024  # the depth of a longer result is counted in steps
 CPU_CHECK_SECONDS = 0.25
 """How often the processor time of the worker is compared with the run's limit."""
+COUNTS_CPU = sys.platform == "linux"
+"""Whether the host can tell the processor time of a worker."""
 _CANCELLED = Finished(Verdict.CANCELLED, error_type="Cancelled", error_message=CLOSED_DURING_RUN)
 
 
@@ -148,8 +150,10 @@ def draw_memory_limit(limits: Limits) -> int:
 def _session_options(limits: Limits, memory_limit: int) -> dict[str, Any]:
     return {
         "limits": {
-            # Monty's clock stops while it waits for a tool: it counts only the script's own time.
-            "max_feed_duration_secs": min(limits.wall_seconds, limits.cpu_seconds),
+            # Monty's clock stops while it waits for a tool, but goes on while others have the processor.
+            "max_feed_duration_secs": limits.wall_seconds
+            if COUNTS_CPU
+            else min(limits.wall_seconds, limits.cpu_seconds),
             "max_memory": memory_limit,
             "max_recursion_depth": limits.recursion,
             "max_suspensions": SUSPENSIONS,
@@ -450,7 +454,8 @@ class _Script:
 
 def _finished_from_error(error: MontyError, script: _Script | None, plan: Plan, memory_limit: int) -> Finished:
     """How the run ended, given the worker's error. `script` is None if Paddock's own code failed."""
-    time_limit = "cpu_seconds" if plan.limits.cpu_seconds < plan.limits.wall_seconds else "wall_seconds"
+    is_cpu = not COUNTS_CPU and plan.limits.cpu_seconds < plan.limits.wall_seconds
+    time_limit = "cpu_seconds" if is_cpu else "wall_seconds"
     if isinstance(error, MontyCrashedError):
         if error.timed_out:
             return Finished(Verdict.TIMEOUT, limit=time_limit)
@@ -503,7 +508,7 @@ def _cut(text: str) -> str:
 
 def _cpu_seconds(pid: int | None) -> float | None:
     """The CPU time of all threads of a process so far, or None if the kernel does not report it."""
-    if pid is None or sys.platform != "linux":
+    if pid is None or not COUNTS_CPU:
         return None
     try:
         return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) computes

@@ -16,14 +16,14 @@ def command(role: str, *arguments: str) -> list[str]:
     return [sys.executable, "-I", "-S", *_BYTECODE, __file__, role, *arguments]
 
 
-def warden_command(python: str, control: int, hash_seed: str) -> list[str]:
+def warden_command(python: str, control: int) -> list[str]:
     """The command of a warden in the interpreter of an environment. Its packages are on the path behind the walls only.
 
-    `-I` ignores PYTHONHASHSEED, which a seed that is not random needs. The host makes all variables of a warden.
+    Not `-I`, which ignores PYTHONHASHSEED, and which libraries pass on to the processes that they start: those would
+    ignore PYTHONPATH. The host makes all variables of a warden.
     """
-    isolation = ("-I",) if hash_seed == "random" else ("-s", "-P")
     writes_bytecode = "0" if sys.dont_write_bytecode else "1"
-    return [python, *isolation, "-S", "-B", "-X", "utf8", __file__, "warden", str(control), writes_bytecode]
+    return [python, "-s", "-P", "-S", "-B", "-X", "utf8", __file__, "warden", str(control), writes_bytecode]
 
 
 def main() -> None:

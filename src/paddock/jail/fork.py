@@ -73,7 +73,7 @@ class Fork(Guest):
         return RequestError(f"{REFUSED}: {shown or 'its process has ended'}")
 
     def report(self) -> Report | None:
-        return Report(UNKNOWN_STATUS, 0.0, 0) if self.has_ended() else None
+        return Report(UNKNOWN_STATUS, 0.0) if self.has_ended() else None
 
     def kill(self) -> None:
         self.kill_own()

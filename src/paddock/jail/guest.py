@@ -103,7 +103,6 @@ class Report(NamedTuple):
 
     status: int
     cpu_seconds: float
-    resident_bytes: int
 
 
 class Guest:
@@ -291,10 +290,10 @@ class Guest:
         if len(data) != REPORT.size:
             self.is_lost = True
             raise LookupError("the zygote is gone")
-        status, user, system, size = REPORT.unpack(data)
-        if self._has_lost_reaper and status == signal.SIGKILL:
+        report = Report(*REPORT.unpack(data))
+        if self._has_lost_reaper and report.status == signal.SIGKILL:
             raise LookupError(_REAPER_DIED)  # `_lose_reaper` killed the guest
-        return Report(status, user + system, size)
+        return report
 
     def limit(self, limits: Limits, *, hold: bool = False) -> None:
         """Limit what the process tree may use beyond what it uses now. Raises HostError if that fails.

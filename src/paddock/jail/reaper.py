@@ -109,7 +109,7 @@ def _reap(duty: Duty, report: int) -> None:
             if received is not None:
                 last = received.si_signo
             elif checks.exceeded():
-                os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0, 0.0, 0))  # before the zygote reports SIGKILL
+                os.write(report, REPORT.pack(signal.SIGXFSZ, 0.0))  # before the zygote reports SIGKILL
                 break
     finally:
         duty.clean_up()

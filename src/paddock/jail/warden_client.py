@@ -133,7 +133,7 @@ class WardenClient:
         host_end, warden_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Not in another thread: the kernel kills the warden when the thread that started it ends.
         process = subprocess.Popen(  # noqa: ASYNC220
-            warden_command(spec.python, warden_end.fileno(), spec.hash_seed),
+            warden_command(spec.python, warden_end.fileno()),
             pass_fds=[warden_end.fileno()],
             env=_guest_variables(spec),
             cwd="/",  # preloads may read settings from where they are imported

@@ -114,8 +114,8 @@ FDS_BYTES = socket.CMSG_SPACE(16 * 4)
 UNIX, STREAM, TRUNCATED = int(socket.AF_UNIX), int(socket.SOCK_STREAM), int(socket.MSG_CTRUNC)
 CLOSE_ON_EXEC = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))  # only on Linux; the import works elsewhere too
 GUEST_NAME = ProcessName("paddock-guest")
-REPORT = struct.Struct("!iddq")
-"""How a guest ended: wait status, CPU seconds in user mode and in the kernel, peak resident bytes."""
+REPORT = struct.Struct("!id")
+"""How a guest ended: wait status and CPU seconds."""
 
 
 def serve(
@@ -246,7 +246,7 @@ def _report(reports: dict[int, int]) -> None:
         if report is None:
             continue  # an orphan of a guest
         with suppress(OSError):  # the host may have closed its end
-            os.write(report, REPORT.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024))
+            os.write(report, REPORT.pack(status, usage.ru_utime + usage.ru_stime))
         os.close(report)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import sys
 import time
 
-from paddock.guest.python import left_files
+from paddock.guest.python import left_files, limits
 
 PREFIX = ".fork-"
 """How the names of the working directories of forks begin. They are in that of the first process."""
@@ -78,10 +79,19 @@ def _copy(folder: str) -> str:
         # The runtime may be mounted below the working directory.
         return [*special, *(name for name in names if name.startswith(PREFIX) or left_files.existed(name))]
 
+    free = limits.free_bytes(folder)
+
+    def copy_file(source: str, target: str, *, follow_symlinks: bool = True) -> None:
+        nonlocal free
+        free -= os.path.getsize(source)  # noqa: PTH202
+        if free < 0:  # the kernel would end the session
+            raise OSError(errno.ENOMEM, "its limit of memory has no room for a copy", source)
+        shutil.copyfile(source, target, follow_symlinks=follow_symlinks)
+
     root, _, last = folder.rpartition("/")
     copy = f"{root if last.startswith(PREFIX) else folder}/{PREFIX}{os.urandom(4).hex()}"
     try:
-        shutil.copytree(folder, copy, symlinks=True, ignore=unwanted, copy_function=shutil.copyfile)
+        shutil.copytree(folder, copy, symlinks=True, ignore=unwanted, copy_function=copy_file)
     except shutil.Error as problem:
         shutil.rmtree(copy, ignore_errors=True)
         raise RuntimeError(f"its files cannot be copied: {problem.args[0][0][2]}") from None

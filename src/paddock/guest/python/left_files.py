@@ -117,6 +117,8 @@ def _send(channel: Channel, found: list[LeftFile], show_image: ShowImage | None)
             body = content(file.path, min(ARTIFACT_BYTES, bytes_left))
         except OSError as error:
             problem = error.strerror or str(error)
+        except MemoryError:
+            problem = "there is no memory left to read it"
         else:
             if hash(body) in _kept.get(file.name.rpartition("/")[2], ()):
                 continue

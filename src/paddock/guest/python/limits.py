@@ -6,6 +6,7 @@ They are not a security boundary: the host limits the process from outside as we
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import os
 import resource
@@ -106,6 +107,14 @@ def is_memory_short() -> bool:
     """Whether more than half of the memory limit is used."""
     limit, used = resource.getrlimit(resource.RLIMIT_DATA)[0], data_bytes()
     return limit != resource.RLIM_INFINITY and used is not None and used > limit // 2
+
+
+def free_bytes(folder: str) -> float:
+    """How much this process may still write to `folder`, whose file system is in memory; inf if that is not known."""
+    limit, used, files = resource.getrlimit(resource.RLIMIT_DATA)[0], data_bytes(), os.statvfs(folder)
+    if limit == resource.RLIM_INFINITY or used is None:
+        return math.inf
+    return limit - used - (files.f_blocks - files.f_bfree) * files.f_frsize
 
 
 def allow_recursion(depth: int) -> None:

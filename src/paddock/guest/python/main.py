@@ -26,6 +26,7 @@ from paddock.guest.python import (
     rehearsal,
     script,
     session,
+    start_methods,
     streams,
     tasks,
 )
@@ -64,7 +65,7 @@ def _prepare() -> None:
 
 
 # Created in the zygote so that guests share their memory pages.
-matplotlib_import.install({"matplotlib.pyplot": display.replace_show})
+matplotlib_import.install({"matplotlib.pyplot": display.replace_show, "multiprocessing.context": start_methods.limit})
 _channel = Channel()
 _calls = functions.make_functions(_channel)
 _names: dict[str, Any] | None = None

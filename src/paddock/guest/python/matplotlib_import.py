@@ -19,7 +19,7 @@ _exists = os.path.exists
 
 
 class Finder:
-    """Finds matplotlib, and runs `changes` after its modules: a function for the name of each module."""
+    """Finds the modules that `changes` names, and runs its function for each after it was imported."""
 
     def __init__(self, changes: dict[str, Callable[[ModuleType], None]]) -> None:
         self._changes = changes

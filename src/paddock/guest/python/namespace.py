@@ -49,11 +49,16 @@ def set_file_and_path(names: dict[str, Any]) -> str:
 
 
 def add_packages(folder: str, *, first: bool) -> None:
-    """Put a folder of packages on the path, and run its `.pth` files, as the interpreter does at its start."""
+    """Put a folder of packages on the path, and run its `.pth` files, as the interpreter does at its start.
+
+    PYTHONPATH is for programs that the script starts, such as `sys.executable -m pytest`.
+    """
     import site
 
     before = list(sys.path)
     site.addsitedir(folder)
+    earlier = os.environ.get("PYTHONPATH")  # another run of the session has asked for others
+    os.environ["PYTHONPATH"] = f"{folder}:{earlier}" if earlier else folder
     if first:
         sys.path[:] = [*(entry for entry in sys.path if entry not in before), *before]
 
