@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import tempfile
@@ -125,10 +126,12 @@ def test_a_guest_does_not_find_the_package_set_that_an_earlier_one_with_its_uid_
     root, held = root_of("shown", tmp_path)
     os.close(held)
 
-    def found(installed: Path) -> list[list[str]]:
+    def make() -> None:
         os.chroot(root)
-        roots.make_slot("7", 7, str(installed))
         roots.make_slot("7", 7)
+
+    def found(installed: Path) -> list[list[str]]:
+        make()
         os.chroot("/slots/7")
         os.setresuid(7, 7, 7)
         folders = (installed, *installed.parents[:3])
@@ -138,7 +141,8 @@ def test_a_guest_does_not_find_the_package_set_that_an_earlier_one_with_its_uid_
         installed = Path(folder, "packages", "sets", "key", "site")
         installed.mkdir(parents=True)
         (installed / "six.py").touch()
-        roots.add(root, str(installed))
+        forked(make)
+        roots.add_to_slot(str(root.parent), json.loads(Path(f"{root}.used").read_text()), "7", str(installed))
         assert forked(lambda: found(installed)) == [["six.py"]]
 
 
