@@ -47,6 +47,7 @@ FIRST = (
     Hint("CalledProcessError", r"\bpip\b", names.installing),
     Hint("FileNotFoundError|ModuleNotFoundError", r"'(pip3?|npm|npx|conda|uv)'", names.installing),
     Hint("", "start new thread|Resource temporarily unavailable", "The run may not start more processes: use fewer."),
+    Hint("", "Too many open files|EMFILE", "Few files may be open at once: close them, and start fewer processes."),
     Hint("", "Read-only file system|EROFS", FOLDER),
     Hint("PermissionError|Error", "Permission denied|EACCES", FOLDER),
     Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
@@ -62,7 +63,7 @@ FIRST = (
 LAST = (
     # Files.
     Hint(FILE_TYPES, NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
-    Hint(FILE_TYPES, NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
+    Hint(FILE_TYPES, NO_FILE, f"That folder does not exist. {FOLDER}", _WRITING),
     Hint(f"{FILE_TYPES}|OSError", _NO_PATH, names.text_as_path),
     Hint(FILE_TYPES, _HOST_FILE, names.near_file),
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} An artifact has that name: `<artifact>`.", when="script"),
