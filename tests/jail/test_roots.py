@@ -192,7 +192,9 @@ async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts
             shutil.rmtree(slot)
 
 
-async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visible_data: Path) -> None:
+async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(
+    visible_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each removes what was left of all the others' uids."""
     base = OWN + (1 << 30) + (1 << 20)
     first = base + -base % BLOCK_SIZE
@@ -203,6 +205,7 @@ async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visi
             assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
     await run()
+    monkeypatch.setattr(profiles, "UIDS", 1 << 16)
     [used] = environments.roots_of(visible_data).glob(f"*/{roots.SLOTS}/{first}")
     slots = [used.parent / str(uid) for uid in range(first + HALF - 1, first + profiles.UIDS, BLOCK_SIZE)]
     try:
@@ -214,3 +217,16 @@ async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visi
     finally:
         for slot in slots:
             shutil.rmtree(slot)
+
+
+async def test_a_hundred_wardens_have_uids_at_once(visible_data: Path) -> None:
+    """With `jail.fresh_layout`, each guest has one."""
+    base = OWN + (1 << 30) + (2 << 20)
+    settings = replace(BARE, jail=JailConfig(profile="chroot", uid_base=base), data_directory=str(visible_data))
+    blocks = [UidBlock(base, 1 << 20) for _ in range(100)]
+    try:
+        async with Paddock(settings) as paddock:
+            assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+    finally:
+        for block in blocks:
+            block.close()
