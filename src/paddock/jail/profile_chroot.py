@@ -111,6 +111,7 @@ class ChrootProfile:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
+        _end_left_processes()
         privileges.make_dumpable()
         privileges.drop_held()
         privileges.no_new_privs()
@@ -121,6 +122,14 @@ class ChrootProfile:
     def _enter_slot(self, uid: int) -> None:
         os.chroot(f"/{roots.SLOTS}/{uid}")
         os.chdir("/")
+
+
+def _end_left_processes() -> None:
+    """Called in a guest. End processes of an earlier one with its uid, whose reaper was killed, and what they wrote."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(-1, signal.SIGKILL)
+    for folder in roots.WRITABLE:
+        roots.empty(f"/{folder}")
 
 
 def show_set(spec: Spec, uid: int, path: str) -> None:
