@@ -122,6 +122,14 @@ os.wait()
 subprocess.run(["/bin/true"], start_new_session=True, check=True)
 int.from_bytes(os.read(reader, 8), "big") == os.getsid(0)
 """
+GROUPS = """
+import os, signal, subprocess
+def end(**options):
+    with subprocess.Popen(["sleep", "60"], **options) as child:
+        os.killpg(os.getpgid(child.pid), signal.SIGTERM)
+        return child.wait()
+[end(start_new_session=True), end(preexec_fn=os.setsid)]
+"""
 # What is unmapped stays in memory that processes share, and no process shows it.
 SHARED_MEMORY = """
 import mmap, os
@@ -255,6 +263,7 @@ SCRIPTS = {
     "buffers": BUFFERS,
     "unaccepted": UNACCEPTED,
     "sessions": SESSIONS,
+    "groups": GROUPS,
     "shared memory": SHARED_MEMORY,
     "copied mappings": COPIED_MAPPINGS,
     "sent descriptors": SENT_DESCRIPTORS,

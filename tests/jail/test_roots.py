@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import tempfile
@@ -125,10 +126,12 @@ def test_a_guest_does_not_find_the_package_set_that_an_earlier_one_with_its_uid_
     root, held = root_of("shown", tmp_path)
     os.close(held)
 
-    def found(installed: Path) -> list[list[str]]:
+    def make() -> None:
         os.chroot(root)
-        roots.make_slot("7", 7, str(installed))
         roots.make_slot("7", 7)
+
+    def found(installed: Path) -> list[list[str]]:
+        make()
         os.chroot("/slots/7")
         os.setresuid(7, 7, 7)
         folders = (installed, *installed.parents[:3])
@@ -138,7 +141,8 @@ def test_a_guest_does_not_find_the_package_set_that_an_earlier_one_with_its_uid_
         installed = Path(folder, "packages", "sets", "key", "site")
         installed.mkdir(parents=True)
         (installed / "six.py").touch()
-        roots.add(root, str(installed))
+        forked(make)
+        roots.add_to_slot(str(root.parent), json.loads(Path(f"{root}.used").read_text()), "7", str(installed))
         assert forked(lambda: found(installed)) == [["six.py"]]
 
 
@@ -188,7 +192,9 @@ async def test_files_of_guests_whose_reapers_were_killed_go_when_a_warden_starts
             shutil.rmtree(slot)
 
 
-async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visible_data: Path) -> None:
+async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(
+    visible_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each removes what was left of all the others' uids."""
     base = OWN + (1 << 30) + (1 << 20)
     first = base + -base % BLOCK_SIZE
@@ -199,6 +205,7 @@ async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visi
             assert (await paddock.run("1 + 1", engine="cpython")).output == 2
 
     await run()
+    monkeypatch.setattr(profiles, "UIDS", 1 << 16)
     [used] = environments.roots_of(visible_data).glob(f"*/{roots.SLOTS}/{first}")
     slots = [used.parent / str(uid) for uid in range(first + HALF - 1, first + profiles.UIDS, BLOCK_SIZE)]
     try:
@@ -210,3 +217,16 @@ async def test_wardens_that_start_together_do_not_keep_each_other_from_uids(visi
     finally:
         for slot in slots:
             shutil.rmtree(slot)
+
+
+async def test_a_hundred_wardens_have_uids_at_once(visible_data: Path) -> None:
+    """With `jail.fresh_layout`, each guest has one."""
+    base = OWN + (1 << 30) + (2 << 20)
+    settings = replace(BARE, jail=JailConfig(profile="chroot", uid_base=base), data_directory=str(visible_data))
+    blocks = [UidBlock(base, 1 << 20) for _ in range(100)]
+    try:
+        async with Paddock(settings) as paddock:
+            assert (await paddock.run("1 + 1", engine="cpython")).output == 2
+    finally:
+        for block in blocks:
+            block.close()

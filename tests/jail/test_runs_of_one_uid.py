@@ -33,4 +33,4 @@ def test_a_guest_finds_nothing_of_the_last_one_with_its_uid(
 ) -> None:
     home = place.home(f"without-{len(missing)}", ordinary=False)
     told = place.told("container", SCRIPTS, OWN + (1 << 29), missing=missing, home=home)
-    assert told == {"left": "ok", "met": NEW | null}
+    assert told == {"left": "ok", "met": NEW | null, "met it": []}

@@ -66,6 +66,7 @@ def test_what_a_watcher_does_not_see_is_limited_otherwise(place: Place, kind: st
         "addresses": ["ok", 15, None],
         "unaccepted": ["ok", 0, None],
         "sessions": ["ok", True, None],
+        "groups": ["ok", [-15, -15], None],
         "shared memory": ["ok", ["refused", "refused"], None],
         "copied mappings": ["out_of_memory", None, "MemoryError"],
         "sent descriptors": ["ok", 2, None],

@@ -427,7 +427,7 @@ NOTEBOOKS_AND_LIBRARIES = {
         "no command line",
     ),
     "a key in the environment": r3("import os\nos.environ['API_KEY']", 2, "API_KEY", "assign the value"),
-    "a folder of another machine": run("open('/mnt/data/out.csv', 'w')", 1, "/mnt/data", "write to /tmp"),
+    "a folder of another machine": run("open('/mnt/data/out.csv', 'w')", 1, "/mnt/data", "working directory"),
     "line breaks escaped twice": run("import json\\nprint(1)", 1, "line continuation", "real line breaks"),
     "prose before the code": run("Here is the code:\n\nprint(1)", 1, "invalid syntax", "only the code"),
     "else if": run("if 1 == 2:\n    x = 1\nelse if 1 == 1:\n    x = 2", 3, "expected ':'", "`elif`"),

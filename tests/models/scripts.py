@@ -13,6 +13,8 @@ PYTHON = (
     "import subprocess\nsubprocess.run(['conda', 'install', 'x'], check=True)",
     "import threading, time\nfor _ in range(2000): threading.Thread(target=time.sleep, args=(5,), daemon=True).start()",
     "import os\nos.mkdir('/tmp/d', 0o500)\nopen('/tmp/d/x', 'w')",
+    "import os\nopened = [open('/tmp/x', 'w') for _ in range(5000)]",
+    "import subprocess\nsubprocess.run(['true'], user=0)",
     "open('/tmp')",
     "import subprocess\nsubprocess.run(['false'], check=True)",
     'print(f"{x!z}")',

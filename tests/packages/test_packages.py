@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -27,11 +28,12 @@ import pytest
 from paddock import Config, Paddock, RequestError
 from paddock.config import GuestsConfig, JailConfig, PackagesConfig
 from paddock.errors import PackageError
-from paddock.jail import packages
+from paddock.jail import packages, profiles
 from paddock.jail.installer import Done as Installed
 from paddock.jail.installer import Installation
 from paddock.jail.package_errors import explain
 from paddock.jail.packages import BUILDS_AT_ONCE, PackageSets, make_safe, sets_folder
+from paddock.jail.uid_block import BLOCK_SIZE
 from paddock.jail.walls.roots import empty
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Event, Progress
@@ -91,6 +93,24 @@ async def test_a_program_that_the_script_starts_has_its_packages_too(index: Path
     ]
     assert outputs == ["1\n", "1\n"]
     assert (await paddock.run(pool)).output is False  # libraries start processes with the flags of their own
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="the profile chroot needs root")
+async def test_in_chroot_any_number_of_package_sets_share_one_block_of_uids(
+    index: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiles, "UIDS", BLOCK_SIZE)
+    wheel(index, "other")
+    code = (
+        "import os, sys\n[os.path.exists(f'{folder}/{name}.py') for folder in sys.path for name in NAMES].count(True)"
+    )
+    names = ["greeting", "other"]
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as data:
+        jail = JailConfig(profile="chroot", uid_base=OWN + (1 << 30))
+        async with Paddock(replace(config, data_directory=data, jail=jail)) as paddock:
+            for packages in ([], *([name] for name in names), names):
+                result = await paddock.run(code, inputs={"NAMES": names}, packages=packages)
+                assert (result.verdict, result.output) == ("ok", len(packages))
 
 
 async def test_a_block_at_the_top_of_a_script_asks_for_packages_too(paddock: Paddock) -> None:

@@ -165,15 +165,14 @@ class CPythonEngine(JailedEngine):
     def __init__(self, config: Config) -> None:
         self._config = config
         self._sets = PackageSets(config.packages, config.data_directory)
-        # By environment, by package set where each needs its own, and by whether guests have a network.
-        self._jails: dict[tuple[str, str, bool], Jail] = {}
+        self._jails: dict[tuple[str, bool], Jail] = {}  # by environment, and by whether guests have a network
         super().__init__(self._jail_of(config.cpython.environment))
 
-    def _jail_of(self, environment: str, package_set: str = "", *, network: bool = False) -> Jail:
-        key = (environment, package_set, network)
+    def _jail_of(self, environment: str, *, network: bool = False) -> Jail:
+        key = (environment, network)
         if key not in self._jails:
             config = self._config
-            is_default = (environment, package_set) == (config.cpython.environment, "")
+            is_default = environment == config.cpython.environment
             few_waiting = {} if is_default else {"min_waiting": 0, "max_waiting": min(1, config.cpython.max_waiting)}
             self._jails[key] = Jail(
                 config,
@@ -182,7 +181,6 @@ class CPythonEngine(JailedEngine):
                 # If no run may have a second process, the seccomp filter forbids guests to start one.
                 processes=config.caps.processes > 1,
                 two_templates=True,
-                package_set=package_set,
                 shows_sets=True,
                 network=network,
             )
@@ -203,31 +201,29 @@ class CPythonEngine(JailedEngine):
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        jail, packages = await self._jail_for(plan), plan.package_set
+        jail, packages = self._jail_for(plan), plan.package_set
         # A name in a comment or string selects a warm guest too. That costs only a few milliseconds.
         warm = await jail.warm_modules()
         is_warm = any(module in plan.code for module in warm) or (packages and not warm.isdisjoint(packages.uses))
         if packages is not None and packages.shadows:
             is_warm = False  # a preload would hide the version that the set has
         async with take_guest(jail, "warm" if is_warm else "bare") as guest:
+            if packages is not None:
+                await jail.show_set(guest, packages.path)
             with self._running(JailedExecution(guest, plan, may_fork=jail.may_fork)) as execution:
                 yield execution
 
     async def interpreter(self, plan: Plan) -> Interpreter:
         from paddock.engines.interpreter import JailedInterpreter
 
-        jail = await self._jail_for(plan)
+        jail = self._jail_for(plan)
         # Warm, whatever the first run names: importing a preload later takes its time, and memory of the session's own.
         # Lean, because sessions stay.
         shadows = plan.package_set is not None and plan.package_set.shadows
         return JailedInterpreter(jail, await jail.take("bare" if shadows else "warm", lean=True), JailedExecution)
 
-    async def _jail_for(self, plan: Plan) -> Jail:
-        environment = plan.environment or self._config.cpython.environment
-        jail = self._jail_of(environment, network=bool(plan.network))
-        if plan.package_set is not None and not await jail.shows_sets():
-            jail = self._jail_of(environment, plan.package_set.path)
-        return jail
+    def _jail_for(self, plan: Plan) -> Jail:
+        return self._jail_of(plan.environment or self._config.cpython.environment, network=bool(plan.network))
 
     def _all_jails(self) -> Iterable[Jail]:
         return self._jails.values()

@@ -70,10 +70,9 @@ class NodeEngine(JailedEngine):
         one = min(1, config.node.max_waiting)
         # Only guests that the pool creates ahead of demand have stripped types once, so at least one must wait.
         self._typescript = jail(config, replace(config.node, min_waiting=one), TYPESCRIPT_RUNTIME, program)
-        few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
-        self._large = jail(config, few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
-        # By package set, where each needs a jail of its own, and by whether guests have a network.
-        self._special: dict[tuple[str, bool], Jail] = {}
+        self._few_waiting = replace(config.node, min_waiting=0, max_waiting=one)
+        self._large = jail(config, self._few_waiting, RUNTIME, node_program(config.caps.memory_bytes))
+        self._networked: Jail | None = None  # once a run has a network
 
     async def prepare(self, plan: Plan, show: Callable[[str], None], principal: str) -> Plan:
         built = await self._jail.built()
@@ -82,33 +81,31 @@ class NodeEngine(JailedEngine):
 
     @asynccontextmanager
     async def open(self, plan: Plan) -> AsyncIterator[JailedExecution]:
-        jail = await self._jail_for(plan)
+        jail = self._jail_for(plan)
         async with take_guest(jail) as guest:
+            if plan.package_set is not None:
+                await jail.show_set(guest, plan.package_set.path)
             execution = NodeExecution(guest, plan, may_fork=jail.may_fork, tmp_bytes=self._tmp_bytes)
             with self._running(execution):
                 yield execution
 
     async def interpreter(self, plan: Plan) -> Interpreter:
-        jail = await self._jail_for(plan)
+        jail = self._jail_for(plan)
         return NodeInterpreter(jail, await jail.take(), partial(NodeExecution, tmp_bytes=self._tmp_bytes))
 
-    async def _jail_for(self, plan: Plan) -> Jail:
-        packages, network = plan.package_set, bool(plan.network)
-        own_set = packages.path if packages is not None and not await self._jail.shows_sets() else ""
-        if own_set or network:
-            if (own_set, network) not in self._special:
-                settings = replace(self._config.node, min_waiting=0, max_waiting=min(1, self._config.node.max_waiting))
+    def _jail_for(self, plan: Plan) -> Jail:
+        if plan.network:
+            if self._networked is None:
                 program = node_program(self._config.caps.memory_bytes)
-                self._special[own_set, network] = self._make_jail(
-                    self._config, settings, RUNTIME, program, package_set=own_set, network=network
-                )
-            return self._special[own_set, network]
+                self._networked = self._make_jail(self._config, self._few_waiting, RUNTIME, program, network=True)
+            return self._networked
         if plan.limits.memory_bytes > self._default_bytes:
             return self._large
         return self._typescript if plan.language == "typescript" else self._jail
 
     def _all_jails(self) -> Iterable[Jail]:
-        return (*self._special.values(), self._typescript, self._large, self._jail)
+        networked = () if self._networked is None else (self._networked,)
+        return (*networked, self._typescript, self._large, self._jail)
 
     async def close(self) -> None:
         await self._sets.close()

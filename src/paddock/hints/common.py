@@ -18,6 +18,7 @@ _BY_TOOLS = "The sandbox has no such file. Only tools reach the host's: call one
 _WRITING = r""",\s*(mode=)?['"][wax]b?\+?['"]|[wW]rite|to_(csv|json|excel)|savefig|mkdir|makedirs|chdir|\.dump\("""
 _OPENING_BYTES = r"\b(?:read_excel|read_parquet|ExcelFile|load_workbook|Image\.open|ZipFile|imread)\("
 _STARTING = r"subprocess|Popen|\bspawn|\bexec"
+_NO_PROCESS = "The sandbox does not allow that: do it in the script itself, without another process."
 FILE_TYPES = "FileNotFoundError|NotFoundError|Error"
 _FILE_OF_EARLIER_PROGRAM = "Nothing of an earlier run is kept. Write the file in the same program before it is read."
 _FILE_OF_EARLIER_RUN = (
@@ -47,6 +48,8 @@ FIRST = (
     Hint("CalledProcessError", r"\bpip\b", names.installing),
     Hint("FileNotFoundError|ModuleNotFoundError", r"'(pip3?|npm|npx|conda|uv)'", names.installing),
     Hint("", "start new thread|Resource temporarily unavailable", "The run may not start more processes: use fewer."),
+    Hint("", "Too many open files|EMFILE", "Few files may be open at once: close them, and start fewer processes."),
+    Hint("PermissionError|Error", r"denied$|not permitted|EPERM", _NO_PROCESS, rf"{_STARTING}|\b(Pool|Process|Queue)"),
     Hint("", "Read-only file system|EROFS", FOLDER),
     Hint("PermissionError|Error", "Permission denied|EACCES", FOLDER),
     Hint("IsADirectoryError|Error", "Is a directory|EISDIR", "It is a folder: list it, and open a file in it."),
@@ -62,7 +65,7 @@ FIRST = (
 LAST = (
     # Files.
     Hint(FILE_TYPES, NO_FILE, "There is no program `<name>` here: do it in the script itself.", _STARTING),
-    Hint(FILE_TYPES, NO_FILE, "That folder does not exist: write to /tmp, which is the working directory.", _WRITING),
+    Hint(FILE_TYPES, NO_FILE, f"That folder does not exist. {FOLDER}", _WRITING),
     Hint(f"{FILE_TYPES}|OSError", _NO_PATH, names.text_as_path),
     Hint(FILE_TYPES, _HOST_FILE, names.near_file),
     Hint(FILE_TYPES, _HOST_FILE, f"{_BY_TOOLS} An artifact has that name: `<artifact>`.", when="script"),

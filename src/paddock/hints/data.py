@@ -39,7 +39,7 @@ ROWS = (
     Hint("BadZipFile|BadGzipFile|ReadError", "", "The data is not such an archive: look at its first bytes."),
     Hint("OperationalError", "values (were supplied|for)", "Give one value for each column: INSERT INTO t (a, b) ..."),
     Hint("OperationalError", "no such table", "Create the table in this run: a new database is empty."),
-    Hint("OperationalError", "unable to open", FOLDER),
+    Hint("OperationalError", "unable to open", f"{FOLDER} Close connections after use."),
     Hint("IntegrityError", "UNIQUE", "The value is there already: skip it, or write INSERT OR REPLACE / OR IGNORE."),
     Hint("IntegrityError", "NOT NULL", "Give that column a value."),
     Hint("ProgrammingError", "unsupported type", "Pass the values as a list, a tuple or a dict."),

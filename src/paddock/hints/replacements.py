@@ -99,7 +99,7 @@ WORDS = {
             "require fetch const let JSON": "<is_javascript>",
             "display get_ipython": "This is not a notebook: return the value, or print it.",
             "raw_input": "Scripts have no keyboard input: assign the value in the script.",
-            "__file__": "A script has no file: use a relative path. The working directory is /tmp.",
+            "__file__": "A script has no file: use a relative path.",
         }
     ),
     JAVASCRIPT: _by_name(

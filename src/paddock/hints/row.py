@@ -9,7 +9,7 @@ from typing import NamedTuple
 from paddock.hints.mistake import Mistake
 
 SYNTAX_ERRORS = "SyntaxError|IndentationError|TabError"
-FOLDER = "Write to /tmp, which is the working directory."
+FOLDER = "Write to the working directory: use a name without a folder."
 ZONE = "Use a zone's IANA name, as in 'Europe/Berlin'."
 ANSWER_SHAPE = "If it is a tool's answer, its value is in the key `result`, or in another that printing it shows."
 _FACT = re.compile(r"(?<!P)<(\w+)>")

@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable
@@ -22,6 +23,7 @@ from paddock.jail.walls.own_network import find_bundle
 from paddock.jail.walls.shortage import explain, thread_shortage_as_oserror
 from paddock.jail.warden_client import Mover, WardenClient
 from paddock.jail.zygote import Spec
+from paddock.uncancelled import LongWork
 
 if TYPE_CHECKING:
     from paddock.config import Config, GuestsConfig
@@ -34,13 +36,13 @@ class Jail:
 
     `program` is the program that guests execute, if any: a path below the environment's packages, and arguments.
     Without `processes` the system call filter keeps guests from starting a process, whatever a run's limit allows.
-    With `shows_sets` they see package sets; `package_set` is the only one that they see in `chroot`.
+    With `shows_sets` they see package sets, in `chroot` those that are shown to them.
     With `network` each has its own network, and the host makes its connections (`doors`).
     With `two_templates` guests are bare or warm, if the environment preloads anything. Otherwise all guests have the
     preloads.
     """
 
-    def __init__(  # noqa: PLR0913  a value for each
+    def __init__(
         self,
         config: Config,
         settings: GuestsConfig,
@@ -49,7 +51,6 @@ class Jail:
         *,
         processes: bool = True,
         two_templates: bool = False,
-        package_set: str = "",
         shows_sets: bool = False,
         network: bool = False,
     ) -> None:
@@ -59,12 +60,12 @@ class Jail:
         self._program = program
         self._processes = processes
         self._two_templates = two_templates
-        self._package_set = package_set
         self._shows_sets = shows_sets
         self._network = network
         self._pool: Pool | None = None
         self._lease: Lease | None = None
         self._starting = asyncio.Lock()
+        self._showing = LongWork()  # of package sets
         self._closed = False
         self.profile: str | None = None  # the profile in use, once the first warden has started
 
@@ -95,23 +96,17 @@ class Jail:
         assert self._lease is not None  # noqa: S101  `_start` takes it
         return self._lease.built
 
-    async def shows_sets(self) -> bool:
-        """Whether guests see package sets that are installed after their template started."""
-        if self.profile is None:
-            await self.start()
-        return self.profile != "chroot"
-
     async def show_set(self, guest: Guest, path: str) -> None:
-        """Let the stopped guest of a session see a package set. In other profiles it sees all of them."""
-        if self.profile == "chroot" and path != self._package_set:
+        """Let a guest that waits or is stopped see a package set. Only in `chroot` does it not see them all."""
+        if self.profile == "chroot":
             spec = make_spec("chroot", self._config, self._spec)
             uid = int(process_status(guest.pid).get("Uid", "-1").split()[0])
             if guest.has_ended():  # which the run notices; the uid may be of another process
                 return
             try:
-                await asyncio.to_thread(show_set, spec, uid, path)
+                await self._showing.run(partial(asyncio.to_thread, show_set, spec, uid, path))
             except OSError as problem:
-                raise JailUnavailable(f"the packages cannot be shown to the session: {problem}") from None
+                raise JailUnavailable(f"the packages cannot be shown to the script: {problem}") from None
 
     def give_back(self, guest: Guest) -> None:
         if self._pool is not None:
@@ -200,7 +195,6 @@ class Jail:
             self._runtime,
             reads=(*SYSTEM, *built.reads, *self._bundle()),
             live=(make_sets_folder(self._config.data_directory),) if self._shows_sets else (),
-            package_set=self._package_set,
             whole=(built.path,),
             preload=() if self._two_templates else built.preload,
             warm=built.preload if self._two_templates else (),

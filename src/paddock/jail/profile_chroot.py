@@ -50,8 +50,6 @@ class ChrootProfile:
         root, self._root_lock = roots.acquire(
             self._spec.roots_directory, _copied(self._spec.reads), complete=self._spec.whole
         )
-        if self._spec.package_set:
-            roots.add(root, self._spec.package_set)
         self._ids = UidBlock(self._spec.uid_base, self._spec.uid_count)
         self._remove_leftovers(root)
         self._proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -78,7 +76,7 @@ class ChrootProfile:
 
     def start_reaper(self, order: Order, report: int) -> int:
         uid = self._ids.of_guest(order.uid)
-        roots.make_slot(str(uid), uid, self._spec.package_set)
+        roots.make_slot(str(uid), uid)
         return reaper.start(lambda: self._wall_in_reaper(order), report, self._proc, self._ids.fd)
 
     def reaper_ended(self, pid: int) -> None: ...
@@ -113,6 +111,7 @@ class ChrootProfile:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
+        _end_left_processes()
         privileges.make_dumpable()
         privileges.drop_held()
         privileges.no_new_privs()
@@ -125,8 +124,16 @@ class ChrootProfile:
         os.chdir("/")
 
 
+def _end_left_processes() -> None:
+    """Called in a guest. End processes of an earlier one with its uid, whose reaper was killed, and what they wrote."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(-1, signal.SIGKILL)
+    for folder in roots.WRITABLE:
+        roots.empty(f"/{folder}")
+
+
 def show_set(spec: Spec, uid: int, path: str) -> None:
-    """Called in the host. Show a package set to the guest with this uid, which is stopped."""
+    """Called in the host. Show a package set to the guest with this uid, which waits for a script or is stopped."""
     roots.add_to_slot(spec.roots_directory, _copied(spec.reads), str(uid), path)
 
 

@@ -31,8 +31,8 @@ SYSTEM = (
     *("/usr/share/zoneinfo", "/usr/share/ca-certificates", "/etc/ssl/certs", "/etc/ld.so.cache"),
 )
 """Files of the host that programs need: libraries, tools, time zones, certificates. No configuration, no secrets."""
-UIDS = 1 << 16
-"""How many uids `chroot` uses, from `jail.uid_base` on. `namespaces` uses the next 15 * UIDS."""
+UIDS = 1 << 19
+"""How many uids `chroot` uses from `jail.uid_base` on, a block for each warden. `namespaces` uses as many above."""
 ADDRESS_BYTES, NODE_ADDRESS_BYTES = 16 << 30, 64 << 30
 """Limits of the address space of a Python and a Node process: V8 reserves gigabytes. Page tables take up to 1/512."""
 NODE_OPEN_FILES = 64
@@ -140,7 +140,7 @@ async def start(profile: str, config: Config, spec: Spec) -> WardenClient:
     block, identities = None, None
     if profile == "namespaces" and os.geteuid() == 0:
         try:
-            block = UidBlock(config.jail.uid_base + UIDS, 15 * UIDS)
+            block = UidBlock(config.jail.uid_base + UIDS, UIDS)
         except OSError as problem:
             raise JailUnavailable(str(problem)) from None
         identities = Identities(0, block.first, block.first, BLOCK_SIZE)

@@ -42,7 +42,6 @@ class Spec:
     reads: tuple[str, ...] = ()  # directories and files of the host that guests see, read-only, at the same path
     whole: tuple[str, ...] = ()  # the paths in `reads` that `chroot` copies completely
     live: tuple[str, ...] = ()  # more such directories, whose content grows while guests run; not in `chroot`
-    package_set: str = ""  # the one of these that guests in `chroot` see
     preload: tuple[str, ...] = ()  # modules that the bare zygote imports before it forks
     warm: tuple[str, ...] = ()  # modules of the warm zygote, which starts on demand; empty if there is none
     program: tuple[str, ...] = ()  # what guests execute when they are walled in: path, arguments

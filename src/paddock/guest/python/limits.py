@@ -5,7 +5,9 @@ They are not a security boundary: the host limits the process from outside as we
 
 from __future__ import annotations
 
+import _posixsubprocess
 import contextlib
+import functools
 import math
 import mmap
 import os
@@ -81,6 +83,25 @@ def apply(limits: Mapping[str, Any], before_bytes: int | None, *, in_session: bo
         set_limit(resource.RLIMIT_NPROC, processes + int(os.environ.get(TASKS, "0")))
     if open_files is not None:
         set_limit(resource.RLIMIT_NOFILE, open_files)
+        _make_groups_of_sessions()
+
+
+@functools.cache
+def _make_groups_of_sessions() -> None:
+    """Give a child a process group where a session is asked for: without a control group, setsid(2) has no effect.
+
+    Otherwise `os.killpg(os.getpgid(child.pid), ...)` would end the script.
+    """
+    fork_exec: Any = _posixsubprocess.fork_exec
+
+    def in_group(*values: Any) -> Any:
+        start_new_session = values[15]
+        return fork_exec(*values[:15], False, 0, *values[17:]) if start_new_session else fork_exec(*values)
+
+    _posixsubprocess.fork_exec = in_group
+    if "subprocess" in sys.modules:
+        vars(sys.modules["subprocess"])["_fork_exec"] = in_group
+    os.setsid = lambda: os.setpgid(0, 0)
 
 
 def set_soft_limit(kind: int, amount: int) -> None:

@@ -110,15 +110,15 @@ def _make_above(target: Path) -> None:
 
 
 def remove(directory: Path, path: str) -> None:
-    """Remove from all roots what `add` and `make_slot` made of this folder."""
+    """Remove from all roots what `add_to_slot` made of this folder."""
     for copied in (*directory.glob(f"*/{path.lstrip('/')}"), *directory.glob(f"*/{SLOTS}/*/{path.lstrip('/')}")):
         shutil.rmtree(copied, ignore_errors=True)
 
 
-def make_slot(name: str, owner: int, added: str = "") -> None:
+def make_slot(name: str, owner: int) -> None:
     """Create a guest's own tree, or renew what the last guest of an existing tree could change.
 
-    `added` is a folder that was added to the root later. The caller has entered the root.
+    The caller has entered the root.
     """
     tree = Path("/", SLOTS, name)
     if not tree.exists():
@@ -130,8 +130,6 @@ def make_slot(name: str, owner: int, added: str = "") -> None:
                 _copy_tree(entry.path, f"{partial}/{entry.name}", os.link)
         _devices(partial / "dev", owner)
         partial.rename(tree)
-    if added:
-        _link(added, tree / added.lstrip("/"))
     for private in (tree / folder for folder in WRITABLE):
         private.mkdir(mode=0o700, exist_ok=True)
         empty(str(private))  # leftovers of a guest whose reaper was killed
