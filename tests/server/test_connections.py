@@ -244,6 +244,24 @@ async def test_a_caller_with_too_many_unread_answers_loses_its_oldest_connection
     assert [size > len(body) for size in sizes] == [True, False, True]
 
 
+async def test_a_request_is_not_handled_before_the_last_answer_on_its_connection_was_read() -> None:
+    unread = []
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        unread.append(len(LimitedProtocol._unread))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(32 << 20)})  # more than the kernel keeps
+
+    async with at_a_port(answer, http=LimitedProtocol) as address, asyncio.timeout(60):  # type: ignore[arg-type]
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(address).port, limit=1024)
+        writer.write(HEALTH + HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        await reader.read()
+        writer.close()
+    assert unread == [0, 0]
+
+
 async def test_a_request_for_a_websocket_is_answered_as_any_other_and_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -9,7 +9,7 @@ import math
 import time
 from collections import Counter
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import h11
 from starlette.requests import Request
@@ -18,6 +18,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from paddock import descriptors
 from paddock.server.http import TOO_MANY_CONNECTIONS, received, refuse_connection
 from paddock.server.rest.problems import MEDIA_TYPE, problem
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 ACCEPTED_AT_ONCE = 32
 """How many connections asyncio accepts in a row. If no descriptor is free, it tries and fails this many times."""
@@ -75,6 +78,13 @@ class LimitedProtocol(H11Protocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.conn = self._paced = _PacedConnection(h11.SERVER)
+        app = self.app
+
+        async def answer_next(scope: Scope, receive: Receive, send: Send) -> None:
+            await self.flow.drain()  # an answer that waits for the one before to be read would not count as unread
+            await app(scope, receive, send)
+
+        self.app = answer_next
 
     def handle_events(self) -> None:
         self._paced.chunks_left = CHUNKS_AT_ONCE
