@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -16,7 +17,6 @@ import httpx2 as httpx
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp.server.subscriptions import ListenHandler
 from starlette.types import Receive, Scope, Send
 
 from paddock import Config
@@ -111,7 +111,7 @@ async def test_one_principal_cannot_open_all_sessions(monkeypatch: pytest.Monkey
 
 
 async def test_subscriptions_of_one_principal_do_not_count_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ListenHandler.__init__, "__kwdefaults__", {"max_subscriptions": 2, "max_buffered_events": 9})
+    monkeypatch.setattr("paddock.server.mcp.MAX_SUBSCRIPTIONS", 2)
     async with open_services(REQUIRED) as services, AsyncExitStack() as stack:
         ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
         address = await stack.enter_async_context(at_a_port(make_app(make_server(services), services)))
@@ -269,6 +269,27 @@ async def test_a_request_for_a_websocket_is_answered_as_any_other_and_not_logged
         writer.write(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"))
         assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 200")
     assert caplog.messages == []
+
+
+async def test_of_more_requests_at_once_than_connections_each_gets_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.descriptors.limit", lambda: 64)  # 16 connections
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async with at_a_port(answer, http=LimitedProtocol) as address, asyncio.timeout(20):  # type: ignore[arg-type]
+        clients = [socket.create_connection(("127.0.0.1", urlsplit(address).port or 0)) for _ in range(40)]
+        for each in clients:  # the server has accepted none yet
+            each.sendall(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        statuses = []
+        for each in clients:
+            reader, writer = await asyncio.open_connection(sock=each)
+            statuses.append(int((await reader.read()).split()[1]))
+            writer.close()
+    assert Counter(statuses) == {200: 16, 503: 24}
 
 
 async def test_a_new_connection_is_refused_only_if_none_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:

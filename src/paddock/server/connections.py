@@ -6,8 +6,11 @@ import asyncio
 import heapq
 import logging
 import math
+import os
+import select
 import time
 from collections import Counter
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -108,6 +111,8 @@ class LimitedProtocol(H11Protocol):
             if not self._close_longest_idle(max(1, limit // 64)):  # several, because finding them takes time
                 self.app = refuse_connection  # its answer depends on the path
                 if len(self.connections) >= limit + limit // SPARE:
+                    with suppress(OSError):  # otherwise the kernel resets the connection, and drops the answer
+                        os.read(transport.get_extra_info("socket").fileno(), 64 * 1024)
                     transport.write(answer(503, TOO_MANY_CONNECTIONS, "retry-after: 1"))
                     transport.close()
         super().connection_made(transport)
@@ -176,7 +181,12 @@ class LimitedProtocol(H11Protocol):
 
     def _close_longest_idle(self, number: int) -> bool:
         """Close connections that have waited longest for a request, so that one client cannot keep all others out."""
-        idle = [each for each in self.connections if isinstance(each, LimitedProtocol) and each.is_idle]
+        waiting = [each for each in self.connections if isinstance(each, LimitedProtocol) and each.is_idle]
+        poll = select.poll()
+        for each in waiting:
+            poll.register(each.transport.get_extra_info("socket"), select.POLLIN)
+        unread = {descriptor for descriptor, _ in poll.poll(0)}  # a request has arrived, and is about to be read
+        idle = [each for each in waiting if each.transport.get_extra_info("socket").fileno() not in unread]
         for each in heapq.nsmallest(number, idle, key=lambda each: each.idle_since):
             each.transport.abort()
             self.connections.discard(each)  # now, not when the event loop notices
