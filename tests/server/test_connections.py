@@ -213,6 +213,38 @@ async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatc
         writer.close()
 
 
+async def test_a_client_that_leaves_the_last_kilobytes_of_its_answer_unread_is_disconnected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(connections, "UNREAD_SECONDS", 0.1)
+    made = asyncio.Queue[asyncio.Transport]()
+    lost = asyncio.Event()
+
+    class Observed(LimitedProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            made.put_nowait(transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            lost.set()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        transport = await made.get()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not transport.get_write_buffer_size():
+            await send({"type": "http.response.body", "body": bytes(16 * 1024), "more_body": True})
+        await send({"type": "http.response.body"})
+
+    async with at_a_port(answer, http=Observed) as address, asyncio.timeout(20):  # type: ignore[arg-type]
+        with socket.create_connection(("127.0.0.1", urlsplit(address).port or 0)) as client:
+            client.sendall(HEALTH)
+            await lost.wait()
+
+
 async def test_a_caller_with_too_many_unread_answers_loses_its_oldest_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -178,6 +178,8 @@ class LimitedProtocol(H11Protocol):
     def _close_if_silent(self, last_cycle: object) -> None:
         if self.cycle is last_cycle:  # uvicorn creates a new `cycle` for each request, once its head has arrived
             self.transport.close()
+            # It stays open until everything is read, and what is less than 64 KB starts no timer for unread answers.
+            self._silence_timer = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
 
     def _close_longest_idle(self, number: int) -> bool:
         """Close connections that have waited longest for a request, so that one client cannot keep all others out."""
