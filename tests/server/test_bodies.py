@@ -24,7 +24,7 @@ from paddock.server.mcp import make_server
 from paddock.server.request_memory import SMALL_BYTES, parsed_bytes
 from tests.server.conftest import ERAS, at_a_port, served
 from tests.server.shared_services import open_services
-from tests.server.test_processes import ACCEPT, address_of, forked, started
+from tests.server.test_processes import ACCEPT, HELLO, address_of, forked, started
 
 MEGABYTE = 1 << 20
 
@@ -222,13 +222,18 @@ async def test_a_request_counts_until_its_run_has_ended(detach: bool) -> None:
         assert [await call(large) for _ in range(5)] == [200] * 5
 
 
-async def test_an_open_connection_keeps_no_arguments_of_an_answered_call() -> None:
+@pytest.mark.parametrize("has_session", [False, True])
+async def test_neither_a_connection_nor_a_session_keeps_arguments_of_an_answered_call(*, has_session: bool) -> None:
     body, headers = calling(f'{{"a": "{"x" * MEGABYTE}"}}')
     async with (
         open_services(Config(engine="monty")) as services,
         at_a_port(make_app(make_server(services), services), timeout_keep_alive=600) as address,
         httpx.AsyncClient(timeout=60, headers=headers) as http,
     ):
+        if has_session:
+            http.headers["mcp-protocol-version"] = "2025-11-25"
+            opened = await http.post(address, json=HELLO)
+            http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
         assert (await http.post(address, content=body)).status_code == 200
         async with asyncio.timeout(10):
             while any(isinstance(each, Received) and each.arguments is not None for each in gc.get_objects()):

@@ -15,7 +15,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -76,7 +76,7 @@ ANYBODY = Identity("", "user", is_verified=False)
 """The sender of a request that needs no token."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Received:
     """What is known about a request before MCP reads it."""
 
@@ -375,8 +375,8 @@ class _Guard:
         finally:
             for task in watching:
                 task.cancel()
-            # An open connection keeps the scope of its last request, whose memory no longer counts.
-            scope["state"][_RECEIVED_KEY] = replace(known, arguments=None)
+            # An open connection and a session keep their last request, whose memory no longer counts.
+            known.arguments = None
 
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:
