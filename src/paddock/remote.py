@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from paddock.tools.upstream import Health
 
 CONNECT_SECONDS = 10.0
+SILENT_SECONDS = 90.0
+"""How long to wait for the next bytes of a stream, which has a comment every ten seconds, or of the answer to a GET."""
 CANCEL_SECONDS = 5.0
 """How long to wait for the server to end a cancelled run."""
 EVENT_BYTES = 256 * 1024 * 1024
@@ -299,11 +301,16 @@ class RemotePaddock(Paddock):
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
-        """Send a request and yield its response, or raise its error. Only connecting has a time limit."""
+        """Send a request and yield its response, or raise its error. A tool call or a check may take any time."""
+        import httpx2
+
         content = await asyncio.to_thread(body) if callable(body) else body
         headers = {**(headers or {}), **({} if body is None else {"Content-Type": "application/json"})}
+        is_prompt = method == "GET" or "Accept" in headers
+        timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS, read=SILENT_SECONDS if is_prompt else None)
         with self._connection_errors():
-            sent = self._client().stream(method, path, content=content, params=params, headers=headers)
+            http = self._client()
+            sent = http.stream(method, path, content=content, params=params, headers=headers, timeout=timeout)
             async with sent as response:
                 if response.headers.get("content-encoding", "identity").lower() != "identity":
                     raise HostError(f"{self._url} sent a compressed answer, although none was asked for")
@@ -316,8 +323,7 @@ class RemotePaddock(Paddock):
         if self._http is None:
             import httpx2
 
-            timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
-            self._http = httpx2.AsyncClient(base_url=f"{self._url}/v1", headers=self._headers(), timeout=timeout)
+            self._http = httpx2.AsyncClient(base_url=f"{self._url}/v1", headers=self._headers())
         return self._http
 
     @contextmanager
@@ -327,6 +333,11 @@ class RemotePaddock(Paddock):
 
         try:
             yield
+        except httpx2.ReadTimeout:
+            seconds = f"{SILENT_SECONDS:g} s"
+            raise Unreachable(
+                f"{self._url} has sent nothing for {seconds}; is `paddock serve` running there?"
+            ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
             reason = str(problem) or type(problem).__name__
             raise Unreachable(f"{self._url} cannot be reached: {reason}; is `paddock serve` running there?") from None

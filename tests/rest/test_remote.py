@@ -307,6 +307,29 @@ async def test_an_answer_without_an_end_is_not_kept(status: int, most: int) -> N
                 await paddock.tools()
 
 
+@pytest.mark.parametrize("answer", [b"", stream(STARTED)], ids=["no answer", "no more events"])
+async def test_a_server_that_sends_nothing_more_is_not_waited_for(
+    answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.remote.SILENT_SECONDS", 0.2)
+    monkeypatch.setattr("paddock.remote.CANCEL_SECONDS", 0.2)
+    ended = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await reader.read()  # until the client gives up
+        writer.close()
+        ended.set()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listener:
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        async with Paddock(url=url) as paddock:
+            with pytest.raises(Unreachable, match=r"has sent nothing for 0\.2 s"):
+                await paddock.run("1 + 1")
+            await ended.wait()
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

@@ -24,7 +24,7 @@ from paddock.server.mcp import make_server
 from paddock.server.request_memory import SMALL_BYTES, parsed_bytes
 from tests.server.conftest import ERAS, at_a_port, served
 from tests.server.shared_services import open_services
-from tests.server.test_processes import ACCEPT, address_of, forked, started
+from tests.server.test_processes import ACCEPT, HELLO, address_of, forked, started
 
 MEGABYTE = 1 << 20
 
@@ -60,20 +60,25 @@ async def test_the_official_client_shows_why_a_request_is_too_large(era: str, mo
             assert (await client.call_tool("run_code", {"code": "1 + 1"})).structured_content["output"] == 2
 
 
-@pytest.mark.parametrize("version", [None, "2025-11-25"])
-async def test_a_session_is_not_started_by_a_request_that_takes_megabytes_of_memory(version: str | None) -> None:
-    headers = {**ACCEPT, **({} if version is None else {"mcp-protocol-version": version})}
-    statuses, large, small = [], json.loads("[" + "[]," * 40_000 + "1]"), "icon" * 12_000
-    async with open_services() as services, served(services) as address, httpx.AsyncClient(headers=headers) as client:
-        for values in (large, small):
-            parameters = {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {"experimental": {"paddock": {"values": values}}},
-                "clientInfo": {"name": "test", "version": "1"},
-            }
-            body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters}
-            statuses.append((await client.post(address, json=body)).status_code)
-    assert statuses == [413, 200]
+async def test_a_session_keeps_no_message_that_takes_megabytes_of_memory() -> None:
+    def message(method: str, values: object) -> dict[str, Any]:
+        parameters = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"experimental": {"paddock": {"values": values}}},
+            "clientInfo": {"name": "test", "version": "1"},
+        }
+        return {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+
+    large: list[list[int]] = [[]] * 40_000
+    small = "icon" * 12_000
+    async with open_services() as services, served(services) as address, httpx.AsyncClient(headers=ACCEPT) as client:
+        opened = await client.post(address, json=message("initialize", small))
+        client.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+        sent = [(each, values) for each in ("initialize", "ping", "notifications/x") for values in (small, large)]
+        answers = [(await client.post(address, json=message(*each))).status_code for each in sent]
+        del client.headers["mcp-session-id"]
+        answers.append((await client.post(address, json=message("initialize", large))).status_code)
+    assert (opened.status_code, answers) == (200, [200, 413, 200, 413, 200, 413, 413])
 
 
 async def test_a_body_that_stops_arriving_is_refused_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,13 +222,18 @@ async def test_a_request_counts_until_its_run_has_ended(detach: bool) -> None:
         assert [await call(large) for _ in range(5)] == [200] * 5
 
 
-async def test_an_open_connection_keeps_no_arguments_of_an_answered_call() -> None:
+@pytest.mark.parametrize("has_session", [False, True])
+async def test_neither_a_connection_nor_a_session_keeps_arguments_of_an_answered_call(*, has_session: bool) -> None:
     body, headers = calling(f'{{"a": "{"x" * MEGABYTE}"}}')
     async with (
         open_services(Config(engine="monty")) as services,
         at_a_port(make_app(make_server(services), services), timeout_keep_alive=600) as address,
         httpx.AsyncClient(timeout=60, headers=headers) as http,
     ):
+        if has_session:
+            http.headers["mcp-protocol-version"] = "2025-11-25"
+            opened = await http.post(address, json=HELLO)
+            http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
         assert (await http.post(address, content=body)).status_code == 200
         async with asyncio.timeout(10):
             while any(isinstance(each, Received) and each.arguments is not None for each in gc.get_objects()):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -16,7 +17,6 @@ import httpx2 as httpx
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp.server.subscriptions import ListenHandler
 from starlette.types import Receive, Scope, Send
 
 from paddock import Config
@@ -111,7 +111,7 @@ async def test_one_principal_cannot_open_all_sessions(monkeypatch: pytest.Monkey
 
 
 async def test_subscriptions_of_one_principal_do_not_count_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ListenHandler.__init__, "__kwdefaults__", {"max_subscriptions": 2, "max_buffered_events": 9})
+    monkeypatch.setattr("paddock.server.mcp.MAX_SUBSCRIPTIONS", 2)
     async with open_services(REQUIRED) as services, AsyncExitStack() as stack:
         ann, bob = [bearer((await services.store.tokens.add(name))[1]) for name in ("ann", "bob")]
         address = await stack.enter_async_context(at_a_port(make_app(make_server(services), services)))
@@ -213,6 +213,38 @@ async def test_a_client_that_leaves_its_answer_unread_is_disconnected(monkeypatc
         writer.close()
 
 
+async def test_a_client_that_leaves_the_last_kilobytes_of_its_answer_unread_is_disconnected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(connections, "UNREAD_SECONDS", 0.1)
+    made = asyncio.Queue[asyncio.Transport]()
+    lost = asyncio.Event()
+
+    class Observed(LimitedProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            made.put_nowait(transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            lost.set()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        transport = await made.get()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not transport.get_write_buffer_size():
+            await send({"type": "http.response.body", "body": bytes(16 * 1024), "more_body": True})
+        await send({"type": "http.response.body"})
+
+    async with at_a_port(answer, http=Observed) as address, asyncio.timeout(20):  # type: ignore[arg-type]
+        with socket.create_connection(("127.0.0.1", urlsplit(address).port or 0)) as client:
+            client.sendall(HEALTH)
+            await lost.wait()
+
+
 async def test_a_caller_with_too_many_unread_answers_loses_its_oldest_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -244,6 +276,24 @@ async def test_a_caller_with_too_many_unread_answers_loses_its_oldest_connection
     assert [size > len(body) for size in sizes] == [True, False, True]
 
 
+async def test_a_request_is_not_handled_before_the_last_answer_on_its_connection_was_read() -> None:
+    unread = []
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        unread.append(len(LimitedProtocol._unread))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(32 << 20)})  # more than the kernel keeps
+
+    async with at_a_port(answer, http=LimitedProtocol) as address, asyncio.timeout(60):  # type: ignore[arg-type]
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(address).port, limit=1024)
+        writer.write(HEALTH + HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        await reader.read()
+        writer.close()
+    assert unread == [0, 0]
+
+
 async def test_a_request_for_a_websocket_is_answered_as_any_other_and_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -251,6 +301,27 @@ async def test_a_request_for_a_websocket_is_answered_as_any_other_and_not_logged
         writer.write(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"))
         assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 200")
     assert caplog.messages == []
+
+
+async def test_of_more_requests_at_once_than_connections_each_gets_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddock.descriptors.limit", lambda: 64)  # 16 connections
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async with at_a_port(answer, http=LimitedProtocol) as address, asyncio.timeout(20):  # type: ignore[arg-type]
+        clients = [socket.create_connection(("127.0.0.1", urlsplit(address).port or 0)) for _ in range(40)]
+        for each in clients:  # the server has accepted none yet
+            each.sendall(HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        statuses = []
+        for each in clients:
+            reader, writer = await asyncio.open_connection(sock=each)
+            statuses.append(int((await reader.read()).split()[1]))
+            writer.close()
+    assert Counter(statuses) == {200: 16, 503: 24}
 
 
 async def test_a_new_connection_is_refused_only_if_none_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +401,7 @@ async def test_what_starts_a_session_is_small_because_the_session_keeps_it() -> 
         hello: dict[str, Any] = {**HELLO, "more": "x" * 200_000}
         async with httpx.AsyncClient() as http:
             refused = await http.post(address, json=hello, headers=ACCEPT)
-    assert (refused.status_code, "128 KB" in refused.text) == (413, True), refused.text
+    assert (refused.status_code, "512 KB" in refused.text) == (413, True), refused.text
 
 
 def test_a_sender_without_a_token_cannot_fill_the_log() -> None:

@@ -24,6 +24,7 @@ from paddock.model.request import LOCAL
 from paddock.server.artifacts import IMAGE_BYTES
 from paddock.server.mcp import make_server
 from paddock.server.services import Services
+from paddock.server.sessions import Caller, ignore_progress
 from paddock.server.tool import EVENT_BYTES, STRUCTURED_DEPTH
 from paddock.store.runs import StoredRun
 from paddock.uncancelled import LongWork
@@ -96,7 +97,7 @@ async def test_requests_at_the_same_time_store_the_output_of_a_run_once(services
 
 async def test_a_repeated_request_that_waits_for_its_turn_holds_no_result(services: Services) -> None:
     arguments, work = {"code": "1", "idempotency_key": "repeated"}, LongWork()
-    services._turns[LOCAL] = work
+    services._turns[LOCAL, "results"] = work
     async with in_memory("auto")(services) as client, asyncio.timeout(60):
         await values_of(client, "run_code", **arguments)
         async with work._turn:
@@ -105,6 +106,18 @@ async def test_a_repeated_request_that_waits_for_its_turn_holds_no_result(servic
                 await asyncio.sleep(0.01)
             assert not [each for each in gc.get_objects() if type(each) is StoredRun]
         assert (await again)["verdict"] == "ok"
+
+
+async def test_a_run_is_shown_while_a_search_of_tools_waits_for_a_server(services: Services) -> None:
+    async with in_memory("auto")(services) as client, asyncio.timeout(60):
+        run_id = (await values_of(client, "run_code", code="1"))["run_id"]
+        has_connected = asyncio.Event()
+        search = asyncio.create_task(services.in_turn(Caller(LOCAL, None, ignore_progress), has_connected.wait))
+        await asyncio.sleep(0)  # lets it begin
+        assert (await values_of(client, "get_run", run_id=run_id))["output"] == 1
+        assert (await values_of(client, "read_artifact", ref=run_id))["content"] == "1"
+        has_connected.set()
+        await search
 
 
 async def test_get_run_cuts_what_run_code_cuts_and_stores_it_once(services: Services) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from paddock.server.http import BODY_BYTES
+from paddock.server.mcp import MAX_SUBSCRIPTIONS
 from paddock.server.stdio import MAX_UNANSWERED
 from tests.forks import fork
 
@@ -115,6 +116,26 @@ def test_a_last_line_that_is_not_json_and_has_no_end_is_not_called_too_long() ->
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 LISTEN = b'{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"}\n'  # refused: `ping` began an older session
+
+
+def test_a_client_with_as_many_subscriptions_as_it_may_have_is_served_until_it_closes_stdin() -> None:
+    version = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in version.items()}
+    wanted = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+
+    def line(number: int, method: str, parameters: object) -> bytes:
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+        return json.dumps(message).encode() + b"\n"
+
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(fork.command("-m", "paddock", "mcp"), **pipes) as process:  # type: ignore[call-overload]
+        process.stdin.write(b"".join(line(each, "subscriptions/listen", wanted) for each in range(MAX_UNANSWERED)))
+        process.stdin.flush()
+        first = [process.stdout.readline() for _ in range(MAX_UNANSWERED)]
+        rest, said = process.communicate(line(-1, "tools/list", {"_meta": meta}), timeout=60)
+    assert sum(b"Subscription limit" in each for each in first) == MAX_UNANSWERED - MAX_SUBSCRIPTIONS
+    assert [each["id"] for each in map(json.loads, rest.splitlines()) if "result" in each] == [-1]
+    assert said == b""
 
 
 def test_requests_in_progress_are_answered_after_stdin_is_closed() -> None:

@@ -7,6 +7,7 @@ import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import BlobResourceContents, CallToolResult, Resource, ResourceTemplate, TextResourceContents
@@ -125,7 +126,8 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
         async def call(caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
             scope = services.artifacts.of(caller.owner)
             if function is read_artifact and RUN_ID.fullmatch(arguments["ref"]):
-                answer = await services.in_turn(caller, lambda: read_run_output(services, caller, arguments))
+                read = partial(read_run_output, services, caller, arguments)
+                answer = await services.in_turn(caller, read, of="results")
             else:
                 answer = await function(scope, **arguments)
             if function is read_artifact and answer["success"] and arguments["ref"] == answer["filename"]:
@@ -140,9 +142,9 @@ def list_artifact_tools(services: Services, definitions: Sequence[Definition] = 
         output_schema, name = {"type": "object"}, function.__name__
         return builtin_tool(name, title, description, schema, call, output_schema=output_schema, hints=hints)
 
-    read = "Read part of a stored file, or search it. To continue, pass what is in `next`."
+    description = "Read part of a stored file, or search it. To continue, pass what is in `next`."
     return [
-        tool(read_artifact, "Read an artifact", read, _READ, READS),
+        tool(read_artifact, "Read an artifact", description, _READ, READS),
         replace(
             tool(write_artifact, "Write an artifact", "Store a file that scripts can read.", _WRITE, Hints()),
             normalize=_with_text,

@@ -6,10 +6,13 @@ import asyncio
 import heapq
 import logging
 import math
+import os
+import select
 import time
 from collections import Counter
+from contextlib import suppress
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import h11
 from starlette.requests import Request
@@ -18,6 +21,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from paddock import descriptors
 from paddock.server.http import TOO_MANY_CONNECTIONS, received, refuse_connection
 from paddock.server.rest.problems import MEDIA_TYPE, problem
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 ACCEPTED_AT_ONCE = 32
 """How many connections asyncio accepts in a row. If no descriptor is free, it tries and fails this many times."""
@@ -75,6 +81,13 @@ class LimitedProtocol(H11Protocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.conn = self._paced = _PacedConnection(h11.SERVER)
+        app = self.app
+
+        async def answer_next(scope: Scope, receive: Receive, send: Send) -> None:
+            await self.flow.drain()  # an answer that waits for the one before to be read would not count as unread
+            await app(scope, receive, send)
+
+        self.app = answer_next
 
     def handle_events(self) -> None:
         self._paced.chunks_left = CHUNKS_AT_ONCE
@@ -98,6 +111,8 @@ class LimitedProtocol(H11Protocol):
             if not self._close_longest_idle(max(1, limit // 64)):  # several, because finding them takes time
                 self.app = refuse_connection  # its answer depends on the path
                 if len(self.connections) >= limit + limit // SPARE:
+                    with suppress(OSError):  # otherwise the kernel resets the connection, and drops the answer
+                        os.read(transport.get_extra_info("socket").fileno(), 64 * 1024)
                     transport.write(answer(503, TOO_MANY_CONNECTIONS, "retry-after: 1"))
                     transport.close()
         super().connection_made(transport)
@@ -163,10 +178,17 @@ class LimitedProtocol(H11Protocol):
     def _close_if_silent(self, last_cycle: object) -> None:
         if self.cycle is last_cycle:  # uvicorn creates a new `cycle` for each request, once its head has arrived
             self.transport.close()
+            # It stays open until everything is read, and what is less than 64 KB starts no timer for unread answers.
+            self._silence_timer = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
 
     def _close_longest_idle(self, number: int) -> bool:
         """Close connections that have waited longest for a request, so that one client cannot keep all others out."""
-        idle = [each for each in self.connections if isinstance(each, LimitedProtocol) and each.is_idle]
+        waiting = [each for each in self.connections if isinstance(each, LimitedProtocol) and each.is_idle]
+        poll = select.poll()
+        for each in waiting:
+            poll.register(each.transport.get_extra_info("socket"), select.POLLIN)
+        unread = {descriptor for descriptor, _ in poll.poll(0)}  # a request has arrived, and is about to be read
+        idle = [each for each in waiting if each.transport.get_extra_info("socket").fileno() not in unread]
         for each in heapq.nsmallest(number, idle, key=lambda each: each.idle_since):
             each.transport.abort()
             self.connections.discard(each)  # now, not when the event loop notices

@@ -15,7 +15,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -25,7 +25,6 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.routes import build_resource_metadata_url
 from mcp.server.auth.settings import AuthSettings
 from mcp_types import INVALID_REQUEST
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -58,12 +57,10 @@ if TYPE_CHECKING:
 
 BODY_BYTES = 32 * 1024 * 1024
 """Maximum size of one request, including code, inputs and files."""
-REMAINING_BYTES = 128 * 1024
-"""The largest message without the arguments of its tool call. The SDK parses it, and keeps what starts a session."""
+REMAINING_BYTES = 512 * 1024
+"""The memory that a message may take without the arguments of its tool call. Each session keeps its last one."""
 PRINCIPAL_SESSIONS = 1000
 """How many sessions one principal may have open. Each takes 40 KB, and 0.2 ms of every full garbage collection."""
-OPENING_BYTES = 256 * 1024
-"""The memory that the request which starts a session may take: the SDK keeps it as long as the session."""
 TOO_MANY_CONNECTIONS = "Too many connections are open: try again later"
 EXPOSED_HEADERS = ("mcp-session-id", "retry-after", "www-authenticate")
 """Response headers that web pages may read, besides those that browsers always allow."""
@@ -79,7 +76,7 @@ ANYBODY = Identity("", "user", is_verified=False)
 """The sender of a request that needs no token."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Received:
     """What is known about a request before MCP reads it."""
 
@@ -267,16 +264,6 @@ def _is_endless(scope: Scope, headers: Headers) -> bool:
     return scope["path"] == MCP_PATH and (scope.get("method") == "GET" or is_listening)
 
 
-def _check_opening(scope: Scope, headers: Headers, memory: HeldMemory) -> None:
-    """Raise _Refused for a large request with which the SDK would start a session, as earlier versions do."""
-    version = headers.get("mcp-protocol-version")
-    is_earlier = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-    is_opening = scope["path"] == MCP_PATH and is_earlier and "mcp-session-id" not in headers
-    if is_opening and memory.size_bytes > OPENING_BYTES:
-        reason = f"The values of this request could take more than {OPENING_BYTES >> 10} KB of memory"
-        raise _Refused(413, f"{reason}, and without Mcp-Session-Id it would start a session: send less")
-
-
 class _Guard:
     """Checks who sends a request, reads its body within limits, and notices when its client disconnects.
 
@@ -322,10 +309,9 @@ class _Guard:
                     return  # nobody waits for an answer
                 size = sum(len(message.get("body", b"")) for message in body)
                 arguments = None
-                if size > LARGE and scope["path"] == MCP_PATH:
+                if memory.size_bytes > REMAINING_BYTES and scope["path"] == MCP_PATH:
                     async with memory.turn:
                         arguments = await _take_arguments(body[0])
-                _check_opening(scope, headers, memory)
                 if time.monotonic() - began > authentication.REMEMBERED_SECONDS:
                     await self._identify(scope, headers)  # its token may have been revoked meanwhile
                 known = Received(identity, caller, size, memory, asyncio.Event(), arguments)
@@ -389,8 +375,8 @@ class _Guard:
         finally:
             for task in watching:
                 task.cancel()
-            # An open connection keeps the scope of its last request, whose memory no longer counts.
-            scope["state"][_RECEIVED_KEY] = replace(known, arguments=None)
+            # An open connection and a session keep their last request, whose memory no longer counts.
+            known.arguments = None
 
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:
@@ -509,9 +495,9 @@ async def _take_arguments(message: Message) -> dict[str, Any] | None:
         message["body"], arguments = await asyncio.to_thread(_split_call, message["body"])
     except (ValueError, RecursionError) as problem:
         raise _Refused(400, f"The request cannot be read: it is not JSON: {problem}") from None
-    if len(message["body"]) > REMAINING_BYTES:
-        limit = f"{REMAINING_BYTES >> 10} KB"
-        raise _Refused(413, f"The request without the arguments of a tool call is larger than {limit}: send less")
+    if parsed_bytes(message["body"]) > REMAINING_BYTES:
+        limit = f"{REMAINING_BYTES >> 10} KB of memory"
+        raise _Refused(413, f"The request without the arguments of a tool call could take more than {limit}: send less")
     return arguments
 
 

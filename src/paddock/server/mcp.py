@@ -76,6 +76,8 @@ LEAST_PROGRESS = 0.001
 """In MCP, each report of progress must be more than the one before. One that is not is raised by this much."""
 MAX_SUBSCRIBERS = 10_000
 """How many connections are notified of changes. Beyond this, the one that asked longest ago is dropped."""
+MAX_SUBSCRIPTIONS = 900
+"""How many streams of one principal are open. Fewer than `stdio.MAX_UNANSWERED`: beyond that, stdin is not read."""
 NAME_CHARACTERS = 600
 """Longer than any tool's full name."""
 _PROGRAMS = ("markdown", "terminal")
@@ -138,7 +140,7 @@ class _Streams(ListenHandler):
 
     def __init__(self) -> None:
         self.bus = InMemorySubscriptionBus()
-        super().__init__(self.bus)
+        super().__init__(self.bus, max_subscriptions=MAX_SUBSCRIPTIONS)
 
 
 class _Subscribers:

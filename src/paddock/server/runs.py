@@ -141,7 +141,7 @@ async def get_run(services: Services, caller: Caller, run_id: str) -> dict[str, 
         run = await services.store.runs.get(caller.principal, run_id)
         return None if run is None else await summarize(services, caller, run)
 
-    return await services.in_turn(caller, show)
+    return await services.in_turn(caller, show, of="results")
 
 
 async def cancel_run(services: Services, caller: Caller, run_id: str) -> dict[str, Any] | None:

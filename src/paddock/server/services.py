@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from weakref import WeakValueDictionary
 
 from paddock import linter
@@ -92,7 +92,7 @@ class Services:
         self.runs: dict[str, Run] = {}
         """Runs in progress, by id."""
         self.file_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by caller
-        self._turns: WeakValueDictionary[str, LongWork] = WeakValueDictionary()  # by caller
+        self._turns: WeakValueDictionary[tuple[str, str], LongWork] = WeakValueDictionary()  # by caller and work
         self._checks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by principal
         self._live_created: dict[str, float] = {}  # by principals that have had a live session: when that was stored
         self._live_checked: dict[str, float] = {}  # when the store was last asked whether it has it still
@@ -143,9 +143,14 @@ class Services:
         async with self.work(caller):
             return await self.in_turn(caller, lambda: linter.alint(code, **options))
 
-    async def in_turn(self, caller: Caller, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Do work that can take a thread for seconds, one caller's after another, so that others get a turn."""
-        return await self._turns.setdefault(caller.key, LongWork()).run(work)
+    async def in_turn(
+        self, caller: Caller, work: Callable[[], Coroutine[Any, Any, T]], *, of: Literal["tools", "results"] = "tools"
+    ) -> T:
+        """Do work that can take a thread for seconds, one caller's after another, so that others get a turn.
+
+        Results have turns of their own: a search of tools waits for servers that have just begun to connect.
+        """
+        return await self._turns.setdefault((caller.key, of), LongWork()).run(work)
 
     def watch_cancellations(self) -> None:
         """While runs are in progress, end those that are cancelled through another server."""

@@ -136,9 +136,12 @@ async def _download(request: Request, scope: ArtifactScope, found: StoredArtifac
     begun = [await anext(pieces, b"")]  # now, because an error cannot be reported after the status
 
     async def content() -> AsyncIterator[bytes]:
-        yield begun.pop()  # megabytes, which a slow download must not hold to its end
-        async for piece in pieces:
+        piece = begun.pop()
+        while piece:
             yield piece
+            piece = b""  # megabytes, which a slow download must not hold
+            yield piece  # is sent when the client has read what was sent before
+            piece = await anext(pieces, b"")
 
     return StreamingResponse(content(), 206 if is_part else 200, headers, media_type=artifact.mime_type)
 
