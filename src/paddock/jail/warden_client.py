@@ -18,7 +18,7 @@ from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls import own_network
 from paddock.jail.walls.namespaces import Identities, give_identities
-from paddock.jail.walls.shortage import oom_kills
+from paddock.jail.walls.shortage import NOT_READY, oom_kills
 from paddock.jail.zygote import MOVED, Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
@@ -28,10 +28,6 @@ READY_SECONDS = 60.0
 MOVE_SECONDS = 10
 """How long moving a process to a control group may take before its jail is ended."""
 _DIED = "the zygote has died"
-_NOT_READY = (
-    "a guest was not ready in time: this machine is too busy, or the guest could not start all of its threads; "
-    "raise the limit (ulimit -u, TasksMax, pids.max)"
-)
 GUEST_VARIABLES = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",  # noqa: S108  in the jail
@@ -250,7 +246,7 @@ class WardenClient:
             if pending.guest is not None:
                 await pending.guest.end()
             if isinstance(problem, TimeoutError):
-                raise JailUnavailable(_NOT_READY) from None
+                raise JailUnavailable(NOT_READY) from None
             raise
         return guest
 
