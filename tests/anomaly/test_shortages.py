@@ -14,7 +14,7 @@ import pytest
 from paddock.config import Config
 from paddock.jail.environment_build import build
 from paddock.jail.environments import configured
-from paddock.jail.walls import cgroup, cleanup
+from paddock.jail.walls import cgroup, cleanup, shortage
 from tests.bare import bare
 from tests.jail import place as places
 
@@ -209,3 +209,8 @@ def test_too_little_memory_for_node_is_the_cause_and_no_weaker_profile_is_sugges
     )
     assert ran.stderr.startswith("Error: no guest can be started at the moment: this machine, or"), ran.stderr
     assert "jail.accept_confined" not in ran.stderr
+
+
+def test_a_thread_that_node_could_not_start_is_a_shortage_and_no_reason_for_a_weaker_profile() -> None:
+    said = "node[2]: Assertion failed: (0) == (uv_thread_create(t.get(), start_thread, this))"
+    assert NO_PROCESS in (shortage.find_in(said) or "")

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from paddock.config import Config, GuestsConfig
+from paddock.engines import node
 from paddock.errors import HostError
+from paddock.jail import warden_client
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.result import Verdict
 from paddock.run import Paddock
@@ -19,6 +21,7 @@ from tests.anomaly.test_jail import children
 
 NONE_WAITS = GuestsConfig(environment="bare", min_waiting=0, max_waiting=0)
 BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=NONE_WAITS)
+ENDLESS = "--import=data:text/javascript,if(!process.argv.includes('compile'))await(new(Promise)(d=>setTimeout(d,1e9)))"
 FILES, PROCESSES = resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 and "CI" not in os.environ, reason="only root can limit processes with another id"
@@ -76,3 +79,16 @@ async def test_a_guest_that_cannot_be_made_fails_alone(who: Callable[[Paddock], 
         assert (await paddock.run("3", engine="cpython")).output == 3
         ended.set()
         assert (await going).verdict is Verdict.OK
+
+
+async def test_a_guest_that_never_gets_ready_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node, "node_program", lambda heap_bytes: (node.PROGRAM, ENDLESS))
+    monkeypatch.setattr(warden_client, "READY_SECONDS", 0.1)
+    none_waits = GuestsConfig(environment="node", min_waiting=0, max_waiting=0)
+    async with Paddock(Config(node=none_waits)) as paddock:
+        for _ in range(2):
+            with pytest.raises(
+                HostError, match=r"^no guest can be started at the moment: a guest was not ready in time"
+            ):
+                await paddock.run("1", language="javascript", engine="node")
+    assert children(os.getpid()) == []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from pathlib import Path
 from signal import SIGABRT
 
 import pytest
 
 from paddock import Paddock, Verdict
 from paddock.engines import node
+from paddock.guest.node import main
 from paddock.model.limits import MB
 from tests.node.conftest import Run
 
@@ -265,3 +267,14 @@ failed
 """
     result = await run(code, limits={"processes": 4})
     assert result.output > 30
+
+
+def test_a_rehearsal_that_never_reads_the_runtime_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    endless = tmp_path / "node"
+    endless.write_text("#!/bin/sh\nexec sleep 1000\n")
+    endless.chmod(0o755)
+    monkeypatch.setattr(main, "_program", (str(endless),))
+    monkeypatch.setattr(main, "_compiled", b"")
+    monkeypatch.setattr(main, "REHEARSAL_SECONDS", 0.1)
+    main.warm_up()
+    assert main._compiled == b""

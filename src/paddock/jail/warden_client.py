@@ -18,11 +18,13 @@ from paddock.jail.limits import ResourceLimit
 from paddock.jail.uid_block import UidBlock
 from paddock.jail.walls import own_network
 from paddock.jail.walls.namespaces import Identities, give_identities
-from paddock.jail.walls.shortage import oom_kills
+from paddock.jail.walls.shortage import NOT_READY, oom_kills
 from paddock.jail.zygote import MOVED, Order, Spec, encode_command
 
 MESSAGE_BYTES = 64 * 1024
 GUEST_FDS = 5
+READY_SECONDS = 60.0
+"""How long a new process may take until it is a guest. Node waits forever if it cannot start all of its threads."""
 MOVE_SECONDS = 10
 """How long moving a process to a control group may take before its jail is ended."""
 _DIED = "the zygote has died"
@@ -62,6 +64,7 @@ class PendingGuest:
     template: Template
     resource_limit: ResourceLimit
     arrived: asyncio.Future[None]
+    clock: asyncio.Timeout
     guest: Guest | None = None
 
 
@@ -223,7 +226,8 @@ class WardenClient:
             raise EngineCrashed(_DIED)
         self._last_number += 1
         order = Order(self._last_number, uid, processes, is_urgent, warm=template == "warm")
-        pending = self._pending[order.number] = PendingGuest(uid, template, resource_limit, self._loop.create_future())
+        arrived, clock = self._loop.create_future(), asyncio.timeout(None)
+        pending = self._pending[order.number] = PendingGuest(uid, template, resource_limit, arrived, clock)
         try:
             socket.send_fds(self._control, [order.to_bytes()], resource_limit.cgroup_fds())
         except ConnectionError:
@@ -234,12 +238,15 @@ class WardenClient:
             self._pending.pop(order.number, None)
             raise JailUnavailable(f"a guest could not be ordered: {problem}") from None
         try:
-            await pending.arrived
-            guest = cast("Guest", pending.guest)
-            await guest.wait_until_ready()
-        except BaseException:
+            async with clock:
+                await arrived
+                guest = cast("Guest", pending.guest)
+                await guest.wait_until_ready()
+        except BaseException as problem:
             if pending.guest is not None:
                 await pending.guest.end()
+            if isinstance(problem, TimeoutError):
+                raise JailUnavailable(NOT_READY) from None
             raise
         return guest
 
@@ -320,6 +327,8 @@ class WardenClient:
         del self._pending[number]
         if pending.arrived.done():  # nobody waits for it
             pending.guest.end()
+        else:
+            pending.clock.reschedule(self._loop.time() + READY_SECONDS)
 
     def _dismiss(self, number: int, why: str, fds: list[int]) -> None:
         """Give up a guest that cannot be used. It ends when its sockets close; the warden ends its reaper."""

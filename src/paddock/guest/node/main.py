@@ -54,7 +54,7 @@ KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "PADDOCK_FILES", "NODE
 MAX_TASKS = 64 + 32
 """The highest limit on a script's processes, plus Node's own threads."""
 REHEARSAL = "const a = [{ a: 1 }];\nconsole.log(a.length);\nawait callTool('a.b', { a });\na"
-REHEARSAL_SECONDS = 20.0
+REHEARSAL_SECONDS = 5.0
 
 
 def _source() -> bytes:
@@ -95,27 +95,24 @@ def warm_up() -> None:
 def _compile_ahead() -> bytes:
     """Run the rehearsal script in Node. Returns the code that V8 compiled; empty if that failed."""
     host_end, node_end = socket.socketpair()
-    source_reader, source_writer = os.pipe()
     with host_end, node_end:
         start = {"mode": "expression", "argv": [], "tools": [], "files": []}
         answer = pack(Kind.ANSWER, 1, {"failed": False}, b'{"result": 1}')
         host_end.sendall(
             pack(Kind.START, body=json.dumps(start).encode()) + pack(Kind.CODE, body=REHEARSAL.encode()) + answer
         )
-        redirect = f'exec "$@" {CONTROL}<&{node_end.fileno()} {SOURCE}<&{source_reader}'
-        process = subprocess.Popen(
+        redirect = f'exec "$@" {CONTROL}<&{node_end.fileno()} {SOURCE}<&0 </dev/null'
+        ran = subprocess.run(
             ["/bin/sh", "-c", redirect, "sh", *_command("compile")],
-            pass_fds=(node_end.fileno(), source_reader),
-            stdin=subprocess.DEVNULL,
+            check=False,
+            pass_fds=(node_end.fileno(),),
+            input=_pack_source(b""),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_variables(),
+            timeout=REHEARSAL_SECONDS,  # Node waits forever if it cannot start all of its threads
         )
-        os.close(source_reader)
-        with open(source_writer, "wb") as pipe:  # noqa: PTH123
-            pipe.write(_pack_source(b""))
-        compiled, _ = process.communicate(timeout=REHEARSAL_SECONDS)
-    return compiled if process.returncode == 0 else b""
+    return ran.stdout if ran.returncode == 0 else b""
 
 
 def serve(control: socket.socket, is_urgent: bool = False) -> NoReturn:

@@ -16,6 +16,11 @@ REMEDIES = {
 
 OUT_OF_MEMORY = "Fatal process out of memory"
 """What V8 says."""
+NO_THREAD = "uv_thread_create"
+"""What Node's assertion names if it cannot start one of its threads."""
+NOT_READY = (
+    "a guest was not ready in time: this machine is too busy, or too few threads can be started (ulimit -u, pids.max)"
+)
 
 
 def unless_shortage(error: OSError) -> OSError:
@@ -35,6 +40,10 @@ def find_in(text: str) -> str | None:
     """What to do about the shortage that another process reports in `text`; None if it reports none."""
     if OUT_OF_MEMORY in text:
         return REMEDIES[errno.ENOMEM]
+    if NO_THREAD in text:
+        return REMEDIES[errno.EAGAIN]
+    if NOT_READY in text:
+        return NOT_READY
     return next((remedy for number, remedy in REMEDIES.items() if f"[Errno {number}]" in text), None)
 
 
