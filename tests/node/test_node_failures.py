@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import aclosing
 from pathlib import Path
 from signal import SIGABRT
@@ -10,7 +12,6 @@ import pytest
 
 from paddock import Paddock, Verdict
 from paddock.engines import node
-from paddock.guest.node import main
 from paddock.model.limits import MB
 from tests.node.conftest import Run
 
@@ -269,12 +270,21 @@ failed
     assert result.output > 30
 
 
-def test_a_rehearsal_that_never_reads_the_runtime_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+REHEARSE = """
+import sys
+from paddock.guest.node import main
+main.set_program(sys.argv[1:])
+main.REHEARSAL_SECONDS = 0.1
+main.warm_up()
+print("warm")
+"""
+
+
+def test_a_rehearsal_that_never_reads_the_runtime_is_ended(tmp_path: Path) -> None:
     endless = tmp_path / "node"
     endless.write_text("#!/bin/sh\nexec sleep 1000\n")
     endless.chmod(0o755)
-    monkeypatch.setattr(main, "_program", (str(endless),))
-    monkeypatch.setattr(main, "_compiled", b"")
-    monkeypatch.setattr(main, "REHEARSAL_SECONDS", 0.1)
-    main.warm_up()
-    assert main._compiled == b""
+    # In a process of its own: a shell takes only descriptors below 10, as a zygote has.
+    command = [sys.executable, "-c", REHEARSE, str(endless)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.stdout, ran.stderr) == ("warm\n", "")
