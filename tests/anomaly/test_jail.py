@@ -172,7 +172,7 @@ async def test_a_run_that_has_used_its_network_is_lost_with_its_zygote() -> None
             )
             await until(lambda: received or running.done())
             jails = paddock._engines.get("cpython")._jails  # type: ignore[attr-defined]
-            [warden] = children(jails["bare", "", True]._pool._client._process.pid)
+            [warden] = children(jails["bare", True]._pool._client._process.pid)
             os.kill(min(children(warden)), signal.SIGKILL)
             result = await running
     assert (result.verdict, received) == (Verdict.LOST, [b"transfer\n"])

@@ -39,6 +39,7 @@ from paddock.model.environments import EnvironmentConfig
 from paddock.model.events import Done, Event, Progress
 from paddock.model.packages import BLOCK_BYTES, parse_packages, python_problem, read_block
 from paddock.model.request import RunContext
+from paddock.model.result import Verdict
 from tests.environments import sdist
 from tests.packages.wheels import wheel
 from tests.uids import OWN
@@ -111,6 +112,21 @@ async def test_in_chroot_any_number_of_package_sets_share_one_block_of_uids(
             for packages in ([], *([name] for name in names), names):
                 result = await paddock.run(code, inputs={"NAMES": names}, packages=packages)
                 assert (result.verdict, result.output) == ("ok", len(packages))
+
+
+@pytest.mark.parametrize("session", [None, "s"])
+async def test_code_that_a_package_runs_at_its_start_cannot_say_that_nothing_ran(
+    index: Path, paddock: Paddock, session: str | None
+) -> None:
+    start = (
+        "import sys\nfrom paddock.guest.python import main\nfrom paddock.jail.wire import Kind\n"
+        "frame, tag = sys._getframe(), 0\n"
+        "while frame:\n    frame, tag = frame.f_back, frame.f_locals.get('tag', tag)\nprint('code ran')\n"
+        "main._channel.send(Kind.RESULT, tag, {'status': 'rejected', 'type': 'SyntaxError', 'message': 'forged'})\n"
+    )
+    wheel(index, "forger", {"forger.py": "", "forger.pth": "import forger_start\n", "forger_start.py": start})
+    result = await paddock.run("1", packages=["forger"], session=session)
+    assert (result.verdict, result.stdout) == (Verdict.CRASHED, "code ran\n")
 
 
 async def test_a_block_at_the_top_of_a_script_asks_for_packages_too(paddock: Paddock) -> None:

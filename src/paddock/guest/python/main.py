@@ -128,8 +128,6 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     """Apply the limits, compile, send STARTED, run. Hostile source is parsed here, on the run's clock."""
     start = received.start
     limits.apply(received.limits, data_bytes)
-    if packages := start.get("packages"):
-        namespace.add_packages(packages[0], first=packages[1])
     try:
         ready = script.compile_script(
             received.code, is_expression=not received.is_script, with_outline=bool(start.get("outline"))
@@ -150,6 +148,8 @@ def _run(received: job.Job, names: dict[str, Any], data_bytes: int | None, contr
     control.sendall(_STARTED)
     _channel.set_nonblocking()
     clock.start(received.limits, _channel)
+    if packages := start.get("packages"):  # after STARTED, because `.pth` files run code
+        namespace.add_packages(packages[0], first=packages[1])
     if not received.is_script:
         tasks.start(received.limits.get("wall_seconds"))
     outcome = execution.run(ready, names, recursion, _channel, refused, is_script=received.is_script)

@@ -119,8 +119,6 @@ class Session:
     def _run(self, received: job.Job, tag: int) -> Outcome:
         start, recursion = received.start, received.limits.get("recursion")
         limits.apply(received.limits, self._data_bytes, in_session=True)
-        if (packages := start.get("packages")) and packages[0] not in sys.path:
-            namespace.add_packages(packages[0], first=packages[1])
         self._fill(received, start.get("tools") or [])
         left_files.attach(self._folder, start.get("files") or (), is_script=False)
         try:
@@ -134,6 +132,8 @@ class Session:
         display.begin(self._channel if start.get("keep_files") else None)
         self._channel.send(Kind.STARTED, tag, {})
         clock.start(received.limits, self._channel)
+        if (packages := start.get("packages")) and packages[0] not in sys.path:  # now, because `.pth` files run code
+            namespace.add_packages(packages[0], first=packages[1])
         tasks.start(received.limits.get("wall_seconds"))
         if ready.is_async and self._runner.get_loop().is_closed():
             self._runner = asyncio.Runner()
