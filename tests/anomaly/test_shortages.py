@@ -120,6 +120,42 @@ def test_too_few_processes_are_the_cause_and_no_weaker_profile_is_used_instead(d
 
 
 @needs_root
+@pytest.mark.parametrize(
+    ("number", "program", "outcome"),
+    [
+        (
+            1,
+            ["unshare", "--user", "--map-root-user"],
+            "failed no guest can be started at the moment: a disk is full, or no further namespace",
+        ),
+        (
+            0,
+            [],
+            "failed no profile of the jail works here.\nnamespaces: [Errno 1] the sysctl user.max_user_namespaces is 0",
+        ),
+    ],
+)
+def test_too_few_namespaces_are_a_shortage_but_none_at_all_are_a_setting(
+    data: Path, number: int, program: list[str], outcome: str
+) -> None:
+    limited = f'echo {number} > /proc/sys/user/max_user_namespaces && exec "$@"'
+    mapped = 'echo && read mapped && exec sh -ec "$@"'  # the next program that root executes has capabilities again
+    program = [*program, sys.executable, "-c", RUNS, str(data), "RLIMIT_NOFILE", "0"]
+    with subprocess.Popen(
+        ["/usr/bin/unshare", "--user", "/bin/sh", "-ec", mapped, "sh", limited, "sh", *program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        for ids in ("uid_map", "gid_map"):
+            Path(f"/proc/{process.pid}", ids).write_text("0 0 4294967295")
+        said, _ = process.communicate("\n")
+    assert said.startswith(outcome), said
+
+
+@needs_root
 @pytest.mark.thorough
 @pytest.mark.parametrize("engine", ["monty", "cpython"])
 def test_a_command_with_too_few_processes_ends_and_names_them(bare: str, engine: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from paddock import Paddock, Verdict
 from paddock.model.events import Output
 from paddock.model.files import File
+from paddock.tools.identifiers import reserved
 from tests.node.conftest import SECRET, Run, meeting
 
 VALUES: list[tuple[str, Any]] = [
@@ -49,6 +50,12 @@ async def test_a_script_is_worth_its_return_its_last_expression_or_its_default_e
 ) -> None:
     result = await run(code)
     assert (result.verdict, result.output, result.error) == (Verdict.OK, value, None)
+
+
+async def test_no_tool_can_take_the_name_of_a_global_of_node(run: Run) -> None:
+    result = await run(r"Object.getOwnPropertyNames(globalThis).filter((name) => /^\w+$/.test(name))")
+    assert "URLPattern" in result.output
+    assert set(result.output) - reserved("javascript") == set()
 
 
 async def test_inputs_and_files_are_global(run: Run) -> None:

@@ -114,6 +114,13 @@ async def test_in_chroot_any_number_of_package_sets_share_one_block_of_uids(
                 assert (result.verdict, result.output) == ("ok", len(packages))
 
 
+async def test_a_package_that_cannot_be_installed_to_its_end_is_refused(index: Path, paddock: Paddock) -> None:
+    scripts = "[console_scripts]\n../../../../outside = broken:main\n"
+    wheel(index, "broken", {"broken.py": "", "broken-1.0.dist-info/entry_points.txt": scripts})
+    result = await paddock.run("1", packages=["broken"])
+    assert (result.verdict, result.error and result.error.type) == (Verdict.REJECTED, "PackageError")
+
+
 @pytest.mark.parametrize("session", [None, "s"])
 async def test_code_that_a_package_runs_at_its_start_cannot_say_that_nothing_ran(
     index: Path, paddock: Paddock, session: str | None

@@ -12,6 +12,7 @@ import compileall
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -64,6 +65,7 @@ def _install(job: dict[str, Any]) -> None:
         try:
             _uv(job, *command, "--offline")  # the index has just been asked, and the wheels may be in the cache
         except Failure:
+            shutil.rmtree("site")  # uv would take packages that are half there for installed
             _uv(job, *command)
         _report(compiling=True)
         # Files that are not valid Python, such as templates, stay as they are. Nobody reads the compiler's warnings:

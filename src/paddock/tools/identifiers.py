@@ -46,6 +46,11 @@ toLocaleString toString unescape valueOf window
 Blob BroadcastChannel CompressionStream Crypto CryptoKey CustomEvent DecompressionStream File FormData Headers
 MessageChannel MessagePort ReadableStream Request Response SubtleCrypto TextDecoderStream TextEncoderStream
 TransformStream WebAssembly WebSocket WritableStream clearImmediate
+ByteLengthQueuingStrategy CloseEvent CountQueuingStrategy MessageEvent Navigator Performance PerformanceEntry
+PerformanceMark PerformanceMeasure PerformanceObserver PerformanceObserverEntryList PerformanceResourceTiming
+ReadableByteStreamController ReadableStreamBYOBReader ReadableStreamBYOBRequest ReadableStreamDefaultController
+ReadableStreamDefaultReader TransformStreamDefaultController URLPattern WritableStreamDefaultController
+WritableStreamDefaultWriter navigator __dirname __filename
 """
 _RESERVED = {
     "python": frozenset({*_PYTHON, *_OWN_NAMES["python"]}),

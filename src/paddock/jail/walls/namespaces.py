@@ -8,6 +8,7 @@ interface up, and the UTS namespace, whose name no guest may change, are shared.
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import signal
@@ -39,7 +40,14 @@ class Identities(NamedTuple):
 
 
 def unshare(flags: int) -> None:
-    syscall("unshare", flags)
+    """Enter new namespaces. Raises OSError: with ENOSPC if there are too many, but not if none are allowed."""
+    try:
+        syscall("unshare", flags)
+    except OSError as error:
+        limits = Path("/proc/sys/user").glob("max_*_namespaces")
+        if error.errno == errno.ENOSPC and (off := [limit.name for limit in limits if limit.read_text() == "0\n"]):
+            raise PermissionError(errno.EPERM, f"the sysctl user.{off[0]} is 0") from None
+        raise
 
 
 def give_identities(pid: int, identities: Identities) -> None:

@@ -12,6 +12,7 @@ REMEDIES = {
     errno.ENFILE: "this machine has no free file descriptor: raise the sysctl fs.file-max",
     errno.EAGAIN: "no further process or thread can be started: raise the limit (ulimit -u or -v, TasksMax, pids.max)",
     errno.ENOMEM: "this machine, or the control group that Paddock is in, has no free memory, or ulimit -v is too low",
+    errno.ENOSPC: "a disk is full, or no further namespace can be made: raise the sysctls user.max_*_namespaces",
 }
 
 OUT_OF_MEMORY = "Fatal process out of memory"
