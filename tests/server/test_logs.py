@@ -18,6 +18,7 @@ __all__ = ["bare"]
 
 
 def entries(text: str) -> list[dict[str, Any]]:
+    assert all(line.startswith("{") for line in text.splitlines()), text
     return [json.loads(line) for line in text.splitlines()]
 
 
