@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -245,6 +246,19 @@ def test_too_little_memory_for_node_is_the_cause_and_no_weaker_profile_is_sugges
     )
     assert ran.stderr.startswith("Error: no guest can be started at the moment: this machine, or"), ran.stderr
     assert "jail.accept_confined" not in ran.stderr
+
+
+@pytest.mark.parametrize("engine", ["monty", "cpython"])
+def test_a_limit_of_the_size_of_files_is_named_as_the_cause(bare: str, engine: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "paddock", "run", "-c", "1 + 1", "--engine", engine, "--config", bare],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+    )
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert "no file may be as large as Paddock needs: raise the limit (ulimit -f)" in ran.stderr
 
 
 def test_a_thread_that_node_could_not_start_is_a_shortage_and_no_reason_for_a_weaker_profile() -> None:

@@ -82,7 +82,6 @@ class WorkerPool:
             if self._is_closed:
                 raise EngineCrashed(CLOSED)
             if self._pool is None:
-                _require_threads()
                 pool = AsyncMonty(
                     binary_path=_worker_command(self._memory_bytes),
                     min_processes=self._min_workers,
@@ -133,14 +132,6 @@ class _Lease:
             await self._session.__aexit__(None, None, None)
 
 
-def _require_threads() -> None:
-    """Monty's runtime waits forever for a thread that it cannot start."""
-    try:
-        require_threads((os.cpu_count() or 1) + RUNTIME_THREADS)
-    except OSError as problem:
-        raise EngineUnavailable(f"Monty's worker could not be started: {explain(problem)}") from None
-
-
 def _let_runtime_settle() -> None:
     # A thread of Monty's runtime releases Python objects shortly after the call that used them has returned. If the
     # interpreter is shutting down by then, the process aborts.
@@ -150,7 +141,12 @@ def _let_runtime_settle() -> None:
 
 def _worker_command(memory_bytes: int) -> str:
     binary = worker_binary()
-    return _launcher(binary, os.getpid(), memory_bytes) if sys.platform == "linux" else binary
+    try:
+        # Monty's runtime waits forever for a thread that it cannot start.
+        require_threads((os.cpu_count() or 1) + RUNTIME_THREADS)
+        return _launcher(binary, os.getpid(), memory_bytes) if sys.platform == "linux" else binary
+    except OSError as problem:
+        raise EngineUnavailable(f"Monty's worker could not be started: {explain(problem)}") from None
 
 
 @lru_cache(maxsize=4)
@@ -162,7 +158,11 @@ def _launcher(binary: str, pid: int, memory_bytes: int) -> str:
     """
     script = os.memfd_create("paddock-monty-worker")
     start = shlex.join(command("exec_jailed", binary))
-    os.write(script, f'#!/bin/sh\nulimit -d {memory_bytes // 1024} && exec {start} "$@"\n'.encode())
+    try:
+        os.write(script, f'#!/bin/sh\nulimit -d {memory_bytes // 1024} && exec {start} "$@"\n'.encode())
+    except OSError:
+        os.close(script)
+        raise
     return f"/proc/{pid}/fd/{script}"
 
 

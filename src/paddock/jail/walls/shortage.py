@@ -11,6 +11,7 @@ REMEDIES = {
     errno.EMFILE: "this process has no free file descriptor: raise its limit (ulimit -n), or run fewer scripts at once",
     errno.ENFILE: "this machine has no free file descriptor: raise the sysctl fs.file-max",
     errno.EAGAIN: "no further process or thread can be started: raise the limit (ulimit -u or -v, TasksMax, pids.max)",
+    errno.EFBIG: "no file may be as large as Paddock needs: raise the limit (ulimit -f)",
     errno.ENOMEM: "this machine, or the control group that Paddock is in, has no free memory, or ulimit -v is too low",
     errno.ENOSPC: "a disk is full, or no further namespace can be made: raise the sysctls user.max_*_namespaces",
 }
