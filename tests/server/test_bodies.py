@@ -82,8 +82,16 @@ async def test_a_session_keeps_no_message_that_takes_megabytes_of_memory() -> No
 
 
 async def test_a_body_that_stops_arriving_is_refused_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    with server(monkeypatch, body_seconds=0.2) as address, half_send(address, 1000, 10) as connection:
+    with (
+        server(monkeypatch, body_seconds=60) as patient,
+        half_send(patient, 1000, 10) as earlier,
+        server(monkeypatch, body_seconds=0.2) as address,
+        half_send(address, 1000, 10) as connection,
+    ):
         said = answer(connection)
+        earlier.setblocking(False)
+        with pytest.raises(BlockingIOError):  # that server still waits
+            earlier.recv(1)
     assert said.startswith("HTTP/1.1 408 ")
     assert "The request did not arrive within 0.2 s" in said
 
