@@ -117,7 +117,7 @@ def test_the_configured_engine_is_used_by_default() -> None:
         (
             {"inputs": {"__paddock_result": 1}},
             BadInput,
-            "input '__paddock_result': names that begin with __paddock are reserved",
+            "input '__paddock_result': names that begin with __paddock, or begin and end with __, are reserved",
         ),
         (
             {"inputs": {"files": 1}, "files": [File("a", b"")]},

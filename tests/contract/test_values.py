@@ -235,12 +235,25 @@ async def test_an_input_may_hide_a_builtin_but_not_what_paddock_defines(rig: Rig
     hiding = Script("[sum, len('a')]", "[parseInt, 'a'.length]")
     name = {"python": "sum", "javascript": "parseInt"}[rig.language]
     assert (await rig.run(hiding, inputs={name: 1})).output == [1, 1]
-    for name in {"python": ("call_tool",), "javascript": ("callTool", "readFile", "codeExec", "console")}[rig.language]:
+    used = ("callTool", "readFile", "codeExec", "console", "Map", "Object", "Set")
+    for name in {"python": ("call_tool",), "javascript": used}[rig.language]:
         with pytest.raises(BadInput, match=rf"^input '{name}' would hide the function of that name; rename the input$"):
             await rig.run(name, inputs={name: 2})
 
 
-@pytest.mark.parametrize("name", ["class", "await", "let", "a-b", "1a", "", "null", "this"])
+@pytest.mark.parametrize("name", ["__builtins__", "__annotations__", "__name__", "__proto__"])
+async def test_an_input_has_no_name_that_means_something_to_the_interpreter(rig: Rig, name: str) -> None:
+    with pytest.raises(BadInput, match=rf"^input '{name}': names that begin with __paddock, or begin and end with __"):
+        await rig.run("1", inputs={name: 2})
+
+
+async def test_an_input_may_hide_a_global_that_cannot_be_assigned(javascript_rig: Rig) -> None:
+    names = ["crypto", "navigator"]
+    code = "[crypto, navigator]"
+    assert (await javascript_rig.run(code, inputs=dict.fromkeys(names, 1))).output == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["class", "await", "let", "NaN", "Infinity", "a-b", "1a", "", "null", "this"])
 async def test_an_input_has_a_name_that_the_language_has(javascript_rig: Rig, name: str) -> None:
     with pytest.raises(BadInput):
         await javascript_rig.run("1", inputs={name: 2})

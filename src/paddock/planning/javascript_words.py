@@ -20,8 +20,8 @@ NODE_WORDS = frozenset(_NODE.split())
 CONSOLE_METHODS = frozenset(("log", "info", "warn", "error", "debug"))
 """The methods of QuickJS's console."""
 _RESERVED = """
-arguments await break case catch class const continue debugger default delete do else enum eval export extends
-false finally for function globalThis if implements import in instanceof interface let new null package private
+Infinity NaN arguments await break case catch class const continue debugger default delete do else enum eval export
+extends false finally for function globalThis if implements import in instanceof interface let new null package private
 protected public return static super switch this throw true try typeof undefined var void while with yield
 """
 RESERVED = frozenset(_RESERVED.split())

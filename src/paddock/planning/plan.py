@@ -40,6 +40,8 @@ STANDARD_NAMES = ("asyncio", "json", "Path")
 DISPLAY = "display"
 """The function of full Python that shows figures and tables. An input of this name hides it."""
 JAVASCRIPT_BRIDGE_NAMES = ("callTool", "reportProgress", "codeExec", "readFile", "console")
+_USED_BY_BRIDGE = ("Map", "Object", "Set")
+"""Functions of JavaScript that Paddock's code uses in guests after the inputs are defined."""
 REQUESTED = "requested"
 SCRIPT_MODE = "script mode"
 SESSION_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}"  # not `..`, which clients take out of the path of a URL
@@ -369,7 +371,7 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
     if not isinstance(inputs, Mapping):
         raise BadInput(f"inputs must be a mapping of names to JSON values, not {type(inputs).__name__}")
     is_reserved = iskeyword if language == "python" else RESERVED.__contains__
-    bridge_names = BRIDGE_NAMES if language == "python" else JAVASCRIPT_BRIDGE_NAMES
+    bridge_names = BRIDGE_NAMES if language == "python" else (*JAVASCRIPT_BRIDGE_NAMES, *_USED_BY_BRIDGE)
     encoded: dict[str, str] = {}
     for name, value in inputs.items():
         if not isinstance(name, str) or not name.isidentifier() or is_reserved(name):
@@ -380,8 +382,8 @@ def _encode_inputs(inputs: Mapping[str, Any] | None, tools: Collection[str], lan
             raise BadInput(f"Python reads the name {name!r} as {normalize('NFKC', name)!r}; use that name")
         if name in bridge_names or name in tools:
             raise BadInput(f"input {name!r} would hide the function of that name; rename the input")
-        if name.startswith("__paddock"):
-            raise BadInput(f"input {name!r}: names that begin with __paddock are reserved")
+        if name.startswith("__paddock") or (name.startswith("__") and name.endswith("__")):
+            raise BadInput(f"input {name!r}: names that begin with __paddock, or begin and end with __, are reserved")
         try:
             encoded[name] = json.dumps(value, allow_nan=False)
             if "\\ud" in encoded[name]:  # perhaps a lone surrogate, which has no encoding

@@ -399,7 +399,10 @@
       for (const name of start.tools) globalThis[name] = bridge.toolFunction(name);
     }
     if (session === null && (!isProgram || attached.length > 0)) globalThis.files = attached;
-    if (session === null) for (const [name, text] of inputs) globalThis[name] = values.parse(text);
+    const property = { __proto__: null, configurable: true, enumerable: true, writable: true };
+    for (const [name, text] of session === null ? inputs : []) { // an assignment cannot replace crypto and navigator
+      Object.defineProperty(globalThis, name, { ...property, value: values.parse(text) });
+    }
     if (isProgram) return;
     if (session === null) globalThis.readFile = readFile;
     if (hasConsole) return; // the first cell has defined the rest
