@@ -261,6 +261,18 @@ def test_a_limit_of_the_size_of_files_is_named_as_the_cause(bare: str, engine: s
     assert "no file may be as large as Paddock needs: raise the limit (ulimit -f)" in ran.stderr
 
 
+def test_without_a_temporary_folder_doctor_says_so() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "paddock", "doctor"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+    )
+    assert "profile namespaces does not work: [Errno 2] No usable temporary directory" in ran.stdout, ran.stderr
+    assert "fault of Paddock" not in ran.stderr
+
+
 def test_a_thread_that_node_could_not_start_is_a_shortage_and_no_reason_for_a_weaker_profile() -> None:
     said = "node[2]: Assertion failed: (0) == (uv_thread_create(t.get(), start_thread, this))"
     assert NO_PROCESS in (shortage.find_in(said) or "")

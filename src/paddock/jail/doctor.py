@@ -99,14 +99,18 @@ async def _try_profile(profile: str, config: Config, spec: Spec = IDLE) -> Profi
     objection = profiles.refusal(profile, config)
     if objection is None and profile not in profiles.candidates(config):
         objection = f"jail.profile names {config.jail.profile}; set it to auto, or to {profile}"
-    folder = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
+    try:
+        folder = Path(tempfile.gettempdir(), f"paddock-probe-{secrets.token_hex(8)}")
+    except OSError as problem:
+        return ProfileReport(profile, works=False, allowed=objection is None, reason=explain(problem))
     cleanup = await asyncio.to_thread(Cleanup, folders=[folder])
     try:
         await asyncio.to_thread(folder.mkdir, mode=0o700)
         trying = replace(accepting, data_directory=str(folder))
         await (await profiles.try_profile(profile, trying, spec)).close()
-    except (JailUnavailable, EngineCrashed, FileExistsError) as problem:  # another user can take the folder's name
-        return ProfileReport(profile, works=False, allowed=objection is None, reason=str(problem))
+    except (JailUnavailable, EngineCrashed, OSError) as problem:  # another user can take the folder's name
+        reason = explain(problem) if isinstance(problem, OSError) else str(problem)
+        return ProfileReport(profile, works=False, allowed=objection is None, reason=reason)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         await asyncio.to_thread(cleanup.dismiss)
