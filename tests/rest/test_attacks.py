@@ -517,6 +517,15 @@ async def test_a_form_is_not_decoded_with_the_codec_that_a_caller_names(
     assert (refused.status_code, "UTF-8" in refused.text) == (400, True), refused.text
 
 
+async def test_a_long_content_type_is_refused_unparsed(rest: Rest) -> None:
+    kind = f'multipart/form-data; boundary=B; a="{";" * 1000}"'
+    body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nx\r\n--B--\r\n'
+    refused = await rest.http.post("/artifacts", content=body, headers={"Content-Type": kind})
+    assert refused.status_code == 400, refused.text
+    short = kind.replace(";" * 1000, ";")
+    assert (await rest.http.post("/artifacts", content=body, headers={"Content-Type": short})).status_code == 201
+
+
 @pytest.mark.parametrize("path", ["/mcp", "/v1/health", "/healthz"])
 async def test_a_path_with_a_line_break_at_its_end_is_unknown(rest: Rest, path: str) -> None:
     answer = await rest.http.get(f"{rest.url}{path}%0a")

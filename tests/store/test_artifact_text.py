@@ -307,7 +307,7 @@ async def test_a_principal_reads_one_page_at_a_time_and_others_do_not_wait(reade
         ("(?=a)", "not a regular expression: invalid perl operator: (?=."),
         (r"(a)\1", "not a regular expression: invalid escape sequence: \\1."),
         ("a{1001}", "not a regular expression: invalid repetition size: {1001}."),
-        (r"\pL{500}", "not a regular expression: pattern too large - compile failed."),
+        (r"\pL{500}", "the regular expression is too large"),
         (r"\pL{30}", "the regular expression is too large"),
         ("", "the search is empty"),
         ("a\nb", "a search matches within one line"),
@@ -319,6 +319,14 @@ def test_an_invalid_search_is_refused_with_the_reason(pattern: str, said: str) -
     with pytest.raises(BadArtifact) as refused:
         compile_pattern(pattern, is_regex=True)
     assert str(refused.value).startswith(said)
+
+
+def test_a_large_expression_is_refused_before_it_has_taken_much_of_the_event_loop() -> None:
+    began = time.thread_time()
+    for _ in range(50):
+        with pytest.raises(BadArtifact, match="the regular expression is too large"):
+            compile_pattern(r"(?:\pL|\pN|\pP|\pS|\pZ){350}", is_regex=True)
+    assert time.thread_time() - began < 1
 
 
 def test_an_expression_that_backtracking_engines_cannot_match_is_matched() -> None:

@@ -27,6 +27,9 @@ SLICE_BYTES = 128 * 1024
 """How much is decoded at once. A character may need four times the memory of its bytes."""
 PATTERN_CHARACTERS = 1000
 PATTERN_BYTES = 8 * 1024 * 1024
+COMPILED_BYTES = 256 * 1024
+"""Compiling takes a millisecond for each 256 KB, on the event loop."""
+TOO_LARGE = "the regular expression is too large; lower its repetition counts"
 PATTERN_INSTRUCTIONS = 5000
 """Limit for a compiled expression: in the worst case a character takes as many steps as there are instructions."""
 STRETCH_CHARACTERS = 64 * 1024
@@ -351,17 +354,20 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
             "a search matches within one line, and this one contains a line feed; search for a part of it"
         )
     options = re2.Options()
-    options.max_mem, options.log_errors = PATTERN_BYTES, False
+    options.max_mem, options.log_errors = COMPILED_BYTES, False
     options.never_nl = options.never_capture = True
     try:
-        if is_regex:
-            re2.compile(search, options)  # without our prefix, so that an error message does not show it
+        if is_regex:  # without our prefix, so that an error message does not show it
+            re2.compile(search, options)
+        options.max_mem = PATTERN_BYTES
         pattern = re2.compile(f"(?m){search}" if is_regex else f"(?i){re2.escape(search)}", options)
     except UnicodeEncodeError:
         raise BadArtifact("the search is not valid Unicode: it contains a lone surrogate") from None
     except re2.error as problem:
         reason = problem.args[0] if problem.args else problem
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        if reason.startswith("pattern too large"):
+            raise BadArtifact(TOO_LARGE) from None
         raise BadArtifact(
             f"not a regular expression: {reason}. The syntax is RE2's: like Python's, but without look-around and "
             "back-references. Without is_regex the search is literal"
@@ -369,7 +375,7 @@ def compile_pattern(search: str, *, is_regex: bool) -> Any:
     finally:
         re2.purge()  # otherwise the module caches 128 patterns forever
     if pattern.programsize > PATTERN_INSTRUCTIONS:
-        raise BadArtifact("the regular expression is too large; lower its repetition counts")
+        raise BadArtifact(TOO_LARGE)
     return pattern
 
 

@@ -44,7 +44,7 @@ def unshare(flags: int) -> None:
     try:
         syscall("unshare", flags)
     except OSError as error:
-        limits = Path("/proc/sys/user").glob("max_*_namespaces")
+        limits = [Path(f"/proc/sys/user/max_{kind}_namespaces") for kind in ("user", "mnt", "pid", "net", "ipc", "uts")]
         if error.errno == errno.ENOSPC and (off := [limit.name for limit in limits if limit.read_text() == "0\n"]):
             raise PermissionError(errno.EPERM, f"the sysctl user.{off[0]} is 0") from None
         raise

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 SESSION = "rest"
+CONTENT_TYPE_CHARACTERS = 1000
+"""A longer Content-Type is not parsed: that takes quadratic time."""
 
 
 class BodyRoute(APIRoute):
@@ -39,7 +41,8 @@ class _Request(Request):
 
     def form(self, **limits: Any) -> Any:
         # Starlette decodes with any codec that the caller names: punycode takes hours for a few megabytes.
-        kind, options = parse_options_header(self.headers.get("content-type"))
+        value = self.headers.get("content-type", "")
+        kind, options = parse_options_header(value if len(value) <= CONTENT_TYPE_CHARACTERS else "")
         if kind != b"multipart/form-data" or options.get(b"charset", b"utf-8").lower() != b"utf-8":
             raise HTTPException(400, "the body must be multipart/form-data in UTF-8")
         return super().form(**limits)
