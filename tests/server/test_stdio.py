@@ -132,7 +132,7 @@ def test_a_client_with_as_many_subscriptions_as_it_may_have_is_served_until_it_c
         process.stdin.write(b"".join(line(each, "subscriptions/listen", wanted) for each in range(MAX_UNANSWERED)))
         process.stdin.flush()
         first = [process.stdout.readline() for _ in range(MAX_UNANSWERED)]
-        rest, said = process.communicate(line(-1, "tools/list", {"_meta": meta}), timeout=60)
+        rest, _ = process.communicate(line(-1, "tools/list", {"_meta": meta}), timeout=60)
     assert sum(b"Subscription limit" in each for each in first) == MAX_UNANSWERED - MAX_SUBSCRIPTIONS
     assert [each["id"] for each in map(json.loads, rest.splitlines()) if "result" in each] == [-1]
     assert process.returncode == 0
