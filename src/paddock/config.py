@@ -197,7 +197,7 @@ class ArtifactsConfig:
     base_url: str = ""
     artifact_bytes: int = 1024**3
     principal_bytes: int = 10 * 1024**3
-    principal_count: int = 100_000
+    principal_count: int = 10_000
     days: float = 30.0
 
 
