@@ -95,6 +95,7 @@ class ScriptedExecution:
         self._answers[call_id] = answer
         self._settle("ToolCall", call_id)
 
+    async def interrupt(self) -> None: ...
     def usage(self) -> tuple[None, None]:
         return None, None
 

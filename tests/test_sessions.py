@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from paddock.config import Config, GuestsConfig, SessionsConfig
+from paddock.engines import jailed
 from paddock.errors import NotFound, Overloaded, RequestError
 from paddock.jail.guest import CHECK_SECONDS
 from paddock.jail.pool import Pool
@@ -195,6 +196,36 @@ async def test_a_run_that_cannot_be_interrupted_ends_the_session(paddock: Paddoc
     code = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"
     result = await paddock.run(code, session=name, limits={"wall_seconds": 0.5})
     assert (result.verdict, result.session and result.session.kept) == (Verdict.TIMEOUT, False)
+
+
+SPIN_WHEN_INTERRUPTED = """
+import time
+try:
+    print('x' * 2000, flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    end = time.process_time() + SECONDS
+    while time.process_time() < end:
+        pass
+"""
+
+
+async def test_what_an_interrupted_run_computes_before_it_stops_counts_for_it(paddock: Paddock, name: str) -> None:
+    code = SPIN_WHEN_INTERRUPTED.replace("SECONDS", "0.05")
+    result = await paddock.run(code, session=name, limits={"output_bytes": 1000})
+    assert (result.verdict, result.session and result.session.kept) == (Verdict.OUTPUT_LIMIT, True)
+    assert (result.usage.cpu_seconds or 0) >= 0.05
+
+
+async def test_an_interrupted_run_that_computes_too_much_ends_its_session(
+    paddock: Paddock, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jailed, "INTERRUPT_SECONDS", 600)
+    code = SPIN_WHEN_INTERRUPTED.replace("SECONDS", "100")
+    async with asyncio.timeout(60):
+        result = await paddock.run(code, session=name, limits={"output_bytes": 1000, "cpu_seconds": 0.5})
+    assert (result.verdict, result.session and result.session.kept) == (Verdict.OUTPUT_LIMIT, False)
+    assert (result.usage.cpu_seconds or 0) > 0.5
 
 
 async def test_a_cancelled_run_is_interrupted_and_the_session_kept(paddock: Paddock, name: str) -> None:

@@ -64,18 +64,19 @@ class CallTasks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def cancel(self) -> None:
+        """Cancel pending calls, except those whose outcome is being journalled."""
+        for task in self._tasks.difference(self._broker.concluding):
+            task.cancel()
+
     async def end(self) -> None:
-        """Cancel pending calls, except those whose outcome is being journalled, and wait for all.
+        """Wait until calls that were cancelled have ended.
 
         The script goes no further meanwhile: a tool may take long to be cancelled.
         """
-        pending = set(self._tasks)
-        if pending:
+        if self._tasks:
             self._execution.halt()
-        for task in pending.difference(self._broker.concluding):
-            task.cancel()
-        if pending:
-            await asyncio.gather(*pending, return_exceptions=True)
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _answer(self, call: GuestCall) -> None:
         if isinstance(call, ToolCall):

@@ -14,6 +14,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from io import StringIO
+from typing import TypeVar
 
 from paddock.hints import hint_for, missing_file
 from paddock.model import envelope
@@ -27,6 +28,7 @@ from paddock.model.result import NOTHING, Call, Connection, RunError, RunResult,
 from paddock.planning.plan import Plan
 
 log = logging.getLogger(__name__)
+T = TypeVar("T", int, float)
 _ENDING = re.compile(r"(await )?[A-Za-z_$][\w$]{0,60}(\((\.\.\.)?\))?", re.ASCII)
 LOG_LINES = 10_000
 """How many lines of a console are listed in `logs`: an entry takes 300 bytes, however short its line is."""
@@ -132,9 +134,10 @@ class RunRecord:
         self._finish(Finished(verdict))
 
     def note_usage(self, cpu_seconds: float | None, memory_bytes: int | None) -> None:
-        """Record what the guest used, unless the engine has: the host ended the run."""
-        if self._finished is not None and self._finished.cpu_seconds is None:
-            self._finished = replace(self._finished, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
+        """Record what the guest used until it stopped. The engine may have recorded what it had used before."""
+        if (was := self._finished) is not None:
+            cpu_seconds, memory_bytes = _most(was.cpu_seconds, cpu_seconds), _most(was.memory_bytes, memory_bytes)
+            self._finished = replace(was, cpu_seconds=cpu_seconds, memory_bytes=memory_bytes)
 
     def note_unread_output(self, read: Callable[[], Iterable[Output]], publish: Callable[[Event], None]) -> None:
         """Record what the script had written to either stream when the host ended the run."""
@@ -321,6 +324,11 @@ class RunRecord:
             envelope=failed_call,
             hints=hints,
         )
+
+
+def _most(*amounts: T | None) -> T | None:
+    """The largest amount that is known."""
+    return max((each for each in amounts if each is not None), default=None)
 
 
 _TOOL_ERRORS = ("RuntimeError", "ToolError")

@@ -312,12 +312,16 @@ class Paddock:
             except TimeoutError:
                 record.end(Verdict.TIMEOUT)
             finally:
+                calls.cancel()
                 try:
                     record.note_unread_output(execution.unread_output, publish)
-                    record.note_usage(*execution.usage())
-                    record.note_network(await execution.end_network())
+                    await execution.interrupt()
                 finally:
-                    await calls.end()
+                    try:
+                        record.note_usage(*execution.usage())
+                        record.note_network(await execution.end_network())
+                    finally:
+                        await calls.end()
         record.functions, record.has_side_effects = scope.functions, calls.may_have_side_effects
         record.calls, record.artifacts, record.displayed = broker.calls(), artifacts.created(), artifacts.displayed
         record.is_denial, record.warnings = broker.is_denial, broker.warnings()

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from paddock.engines.interpreter import INTERRUPT_SECONDS
+from paddock.engines.jailed import JailedExecution
 from paddock.errors import NotFound, RequestError
 from paddock.jail.fork import Family, Fork
-from paddock.jail.guest import Guest
 from paddock.jail.walls.watcher import Watcher, tree
 from paddock.jail.warden_client import Mover
 from paddock.model.result import Verdict
@@ -341,33 +340,19 @@ async def test_no_answers_wait_in_the_host_for_an_idle_session(
     await rig.paddock.delete_session("unread")
 
 
-async def test_who_stops_late_has_less_time_to_take_answers(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[float] = []
-    catch_up = Guest.catch_up
-
-    async def note(self: Guest, within_seconds: float) -> None:
-        given.append(within_seconds)
-        await catch_up(self, within_seconds)
-
-    monkeypatch.setattr(Guest, "catch_up", note)
-    await rig.run("await create_artifact('large.bin', bytes(4 << 20))", session="unread")
-    code = UNREAD.replace("ON_INTERRUPT", "signal.SIG_IGN")
-    await rig.run(code, session="unread", limits={"wall_seconds": 1})
-    assert given[-1] < INTERRUPT_SECONDS
-    await rig.paddock.delete_session("unread")
-
-
 async def test_a_session_that_left_answers_unread_ends_even_if_its_caller_leaves_first(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_waiting = asyncio.Event()
+    interrupt = JailedExecution.interrupt
 
-    async def wait(self: Guest, within_seconds: float) -> None:
+    async def wait(self: JailedExecution) -> None:
+        await interrupt(self)
         is_waiting.set()
         await asyncio.Event().wait()
 
     await rig.run("await create_artifact('large.bin', bytes(4 << 20))", session="unread")
-    monkeypatch.setattr(Guest, "catch_up", wait)
+    monkeypatch.setattr(JailedExecution, "interrupt", wait)
     code = UNREAD.replace("ON_INTERRUPT", "signal.SIG_IGN")
     run = asyncio.create_task(rig.run(code, session="unread", limits={"wall_seconds": 1}))
     await is_waiting.wait()

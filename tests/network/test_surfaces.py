@@ -20,6 +20,7 @@ import pytest
 
 from paddock import Config, Done, NetworkDenied, Output, Paddock, RequestError
 from paddock.config import NetworkConfig, ServerConfig
+from paddock.engines import jailed
 from paddock.jail import sock_diag
 from paddock.jail.network_run import NetworkRun
 from paddock.jail.supervisor import Supervisor
@@ -125,6 +126,60 @@ async def test_connections_of_a_session_count_for_the_run_that_uses_them(source:
             await sending
     assert [[each.bytes for each in run.network] for run in (first, within, idle)] == [[1], [900_000], []]
     assert (beyond.verdict, beyond.network[0].bytes) == ("denied", 1_100_000)
+
+
+async def receive_all(source: socket.socket) -> int:
+    """How many bytes arrive on the next connection until it is closed."""
+    total = 0
+    there, _ = await asyncio.to_thread(source.accept)
+    with there, suppress(ConnectionError):
+        while size := len(await asyncio.to_thread(there.recv, 1 << 20)):
+            total += size
+    return total
+
+
+INTERRUPTED = """
+import socket, time
+kept = socket.create_connection(ADDRESS)
+try:
+    print('x' * 2000, flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    THEN
+"""
+
+
+def interrupted(source: socket.socket, then: str) -> str:
+    """A script that exceeds an output limit of 1,000 bytes, and then does this when it is interrupted."""
+    return INTERRUPTED.replace("ADDRESS", str(source.getsockname())).replace("THEN", then)
+
+
+async def test_what_an_interrupted_run_transfers_before_it_stops_counts_for_it(source: socket.socket) -> None:
+    address = f"127.0.0.1:{source.getsockname()[1]}"
+    script = interrupted(source, "kept.sendall(b'x' * 100_000)")
+    async with Paddock(config(address)) as paddock:
+        receiving = asyncio.create_task(receive_all(source))
+        run = await paddock.run(script, network=[address], session="s", limits={"output_bytes": 1000})
+        later = await paddock.run("1", session="s")
+    received = await receiving
+    assert (run.verdict, run.session and run.session.kept) == ("output_limit", True)
+    assert ([each.bytes for each in run.network], received) == ([100_000], 100_000)
+    assert (later.verdict, later.network) == ("ok", ())
+
+
+async def test_an_interrupted_run_that_transfers_too_much_ends_its_session(
+    source: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"127.0.0.1:{source.getsockname()[1]}"
+    limited = replace(Config(), network=NetworkConfig(private=(address,), max_bytes=1_000_000))
+    script = interrupted(source, "kept.sendall(bytes(1_100_000))\n    while True: pass")
+    monkeypatch.setattr(jailed, "INTERRUPT_SECONDS", 600)
+    async with Paddock(limited) as paddock, asyncio.timeout(60):
+        receiving = asyncio.create_task(receive_all(source))
+        run = await paddock.run(script, network=[address], session="s", limits={"output_bytes": 1000})
+    received = await receiving
+    assert (run.verdict, run.session and run.session.kept) == ("output_limit", False)
+    assert ([each.bytes for each in run.network], received) == ([1_100_000], 1_100_000)
 
 
 async def test_connections_that_earlier_runs_of_a_session_left_open_count_as_its_connections(address: str) -> None:

@@ -52,6 +52,13 @@ class Execution(Protocol):
         """Answer one `ArtifactCall`, under the same rules as `answer`."""
         ...
 
+    async def interrupt(self) -> None:
+        """Interrupt a run of a session that has not finished, so that the session can be kept. Takes a second at most.
+
+        Outside sessions this does nothing.
+        """
+        ...
+
     def usage(self) -> tuple[float | None, int | None]:
         """The processor time of the run and the most memory that it held, so far; None for what is not known."""
         ...
@@ -77,8 +84,8 @@ class Interpreter(Protocol):
     def open(self, plan: Plan, cell: int) -> AbstractAsyncContextManager[Execution]:
         """An execution of `plan` in this interpreter, which counts its runs as `cell` 1, 2, 3.
 
-        If the run has not finished when the context is left, it is interrupted. If it does not stop within a second, it
-        is ended, with the interpreter.
+        If the run has not stopped when the context is left, it is ended, with the interpreter: see
+        `Execution.interrupt`.
         """
         ...
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from paddock.jail.jail import Jail
     from paddock.planning.plan import Plan
 
-INTERRUPT_SECONDS = 1.0
-"""How long an interrupted script may take to stop and to take its last answers. Then its interpreter ends."""
 DIED = "ended: its process died"
 STUCK = "ended: its run did not stop when it was interrupted"
 BEHIND = "ended: its run left answers unread"  # they would wait in the host's memory
@@ -64,20 +61,10 @@ class JailedInterpreter:
                 execution.ended_by = self._why_ended()
             yield execution
         finally:
-            try:
-                if execution is not None and self._guest.is_out_of_memory():
-                    self.end(FULL)
-                if execution is not None and self.ended is None:
-                    if not execution.has_result or self._guest.is_behind:
-                        self._guest.thaw()
-                    deadline = time.monotonic() + INTERRUPT_SECONDS
-                    if execution.has_result or await execution.interrupt(INTERRUPT_SECONDS):
-                        await self._guest.catch_up(deadline - time.monotonic())
-            finally:
-                self._is_running = False
-                if self._guest.door is not None:
-                    self._guest.door.refuse()
-                self._settle(execution)
+            if execution is not None and self._guest.is_out_of_memory():
+                self.end(FULL)
+            self._is_running = False
+            self._settle(execution)
 
     def _settle(self, execution: JailedExecution | None) -> None:
         """Keep the guest for the next cell, or end it."""

@@ -73,6 +73,10 @@ PROGRESS_EVENTS = 10_000
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 CPU_CHECK_SECONDS = 0.25
 """How often the CPU time of the guest's whole process tree is compared with its limit."""
+INTERRUPT_SECONDS, INTERRUPT_CPU_SECONDS = 1.0, 1.0
+"""How long an interrupted script may take to stop and to take its last answers. Then its interpreter ends.
+
+How much CPU time beyond its limit it may use for that."""
 READS_AT_ONCE = 16
 """How many reads are made before the event loop gets a turn."""
 TURN_SECONDS = 0.005
@@ -326,12 +330,12 @@ class JailedExecution:
                 yield self._with_usage(self._finished_without_result())
                 return
 
-    def _exceeded(self) -> Finished | None:
+    def _exceeded(self, more_cpu_seconds: float = 0.0) -> Finished | None:
         """How the run ends because it has used too much, if it has. Looks only every CPU_CHECK_SECONDS."""
         if time.monotonic() < self._next_check:
             return None
         self._next_check = CPU_CHECK_SECONDS + time.monotonic()
-        if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds:
+        if (self._guest.usage()[0] or 0) > self._plan.limits.cpu_seconds + more_cpu_seconds:
             return Finished(Verdict.TIMEOUT, limit="cpu_seconds")
         if self._network is not None and self._network.bytes > self._plan.network_bytes:
             size = format_bytes(self._plan.network_bytes)
@@ -376,32 +380,48 @@ class JailedExecution:
         """What the guest has sent after its RESULT."""
         return self._decoder.rest
 
-    async def interrupt(self, within_seconds: float) -> bool:
-        """Interrupt the script, and return whether it stopped in time. Its output and calls are dropped."""
-        loop = asyncio.get_running_loop()
-        now = loop.time()
-        again, deadline = now + within_seconds / 2, now + within_seconds
-        self._guest.interrupt()
+    async def interrupt(self) -> None:
+        """Interrupt a run of a session, and wait until it has stopped and taken its answers, but not for long.
+
+        Its output and calls are dropped. The wait also ends when the run has used too much.
+        """
+        if self._cell is None or self.ended_by is not None or self._guest.is_out_of_memory():
+            return
+        if self._guest.door is not None:
+            self._guest.door.refuse()
+        now = time.monotonic()
+        again, deadline = now + INTERRUPT_SECONDS / 2, now + INTERRUPT_SECONDS
+        if not self.has_result:
+            self._guest.thaw()
+            self._guest.interrupt()
         more = False
-        while not self.has_result and now < deadline and not self._has_ended():
-            wait_seconds = (again if now < again else deadline) - now
+        while (not self.has_result or self._guest.is_behind) and now < deadline and not self._has_ended():
+            if self._exceeded(INTERRUPT_CPU_SECONDS) is not None:
+                return
+            wait_seconds = min((again if now < again else deadline) - now, CPU_CHECK_SECONDS)
             await (asyncio.sleep(0) if more else self._guest.wait_for_input(wait_seconds))
-            now = loop.time()
-            if now >= again:
+            now = time.monotonic()
+            if now >= again and not self.has_result:
                 self._guest.interrupt()  # asyncio treats the first one as a request to cancel
                 again = deadline
-            more = self._receive()
-            for _ in self._read_output():
-                pass
-            began = time.monotonic()
             try:
-                for message in self._decoder.messages():
-                    if not isinstance(message, CallFrame | ArtifactFrame) and not self._is_late(message):
-                        self._event(message)
-                    began = await _give_turn(began)
+                more = not self.has_result and await self._receive_result()
             except WireError:
-                return False
-        return self.has_result
+                return
+
+    async def _receive_result(self) -> bool:
+        """Receive what an interrupted script sends, up to its RESULT. Returns True if more may be waiting."""
+        more = self._receive()
+        for _ in self._read_output():
+            pass
+        began = time.monotonic()
+        for message in self._decoder.messages():
+            if not isinstance(message, CallFrame | ArtifactFrame) and not self._is_late(message):
+                self._event(message)
+            if self.has_result:
+                return False  # the rest is for the next run
+            began = await _give_turn(began)
+        return more
 
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
@@ -593,7 +613,7 @@ class JailedExecution:
 
     def _has_ended(self) -> bool:
         try:
-            self._report = self._guest.report()
+            self._report = self._report or self._guest.report()
         except LookupError:
             return True
         return self._report is not None

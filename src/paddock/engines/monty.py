@@ -234,6 +234,9 @@ class MontyExecution:
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
 
+    async def interrupt(self) -> None:
+        """Do nothing: a script that is still busy is killed, and the session has its state of before the run."""
+
     def answer(self, call_id: int, answer: Answer) -> None:
         self._settle("call", call_id, answer)
 

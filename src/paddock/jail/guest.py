@@ -480,14 +480,6 @@ class Guest:
         """Whether the guest has left too much unread. Then stop reading from it, or answers pile up in the host."""
         return self._unsent_bytes > UNREAD_BYTES
 
-    async def catch_up(self, within_seconds: float) -> None:
-        """Wait until a guest that is held is no longer behind, or the time has passed."""
-        deadline = self._loop.time() + within_seconds
-        while self.is_behind and not self.has_ended():
-            if (wait_seconds := deadline - self._loop.time()) <= 0:
-                break
-            await self.wait_for_input(wait_seconds)
-
     @property
     def has_full_queue(self) -> bool:
         """Whether it has left so much unread that an answer is not queued: the calls were read before it was behind."""
