@@ -110,6 +110,16 @@ async def test_a_script_sees_its_python_and_libraries_and_nothing_beside_them(lo
     assert not any(python.parent.is_relative_to(path) for path in reads)
 
 
+async def test_scripts_find_the_packages_of_a_build_behind_a_link(local: Path, tmp_path: Path) -> None:
+    wheel(local, "odd")
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    odd = EnvironmentConfig(("odd",), ())
+    async with Paddock(Config(data_directory=str(tmp_path / "link"), environments={"default": odd})) as paddock:
+        ran = await paddock.run("import odd\nodd.VERSION", engine="cpython")
+    assert ran.output == "1.0"
+
+
 def test_a_build_is_compiled_and_cannot_be_written_by_accident(small: Built) -> None:
     sources = list(Path(small.site_packages).rglob("*.py"))
     tag = sys.implementation.cache_tag

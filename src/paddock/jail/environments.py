@@ -122,9 +122,12 @@ def packages_below(folders: Iterable[str]) -> tuple[str, ...]:
 
 
 def builds(data_directory: str | Path) -> Path:
-    """The directory of all builds. Raises EnvironmentFailed if this user has no home directory that it would be in."""
+    """The directory of all builds, as guests know it: they see no link that leads to it.
+
+    Raises EnvironmentFailed if this user has no home directory that it would be in.
+    """
     try:
-        return Path(data_directory).expanduser().absolute() / "environments" / "builds"
+        return Path(data_directory).expanduser().resolve() / "environments" / "builds"
     except RuntimeError:
         raise EnvironmentFailed(f"{data_directory}: this user has no home directory; set data_directory") from None
 
