@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
@@ -14,11 +16,14 @@ from threading import Event, Thread
 
 import pytest
 
+from paddock.config import Config
 from paddock.errors import EnvironmentFailed
 from paddock.jail import environments
 from paddock.jail.environment_build import Stop, build, lease, uv_environment
-from paddock.jail.environments import Built, Environment, builds
+from paddock.jail.environments import Built, Environment, builds, configured
 from paddock.jail.wheels import TAIL_BYTES
+from paddock.model.environments import EnvironmentConfig
+from paddock.run import Paddock
 from tests.environments import own, sdist
 from tests.packages.wheels import wheel
 
@@ -82,9 +87,37 @@ def test_what_a_guest_must_read_covers_all_that_its_python_reads(small: Built) -
         "print(json.dumps([*files, *(m for m in maps if '.so' in m), sys.executable, *filter(None, sys.path[1:])]))"
     )
     reals = [os.path.realpath(path) for path in json.loads(ran(small, code)) if Path(path).exists()]
-    inside = [any(path.startswith(f"{place}/") for place in small.reads) for path in reals]
+    inside = [any(path == place or path.startswith(f"{place}/") for place in small.reads) for path in reals]
     assert [path for path, covered in zip(reals, inside, strict=True) if not covered] == []
-    assert list(small.reads) == [os.path.realpath(place) for place in small.reads]
+    folders = [Path(place).parent for place in small.reads]
+    assert folders == [folder.resolve() for folder in folders]
+
+
+async def test_a_script_sees_its_python_and_libraries_and_nothing_beside_them(local: Path, tmp_path: Path) -> None:
+    library = tmp_path / "libraries" / "libodd.so.1"
+    library.parent.mkdir()
+    shutil.copy(next(Path(sysconfig.get_config_var("DESTSHARED")).glob("*.so")), library)
+    (library.parent / "secret").touch()
+    wheel(local, "odd", {"odd.py": f"import ctypes\nctypes.CDLL({str(library)!r})\n"})
+    odd = EnvironmentConfig(("odd",), ("odd",))
+    config = Config(data_directory=str(tmp_path / "data"), environments={"default": odd})
+    async with Paddock(config) as paddock:
+        ran = await paddock.run(f"import odd, os\nos.listdir({str(library.parent)!r})", engine="cpython")
+    assert ran.output == [library.name]
+    python = Path(sys.executable).resolve()
+    reads = [Path(path) for path in build(configured(config, "default"), config.data_directory).reads]
+    assert {path.resolve() for path in reads if path.parent == python.parent} == {python}
+    assert not any(python.parent.is_relative_to(path) for path in reads)
+
+
+async def test_scripts_find_the_packages_of_a_build_behind_a_link(local: Path, tmp_path: Path) -> None:
+    wheel(local, "odd")
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    odd = EnvironmentConfig(("odd",), ())
+    async with Paddock(Config(data_directory=str(tmp_path / "link"), environments={"default": odd})) as paddock:
+        ran = await paddock.run("import odd\nodd.VERSION", engine="cpython")
+    assert ran.output == "1.0"
 
 
 def test_a_build_is_compiled_and_cannot_be_written_by_accident(small: Built) -> None:

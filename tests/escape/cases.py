@@ -38,7 +38,7 @@ CORE = frozenset(
         *range(22, 35),  # files
         *range(43, 59),  # the kernel's surface, the network
         *(91, 92, 202, *range(204, 207), *range(218, 234), *range(238, 242)),  # more of these
-        *(*range(251, 255), *range(257, 261), 263, 267, 271),
+        *(*range(251, 255), *range(257, 261), 263, 267, 271, 273),
     }
 )
 """Numbers of the programs that the core suite runs in every profile, not in `namespaces` alone."""

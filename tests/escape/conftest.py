@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import site
 import socket
 import sys
 import tempfile
@@ -120,12 +121,19 @@ async def rig(
                 if not any(seen.startswith(f"{path}/") for seen in (str(visible_data), sys.base_prefix))
             ),
             *(str(Path(paddock.__file__).parent), str(Path.cwd()), sys.prefix),
+            *_packages_of_the_interpreter(),
             *(f"{config.data_directory}/environments/{name}" for name in ("default.json", "records.lock")),
         ],
     }
     async with Paddock(config, tools=[hang]) as made:
         yield Rig(request.param, made, inputs)
     del os.environ["PADDOCK_SECRET_OF_THE_HOST"]
+
+
+def _packages_of_the_interpreter() -> list[str]:
+    """One file of each folder with packages of the interpreter below the environments."""
+    folders = map(Path, site.getsitepackages([sys.base_prefix]))
+    return [str(path) for folder in folders for path in sorted(folder.glob("*/*.py"))[:1]]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -102,6 +102,20 @@ def test_a_single_file_can_be_named(place: Path) -> None:
     assert forked(trial) == ["done", "EACCES", "done", "EACCES"]
 
 
+def test_of_a_listed_folder_only_names_can_be_read(place: Path) -> None:
+    def trial() -> list[str]:
+        privileges.no_new_privs()
+        landlock.enforce(landlock.prepare([str(place / "read"), "/gone"], [], listed=[str(place)]))
+        return [
+            _outcome(lambda: list(place.iterdir())),
+            _outcome((place / "read" / "file").read_text),
+            _outcome(lambda: list((place / "other").iterdir())),
+            _outcome((place / "other" / "file").read_text),
+        ]
+
+    assert forked(trial) == ["done", "done", "done", "EACCES"]
+
+
 def test_programs_run_unless_execution_is_refused(place: Path) -> None:
     def run() -> object:
         return subprocess.run([place / "read" / "run"], check=True)
@@ -160,10 +174,10 @@ def test_a_ruleset_is_prepared_once_and_enforced_by_many(place: Path) -> None:
     os.close(ruleset)
 
 
-def test_a_missing_path_is_an_error(place: Path) -> None:
+def test_a_missing_path_to_write_to_is_an_error(place: Path) -> None:
     def trial() -> object:
         privileges.no_new_privs()
-        return _outcome(lambda: landlock.prepare([str(place / "nowhere")], []))
+        return _outcome(lambda: landlock.prepare([], [str(place / "nowhere")]))
 
     assert forked(trial) == "ENOENT"
 

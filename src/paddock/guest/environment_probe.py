@@ -1,4 +1,4 @@
-"""Imports an environment's preloads and reports, as JSON, which folders its interpreter reads.
+"""Imports an environment's preloads and reports, as JSON, which files and folders its interpreter reads.
 
 `environment_probe.py REPORT MODULE…`, run by the environment's interpreter after installation. The report goes to a
 file, because an imported package may print. If a preload cannot be imported, the program exits with one line on stderr.
@@ -24,7 +24,9 @@ def main(report: str, preload: list[str]) -> None:
     import_extensions()
     paths = sysconfig.get_paths()
     python = Path(sys.executable).resolve()
-    paths_read = [paths["stdlib"], paths["platstdlib"], str(python.parent), *(str(path.parent) for path in libraries())]
+    stdlib, platstdlib = (Path(paths[name]).resolve() for name in ("stdlib", "platstdlib"))
+    libraries_read = (path for library in libraries() for path in library_paths(library, stdlib))
+    paths_read = [str(stdlib), str(platstdlib), *with_links(python), *libraries_read]
     answer = {
         "python": str(python),
         "version": ".".join(map(str, sys.version_info[:3])),
@@ -63,6 +65,18 @@ def libraries() -> list[Path]:
     lines = maps.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if maps.exists() else []
     mapped = {line.split(maxsplit=5)[5] for line in lines if "/" in line}
     return [Path(path).resolve() for path in sorted(mapped) if ".so" in Path(path).name]
+
+
+def library_paths(library: Path, stdlib: Path) -> list[str]:
+    """The folder of a library, if the system or this Python has it for libraries. Otherwise only the library."""
+    if str(library).startswith(("/usr/lib", "/lib", f"{stdlib.parent}/")):
+        return [str(library.parent)]
+    return with_links(library)
+
+
+def with_links(file: Path) -> list[str]:
+    """A file and the links to it in its folder, by which a program may know it."""
+    return [str(path) for path in file.parent.iterdir() if os.path.realpath(path) == str(file)]
 
 
 def installed() -> dict[str, str]:

@@ -239,7 +239,7 @@ class _Builder:
 
     def _describe(self, probe: _Probe) -> Built:
         path, partial = str(self._path), os.path.realpath(self._partial)
-        moved = [os.path.realpath(path) if _inside(read, partial) else read for read in probe.paths]
+        outside = [read for read in probe.paths if not _inside(read, partial)]
         site_packages = os.path.relpath(os.path.realpath(probe.site_packages), partial)
         return Built(
             key=self._environment.key,
@@ -249,7 +249,7 @@ class _Builder:
             executable=str(self._path / "bin" / "python"),
             python=probe.python,
             site_packages=str(self._path / site_packages),
-            reads=_outermost([os.path.realpath(path), *map(os.path.realpath, moved)]),
+            reads=_outermost([os.path.realpath(path), *outside]),
             installed=probe.installed,
             size_bytes=_make_read_only(self._partial),
             warm_modules=probe.warm_modules,

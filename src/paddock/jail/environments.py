@@ -12,6 +12,7 @@ DATA/environments/builds/KEY.lock    locked exclusively while KEY is built or re
 from __future__ import annotations
 
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -97,9 +98,9 @@ class Built(msgspec.Struct, frozen=True):
     """The interpreter that the link points to."""
     site_packages: str
     reads: tuple[str, ...]
-    """Every directory that a guest must be able to read: the build, the interpreter, the standard library, and the
-    directory of each shared library that these and the preloads load, `/usr/lib/…` included. Real paths, none inside
-    another."""
+    """Every directory and file that a guest must be able to read: the build, the interpreter, the standard library, and
+    the shared libraries that these and the preloads load, `/usr/lib/…` included. None is inside another. They are real
+    paths, or links in the folder of the file that they lead to."""
     installed: dict[str, str]
     """Version by package, dependencies included."""
     size_bytes: int
@@ -109,10 +110,24 @@ class Built(msgspec.Struct, frozen=True):
     """Of its Python. Builds without it have the version that Paddock runs on, which is part of their key."""
 
 
+def packages_below(folders: Iterable[str]) -> tuple[str, ...]:
+    """The folders with packages of interpreters whose standard library is one of `folders`, or is there."""
+    found = (
+        f"{folder}/{name}"
+        for folder in folders
+        for below in ("", "py*/", "lib*/py*/")
+        for name in glob.glob(f"{below}*-packages", root_dir=folder)  # noqa: PTH207
+    )
+    return tuple(sorted({os.path.realpath(path) for path in found if os.path.basename(path) in roots.PACKAGES}))  # noqa: PTH119
+
+
 def builds(data_directory: str | Path) -> Path:
-    """The directory of all builds. Raises EnvironmentFailed if this user has no home directory that it would be in."""
+    """The directory of all builds, as guests know it: they see no link that leads to it.
+
+    Raises EnvironmentFailed if this user has no home directory that it would be in.
+    """
     try:
-        return Path(data_directory).expanduser().absolute() / "environments" / "builds"
+        return Path(data_directory).expanduser().resolve() / "environments" / "builds"
     except RuntimeError:
         raise EnvironmentFailed(f"{data_directory}: this user has no home directory; set data_directory") from None
 

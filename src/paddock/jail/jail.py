@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import EngineCrashed, JailUnavailable
 from paddock.jail.environment_build import Lease, alease
-from paddock.jail.environments import Built, configured
+from paddock.jail.environments import Built, configured, packages_below
 from paddock.jail.guest import Guest, Template
 from paddock.jail.limits import ResourceLimit, ResourceLimits
 from paddock.jail.packages import make_sets_folder
@@ -194,6 +195,7 @@ class Jail:
             built.executable,
             self._runtime,
             reads=(*SYSTEM, *built.reads, *self._bundle()),
+            hidden=packages_below({*SYSTEM, *built.reads} - {os.path.realpath(built.path)}),
             live=(make_sets_folder(self._config.data_directory),) if self._shows_sets else (),
             whole=(built.path,),
             preload=() if self._two_templates else built.preload,

@@ -15,7 +15,7 @@ import select
 import signal
 import socket
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class ConfinedProfile:
         self._folders: dict[int, Path] = {}  # by the pid of the reaper
         for folder in _left_behind(self._prefix):
             self._clean_up(folder)
-        self._readable = [path for path in (*self._spec.reads, *DEVICES) if os.path.exists(path)]  # noqa: PTH110
+        self._readable, self._listed = _without((*self._spec.reads, *DEVICES), self._spec.hidden)
 
     def start_reaper(self, order: Order, report: int) -> int:
         folder = self._folder(order)
@@ -117,7 +117,9 @@ class ConfinedProfile:
         privileges.limit({"file_bytes": self._spec.tmp_bytes if folder else 0, **limits})
         privileges.drop_all()
         privileges.no_new_privs()
-        ruleset = landlock.prepare(read=self._readable, write=writable, execute=False, programs=self._executable)
+        ruleset = landlock.prepare(
+            self._readable, writable, execute=False, programs=self._executable, listed=self._listed
+        )
         landlock.enforce(ruleset)
         privileges.die_with_parent(os.getppid())
         notices.install_in_guest(seccomp.for_process(self._program, os.getpid()), keep, listen=self._spec.trace)
@@ -180,6 +182,24 @@ class ConfinedDuty:
         if self._guest is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._guest[1], what)
+
+
+def _without(paths: Iterable[str], hidden: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What to open in place of `paths` for all but what is `hidden`: paths to read, and folders to list.
+
+    No rule of Landlock takes something out of a folder, so the entries of a folder take its place. Names stay visible.
+    """
+    read, listed = [], []
+    waiting = list({os.path.realpath(path) for path in paths if os.path.exists(path)})  # noqa: PTH110
+    while waiting:
+        path = waiting.pop()
+        if any(folder.startswith(f"{path}/") for folder in hidden):
+            listed.append(path)
+            # A rule for a link would be about its target.
+            waiting += [entry.path for entry in os.scandir(path) if not entry.is_symlink()]
+        elif path not in hidden:
+            read.append(path)
+    return read, listed
 
 
 def _folder_prefix(candidates: Sequence[str]) -> str | None:

@@ -60,7 +60,7 @@ class NamespacesProfile:
         # A mount cannot keep a guest from opening a device for writing: see `allowed_calls.MAP_SHARED`.
         devices = [name for name in mounts.DEVICES if name != "zero" or self._spec.counted]
         texts = own_network.TEXTS if self._spec.network else {}
-        self._root = mounts.build_root(ROOT_PATH, sources, devices, texts=texts)
+        self._root = mounts.build_root(ROOT_PATH, sources, devices, texts=texts, hidden=self._spec.hidden)
         for source in sources:
             source.close()
         # Guests inherit the host name, the empty bounding set and the rlimits.

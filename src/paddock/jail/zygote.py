@@ -41,6 +41,7 @@ class Spec:
     profile: str = ""
     reads: tuple[str, ...] = ()  # directories and files of the host that guests see, read-only, at the same path
     whole: tuple[str, ...] = ()  # the paths in `reads` that `chroot` copies completely
+    hidden: tuple[str, ...] = ()  # directories in `reads` of which guests read nothing; `chroot` knows them by name
     live: tuple[str, ...] = ()  # more such directories, whose content grows while guests run; not in `chroot`
     preload: tuple[str, ...] = ()  # modules that the bare zygote imports before it forks
     warm: tuple[str, ...] = ()  # modules of the warm zygote, which starts on demand; empty if there is none

@@ -7,6 +7,7 @@ import os
 import stat
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 
 from paddock.jail.walls import privileges
 from paddock.jail.walls.syscalls import syscall
@@ -47,13 +48,15 @@ def prepare(
     *,
     execute: bool = True,
     programs: Sequence[str] = (),
+    listed: Sequence[str] = (),
     tcp: bool = False,
 ) -> int:
     """Create a ruleset that many processes can enforce. It allows what is at these paths now, and everything below.
 
     `write` allows everything but making devices. Without `execute` only `programs` can be executed (libraries can still
-    be mapped). TCP is refused unless `tcp` is set; Landlock does not cover UDP. A missing path is an error. Landlock
-    does not cover stat, chmod, chown, utime and xattr either: names and metadata stay visible.
+    be mapped). Of folders in `listed`, and of those below, only the names can be read. TCP is refused unless `tcp` is
+    set; Landlock does not cover UDP. A missing path is an error, except in `read`. Landlock does not cover stat, chmod,
+    chown, utime and xattr either: names and metadata stay visible.
     """
     handled = _rights()
     runs = _EXECUTE if execute else 0
@@ -61,7 +64,10 @@ def prepare(
     writes = handled & ~(_MAKE_CHAR | _MAKE_BLOCK | _EXECUTE) | runs
     ruleset = syscall("landlock_create_ruleset", _attributes(handled, tcp=tcp), 24, 0)
     try:
-        for paths, rights in ((read, reads), (write, writes), (programs, _READ_FILE | _EXECUTE)):
+        for path in read:
+            with suppress(FileNotFoundError):
+                _allow(ruleset, path, reads)
+        for paths, rights in ((write, writes), (programs, _READ_FILE | _EXECUTE), (listed, _READ_DIR)):
             for path in paths:
                 _allow(ruleset, path, rights)
     except BaseException:

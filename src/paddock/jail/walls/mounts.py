@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -71,21 +71,23 @@ def build_root(
     devices: Iterable[str] = DEVICES,
     writable: Iterable[Source] = (),
     texts: Mapping[str, str] = MappingProxyType({}),
+    hidden: Collection[str] = (),
 ) -> Root:
     """Build the new root at `root` and enter it. The old root is unreachable afterwards.
 
-    `writable` are the directories of the host that stay writable. `texts` are files besides TEXTS. The caller must be
-    the first process of a pid namespace, in its own mount and user namespaces.
+    `writable` are the directories of the host that stay writable. `texts` are files besides TEXTS. Directories in
+    `hidden`, which are real paths, are empty in the new root. The caller must be the first process of a pid namespace,
+    in its own mount and user namespaces.
     """
     kept: dict[str, str] = {}
     mount("none", "/", None, REC | PRIVATE)
     mount("paddock", root, "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4m,nr_inodes=4096")
     for source in sorted(sources, key=lambda source: source.path):
         if source.fd is not None:
-            _bind(source, root)
+            _bind(source, root, hidden=hidden)
             if source.link is None and source.path.startswith(tuple(f"{private}/" for private in PRIVATE_FOLDERS)):
                 kept[source.path] = f"{KEPT}/{len(kept)}"
-                _bind(source, root, at=kept[source.path])
+                _bind(source, root, at=kept[source.path], hidden=hidden)
     for source in writable:
         _bind(source, root, writable=True)
     for name in devices:
@@ -106,18 +108,30 @@ def build_root(
     return Root(has_proc, kept)
 
 
-def _bind(source: Source, root: str, *, at: str | None = None, devices: bool = False, writable: bool = False) -> None:
+def _bind(
+    source: Source,
+    root: str,
+    *,
+    at: str | None = None,
+    devices: bool = False,
+    writable: bool = False,
+    hidden: Collection[str] = (),
+) -> None:
     target = Path(root) / (at or source.path).lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.lexists(target):
+        return  # inside a directory that is mounted already
     if source.link is not None:
         target.symlink_to(source.link)
         return
-    if os.path.lexists(target):
-        return  # inside a directory that is mounted already
     path = f"/proc/self/fd/{source.fd}"
     target.mkdir() if os.path.isdir(path) else target.touch()  # noqa: PTH112  through the open fd
     # The mount is recursive: an unprivileged user cannot leave out what is mounted below a directory.
     mount(path, str(target), None, BIND | REC)
+    real = os.readlink(path)  # noqa: PTH115
+    for folder in hidden:
+        if folder.startswith(f"{real}/") and (inside := target / folder[len(real) + 1 :]).is_dir():
+            mount("paddock", str(inside), "tmpfs", NO_SUID | NO_DEV, "mode=755,size=4k,nr_inodes=1")
     _restrict(str(target), devices=devices, writable=writable)
 
 
@@ -151,7 +165,11 @@ def make_private(owner: int, size_bytes: int, inodes: int, root: Root) -> None:
         os.chown(inner, owner, owner)
         mount(inner, path, None, BIND)
     for path, elsewhere in root.kept.items():
-        os.makedirs(path, exist_ok=True)  # noqa: PTH103
+        if os.path.isdir(elsewhere):  # noqa: PTH112
+            os.makedirs(path, exist_ok=True)  # noqa: PTH103
+        else:
+            os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+            os.mknod(path)
         mount(elsewhere, path, None, BIND | REC)  # stays read-only
     if root.has_proc:
         # Read-only, because otherwise the guest could write to oom_score_adj, mem and other files in /proc/self. The

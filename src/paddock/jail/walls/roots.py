@@ -24,10 +24,10 @@ FORMAT = "7"
 SLOTS = "slots"
 PARTIAL = "partial"
 WRITABLE = ("tmp", "files", "dev/shm")
-# Not copied from folders of the system: what no script needs, and packages that are not part of the environment.
-LEFT_OUT = frozenset(
-    {"site-packages", "dist-packages", "test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
-)
+PACKAGES = frozenset({"site-packages", "dist-packages"})
+"""Names of folders with packages of an interpreter. Guests see those of their environment only."""
+# Not copied from folders of the system: packages that are not part of the environment, and what no script needs.
+LEFT_OUT = PACKAGES | {"test", "idlelib", "tkinter", "ensurepip", "perl", "perl-base", "right"}
 NOT_LOADED = (".a", ".o", ".la", ".h")
 FICLONE = 0x4004_9409
 LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
