@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -515,6 +516,26 @@ async def test_a_form_is_not_decoded_with_the_codec_that_a_caller_names(
     async with asyncio.timeout(2):  # punycode would take longer
         refused = await rest.http.post(path, content=body, headers={"Content-Type": kind})
     assert (refused.status_code, "UTF-8" in refused.text) == (400, True), refused.text
+
+
+async def test_others_get_turns_while_a_form_with_hostile_heads_is_parsed(rest: Rest) -> None:
+    head = f'Content-Disposition: form-data; name="file"; filename="f"; x="{";" * 3900}'
+    body = (f"--B\r\n{head}\r\n\r\n1\r\n" * 100).encode() + b"--B--\r\n"
+    loop, longest = asyncio.get_running_loop(), 0.0
+
+    async def watch() -> None:
+        nonlocal longest
+        while True:
+            before = time.thread_time()
+            await asyncio.sleep(0)
+            longest = max(longest, time.thread_time() - before)
+
+    watching = loop.create_task(watch())
+    began = time.thread_time()
+    headers = {"Content-Type": "multipart/form-data; boundary=B"}
+    assert (await rest.http.post("/artifacts", content=body, headers=headers)).status_code == 422
+    watching.cancel()
+    assert longest < (time.thread_time() - began) / 2
 
 
 async def test_a_long_content_type_is_refused_unparsed(rest: Rest) -> None:

@@ -4,6 +4,7 @@ A warden runs in the interpreter of an environment, where Paddock is not install
 visible to guests. So this program creates the package `paddock` itself, from the modules around this file alone.
 """
 
+import os
 import sys
 import types
 
@@ -52,6 +53,7 @@ def main() -> None:
     else:
         # `-B` is for the guests only. The host decides for Paddock's own modules: `warden_command`.
         sys.dont_write_bytecode = sys.argv[3] == "0"
+        os.umask(0o022)  # what is made for guests is for all of them to read, and for none to write
         from paddock.jail import warden
 
         warden.main(int(sys.argv[2]))

@@ -24,6 +24,7 @@ def main(arguments: list[str]) -> None:
 
     Walls that this kernel lacks are skipped, except seccomp. `paddock doctor` lists the missing ones.
     """
+    os.closerange(3, 1 << 16)  # what the host inherited itself, or made inheritable
     program = os.open(arguments[0], os.O_RDONLY | os.O_CLOEXEC)  # opened before Landlock forbids it
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     wall_in((*LIBRARIES, arguments[0]))

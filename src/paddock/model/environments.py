@@ -13,12 +13,12 @@ NODE_ENVIRONMENT = "node"
 REQUIREMENT_CHARACTERS = 500
 # Patterns are compiled on first use, to keep the import fast.
 _NAME = r"[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?"
-_VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9_.*+!-]+"
-_VERSIONS = rf"{_VERSION}(?:\s*,\s*{_VERSION})*"
+_VERSION = r"(?:===|==|~=|!=|<=|>=|<|>)[ \t]*[A-Za-z0-9_.*+!-]+"
+_VERSIONS = rf"{_VERSION}(?:[ \t]*,[ \t]*{_VERSION})*"
 _REQUIREMENT = (
-    rf"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*"
-    rf"(?:\[\s*[A-Za-z0-9._-]+(?:\s*,\s*[A-Za-z0-9._-]+)*\s*\]\s*)?"
-    rf"(?:{_VERSIONS}|\(\s*{_VERSIONS}\s*\))?\s*"
+    rf"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*"
+    rf"(?:\[[ \t]*[A-Za-z0-9._-]+(?:[ \t]*,[ \t]*[A-Za-z0-9._-]+)*[ \t]*\][ \t]*)?"
+    rf"(?:{_VERSIONS}|\([ \t]*{_VERSIONS}[ \t]*\))?[ \t]*"
     r"(?:;[^\x00-\x1f]+)?"
 )
 _IMPORT_NAMES = {"beautifulsoup4": "bs4", "pillow": "PIL", "scikit-learn": "sklearn", "pyyaml": "yaml"}

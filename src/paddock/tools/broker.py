@@ -280,7 +280,12 @@ class Broker:
         return answer
 
     async def _call_and_journal(self, record: _Record, tool: Tool) -> Answer:
-        failure = await self._intend(record)
+        try:
+            failure = await self._intend(record)
+        except asyncio.CancelledError:  # the intent may be stored nevertheless
+            self._set_outcome(record, None, 0.0)
+            await self.conclude(record.call.id)
+            raise
         if failure is not None:
             summary = f"The call was not made: the journal cannot be written ({failure})."
             return _failure(envelope.internal_error(tool.full_name, summary))

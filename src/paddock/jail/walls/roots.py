@@ -20,7 +20,7 @@ from pathlib import Path
 
 from paddock.jail.walls.mounts import DEVICES, TEXTS
 
-FORMAT = "7"
+FORMAT = "8"
 SLOTS = "slots"
 PARTIAL = "partial"
 WRITABLE = ("tmp", "files", "dev/shm")
@@ -190,7 +190,8 @@ def _copy_tree(
     elif not mode & stat.S_IROTH:
         return
     elif stat.S_ISDIR(mode):
-        os.makedirs(target, mode=0o755, exist_ok=True)  # noqa: PTH103
+        os.makedirs(target, exist_ok=True)  # noqa: PTH103
+        os.chmod(target, 0o755)  # noqa: PTH101, S103  whatever the umask of this process is
         with os.scandir(source) as entries:
             for entry in entries:
                 if entry.name in left_out or (left_out and entry.name.endswith(NOT_LOADED)):

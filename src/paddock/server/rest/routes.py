@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from fastapi import HTTPException, Request, Response
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from paddock.server.services import Services
 
 SESSION = "rest"
+PIECE_BYTES = 64 * 1024
+"""How much of a form is parsed in one turn of the event loop."""
 CONTENT_TYPE_CHARACTERS = 1000
 """A longer Content-Type is not parsed: that takes quadratic time."""
 
@@ -35,6 +38,17 @@ class BodyRoute(APIRoute):
 
 
 class _Request(Request):
+    _is_form = False
+
+    async def stream(self) -> AsyncGenerator[bytes, None]:
+        async for data in super().stream():
+            if not self._is_form:
+                yield data
+                continue
+            for at in range(0, len(data), PIECE_BYTES):  # python_multipart takes quadratic time for the head of a part
+                yield data[at : at + PIECE_BYTES]
+                await asyncio.sleep(0)
+
     async def json(self) -> Any:
         body = await self.body()
         return await run_in_turn(self, body, json.loads, body)
@@ -45,6 +59,7 @@ class _Request(Request):
         kind, options = parse_options_header(value if len(value) <= CONTENT_TYPE_CHARACTERS else "")
         if kind != b"multipart/form-data" or options.get(b"charset", b"utf-8").lower() != b"utf-8":
             raise HTTPException(400, "the body must be multipart/form-data in UTF-8")
+        self._is_form = True
         return super().form(**limits)
 
 
