@@ -9,13 +9,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from paddock.config import Config
+from paddock.config import Config, JailConfig
+from paddock.errors import JailUnavailable
+from paddock.jail import profiles
+from paddock.jail.doctor import IDLE
 from paddock.jail.environment_build import build
 from paddock.jail.environments import configured
+from paddock.jail.guest import Guest
+from paddock.jail.limits import ResourceLimit
+from paddock.jail.profiles import start_first_working, try_profile
 from paddock.jail.walls import cgroup, cleanup, shortage
+from paddock.jail.warden_client import WardenClient
+from paddock.jail.zygote import FIRST_UID
 from tests.bare import bare
 from tests.jail import place as places
 
@@ -276,3 +285,63 @@ def test_without_a_temporary_folder_doctor_says_so() -> None:
 def test_a_thread_that_node_could_not_start_is_a_shortage_and_no_reason_for_a_weaker_profile() -> None:
     said = "node[2]: Assertion failed: (0) == (uv_thread_create(t.get(), start_thread, this))"
     assert NO_PROCESS in (shortage.find_in(said) or "")
+
+
+@pytest.mark.parametrize("room", [0, 4])
+async def test_descriptors_that_are_short_while_a_profile_is_tried_are_no_reason_for_a_weaker_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    order_guest = WardenClient.guest
+
+    async def order_with_few_descriptors(self: WardenClient, **order: Any) -> Guest:
+        next_one = os.dup(0)
+        os.close(next_one)
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (next_one + room, limits[1]))
+        try:
+            return await order_guest(self, **order)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+            monkeypatch.undo()  # for the next profile there are enough
+
+    monkeypatch.setattr(WardenClient, "guest", order_with_few_descriptors)
+    with pytest.raises(JailUnavailable, match=NO_FILE):
+        await start_first_working(Config(data_directory=str(tmp_path), jail=JailConfig(accept_confined=True)), IDLE)
+
+
+class OneDescriptor(ResourceLimit):
+    def cgroup_fds(self) -> list[int]:
+        return [0]
+
+
+@needs_root
+async def test_descriptors_that_are_short_in_the_warden_are_a_shortage(tmp_path: Path) -> None:
+    client = await try_profile("chroot", Config(data_directory=str(tmp_path)), IDLE)
+    try:
+        resource.prlimit(client._process.pid, resource.RLIMIT_NOFILE, (0, 0))
+        with pytest.raises(JailUnavailable) as raised:
+            await client.guest(uid=FIRST_UID, processes=False, resource_limit=OneDescriptor())
+    finally:
+        await client.close()
+    assert NO_FILE in (shortage.find_in(str(raised.value)) or ""), raised.value
+
+
+async def test_a_weaker_profile_is_used_with_one_warning_that_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config(data_directory=str(tmp_path), jail=JailConfig(accept_confined=True))
+    refusal = profiles.refusal
+    monkeypatch.setattr(
+        profiles,
+        "refusal",
+        lambda profile, *rest, **more: (
+            "no mount (test)" if profile == "namespaces" else refusal(profile, *rest, **more)
+        ),
+    )
+    for _ in range(2):
+        client = await start_first_working(config, IDLE)
+        await client.close()
+    [warning] = [record.getMessage() for record in caplog.records if record.name == "paddock.jail.profiles"]
+    assert warning.startswith(
+        f"{profiles.WEAKER} {client.profile}, because stronger ones do not work here. namespaces: no mount (test)"
+    )

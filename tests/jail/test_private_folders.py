@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from paddock.jail import profile_chroot, profile_confined
 from paddock.jail.uid_block import BLOCK_SIZE, LOCK_FILE, UidBlock
-from paddock.jail.walls import quota, roots
+from paddock.jail.walls import quota, roots, shortage
 from paddock.jail.walls.quota import Quota
 from paddock.jail.walls.syscalls import MACHINE, NUMBERS
 from paddock.jail.zygote import FIRST_UID
@@ -286,13 +287,33 @@ def test_ids_belong_to_one_paddock_at_a_time(monkeypatch: pytest.MonkeyPatch, lo
     second = UidBlock(base, 2 * BLOCK_SIZE)
     assert second.of_guest(FIRST_UID) == first.of_guest(FIRST_UID) + BLOCK_SIZE
     assert first.of_reaper(FIRST_UID) not in (first.of_guest(FIRST_UID), second.of_guest(FIRST_UID))
-    with pytest.raises(OSError, match=r"jail\.uid_base"):
+    with pytest.raises(OSError, match="are in use") as raised:
         UidBlock(base, 2 * BLOCK_SIZE)
+    assert raised.value.errno in shortage.REMEDIES  # and so no reason for a weaker profile
     first.close()
     third = UidBlock(base, BLOCK_SIZE)
     assert third.of_guest(FIRST_UID) == base
     third.close()
     second.close()
+
+
+def test_a_shortage_of_descriptors_does_not_change_how_ids_are_locked() -> None:
+    base = (700_000 - os.getpid() % 100_000) * BLOCK_SIZE
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            UidBlock(base, BLOCK_SIZE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_a_lock_file_that_cannot_be_opened_now_is_no_reason_to_lock_ids_in_another_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.jail.uid_block.LOCK_FILE", str(tmp_path))
+    with pytest.raises(IsADirectoryError):
+        UidBlock((700_000 - os.getpid() % 100_000) * BLOCK_SIZE, BLOCK_SIZE)
 
 
 def test_ids_of_paddocks_with_different_bases_do_not_overlap() -> None:

@@ -6,10 +6,12 @@ A profile is tried by starting a warden with it and walling one guest in. The pr
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,11 @@ from paddock.jail.zygote import FIRST_UID, Spec
 if TYPE_CHECKING:
     from paddock.config import Config
 
+log = logging.getLogger("paddock.jail.profiles")
+
 ORDER = ("namespaces", "chroot", "confined")
+WEAKER = "the jail uses the profile"
+"""How the warning begins that a profile is used because those before it do not work."""
 SYSTEM = (
     *("/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libx32", "/usr/bin", "/lib", "/lib64", "/lib32", "/bin"),
     *("/usr/share/zoneinfo", "/usr/share/ca-certificates", "/etc/ssl/certs", "/etc/ld.so.cache"),
@@ -104,18 +110,30 @@ def uncounted_rlimits(config: Config, spec: Spec) -> dict[str, int]:
 
 
 async def start_first_working(config: Config, spec: Spec) -> WardenClient:
-    """Start a warden with the first profile that works here. Raises JailUnavailable with the reasons if none does."""
-    reasons = []
+    """Start a warden with the first profile that works here. Raises JailUnavailable with the reasons if none does.
+
+    Raises OSError in a shortage of the host's (`walls/shortage`).
+    """
+    reasons: list[str] = []
     for profile in candidates(config):
         try:
-            return await try_profile(profile, config, spec)
+            client = await try_profile(profile, config, spec)
         except JailUnavailable as problem:
             if remedy := shortage.find_in(str(problem)):  # not a reason to use a weaker profile
                 raise JailUnavailable(f"no guest can be started at the moment: {remedy} ({problem})") from None
             reasons.append(f"{profile}: {problem}")
+        else:
+            if reasons:
+                _warn_once(profile, "; ".join(reasons))
+            return client
     if spec.network:
         raise NetworkDenied(" ".join(["no network can be granted on this machine:", *reasons, "Run without network."]))
     raise JailUnavailable("\n".join(["no profile of the jail works here.", *reasons]))
+
+
+@cache
+def _warn_once(profile: str, reasons: str) -> None:
+    log.warning("%s %s, because stronger ones do not work here. %s", WEAKER, profile, reasons)
 
 
 async def try_profile(profile: str, config: Config, spec: Spec) -> WardenClient:
@@ -139,10 +157,7 @@ async def start(profile: str, config: Config, spec: Spec) -> WardenClient:
     # `chroot` reserves uids itself. Those reserved here are above them, because `chroot` kills all processes of a uid.
     block, identities = None, None
     if profile == "namespaces" and os.geteuid() == 0:
-        try:
-            block = UidBlock(config.jail.uid_base + UIDS, UIDS)
-        except OSError as problem:
-            raise JailUnavailable(str(problem)) from None
+        block = UidBlock(config.jail.uid_base + UIDS, UIDS)
         identities = Identities(0, block.first, block.first, BLOCK_SIZE)
     elif profile == "namespaces":
         identities = Identities(0, os.getuid(), os.getgid(), 1)

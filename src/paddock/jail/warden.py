@@ -264,7 +264,8 @@ class Warden:
         orders = self._warm if order.warm else self._bare
         try:
             if flags & socket.MSG_CTRUNC:  # descriptors were lost: the guest would have no limits
-                self._notify_host(not_forked=order.number, why=os.strerror(errno.EMFILE))
+                why = str(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))
+                self._notify_host(not_forked=order.number, why=why)
                 return
             if orders is None:
                 self._notify_host(not_forked=order.number, lost=True, why="the zygote has died")

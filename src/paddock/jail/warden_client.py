@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import socket
@@ -284,7 +285,7 @@ class WardenClient:
             problem = EngineCrashed if message.get("lost") else JailUnavailable
             self._refuse(self._pending.pop(number), problem(f"a guest could not be created: {message['why']}"), fds)
         elif len(fds) < GUEST_FDS:
-            self._dismiss(number, "this process has too many files open", fds)
+            self._dismiss(number, str(OSError(errno.EMFILE, os.strerror(errno.EMFILE))), fds)
         else:
             self._give(number, fds)
 
