@@ -26,6 +26,7 @@ from paddock.tools.functions import Function, FunctionTool
 from paddock.tools.policy import Rules
 from paddock.tools.schema import Validator
 from paddock.tools.toolbox import Scope, Toolbox
+from tests.journals import MemoryJournal
 
 
 @dataclass
@@ -247,6 +248,32 @@ async def test_a_cancelled_run_cancels_its_call_and_lists_it_as_cancelled() -> N
     with pytest.raises(asyncio.CancelledError):
         await task
     assert [(call.tool, call.status) for call in broker.calls()] == [("tool", "cancelled")]
+
+
+class SlowJournal(MemoryJournal):
+    """A journal that has stored an intent, and takes long to say so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_stored = asyncio.Event()
+
+    async def intend(self, intent: Intent) -> None:
+        await super().intend(intent)
+        self.has_stored.set()
+        await asyncio.Event().wait()
+
+
+async def test_a_call_that_is_cancelled_while_its_intent_is_stored_has_an_outcome() -> None:
+    made: list[int] = []
+    journal = SlowJournal()
+    broker = broker_of({"tool": lambda: made.append(1)}, journal=journal)
+    task = asyncio.create_task(broker.answer(ToolCall(1, "tool", "{}")))
+    await journal.has_stored.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    [(_, outcome)] = journal._calls.values()
+    assert (outcome and outcome.status, made) == ("cancelled", [])
 
 
 class FullJournal:

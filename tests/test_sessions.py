@@ -192,6 +192,14 @@ async def test_processor_time_counts_from_the_start_of_each_run(paddock: Paddock
     assert (result.verdict, result.session and result.session.kept) == (Verdict.TIMEOUT, True)
 
 
+async def test_no_run_can_claim_the_processor_time_of_earlier_runs_as_its_own(paddock: Paddock, name: str) -> None:
+    spin = "import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end:\n    pass\n1"
+    limits = {"cpu_seconds": 1}
+    assert [await value(paddock, name, spin, limits=limits) for _ in range(2)] == [1, 1]
+    result = await paddock.run("import os, signal\nos.kill(os.getpid(), signal.SIGXCPU)", session=name, limits=limits)
+    assert (result.verdict, result.signal) == (Verdict.CRASHED, 24)
+
+
 async def test_a_run_that_cannot_be_interrupted_ends_the_session(paddock: Paddock, name: str) -> None:
     code = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"
     result = await paddock.run(code, session=name, limits={"wall_seconds": 0.5})

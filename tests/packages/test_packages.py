@@ -638,6 +638,7 @@ async def test_a_missing_module_is_answered_with_how_to_install_it(paddock: Padd
         (["a @ https://example.org/a.whl"], "is an address"),
         (["pandas@2"], "is not a package with optional versions, such as"),
         (["--index-url=x"], "is not a package"),
+        (["humanize==\nevil"], "is not a package"),
         (["x"] * 2 + [f"p{number}" for number in range(50)], "may have at most 50"),
         (["a" + " " * 200_000 + "!"], "has at most 500 characters"),  # the pattern would take minutes
     ],
