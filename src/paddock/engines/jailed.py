@@ -373,6 +373,8 @@ class JailedExecution:
         if self._network is None or self._guest.door is None:
             return ()
         self.halt()  # counting waits while the script sends or receives
+        if self._cell is not None:
+            await self._guest.wait_until_stopped()
         return await self._guest.door.end(self._network)
 
     @property
