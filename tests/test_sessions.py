@@ -21,10 +21,12 @@ from paddock.jail.guest import CHECK_SECONDS
 from paddock.jail.pool import Pool
 from paddock.jail.walls.freezer import is_stopped
 from paddock.jail.walls.watcher import tree
+from paddock.model.artifacts import Artifact
 from paddock.model.files import File
 from paddock.model.request import RunContext
 from paddock.model.result import RunResult, Verdict
 from paddock.run import Paddock
+from paddock.store.memory import MemoryArtifacts
 from tests.bare import BARE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -247,6 +249,73 @@ async def test_a_cancelled_run_is_interrupted_and_the_session_kept(paddock: Padd
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await value(paddock, name, "x") == 1
+
+
+WRITE = "x = 5\nopen('a.txt', 'w').write('a')\nprint('-' * 100, flush=True)\n"
+
+
+@pytest.mark.parametrize("keep_files", [True, False])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "while True:\n    pass",
+        "try:\n    while True:\n        pass\nexcept KeyboardInterrupt:\n    pass",
+        "try:\n    while True:\n        pass\nfinally:\n    display('late')\n    display('later')",
+    ],
+)
+async def test_files_of_an_interrupted_run_are_artifacts_of_the_next(
+    paddock: Paddock, name: str, rest: str, *, keep_files: bool
+) -> None:
+    for limits in ({"wall_seconds": 0.5}, {"output_bytes": 50}):
+        first = await paddock.run(WRITE + rest, session=name, limits=limits, keep_files=keep_files)
+        assert first.verdict in (Verdict.TIMEOUT, Verdict.OUTPUT_LIMIT)
+        assert (first.session and first.session.kept, first.artifacts) == (True, ())
+        second = await paddock.run("x", session=name)
+        assert (second.output, [each.filename for each in second.artifacts]) == (5, ["a.txt"])
+        assert (await paddock.run("1", session=name)).artifacts == ()
+
+
+async def test_a_cancelled_run_that_has_written_a_file_keeps_its_session(paddock: Paddock, name: str) -> None:
+    printed = asyncio.Event()
+    code = WRITE + "while True:\n    pass"
+    task = asyncio.create_task(paddock.follow(code, lambda event: printed.set(), session=name))
+    await printed.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    result = await paddock.run("x", session=name)
+    assert (result.output, [each.filename for each in result.artifacts]) == (5, ["a.txt"])
+
+
+class StuckStore(MemoryArtifacts):
+    """A store that never answers, until it is repaired."""
+
+    is_stuck = True
+
+    async def create(self, filename: str, mime_type: str, content: bytes) -> Artifact:
+        if self.is_stuck:
+            await asyncio.Event().wait()
+        return await super().create(filename, mime_type, content)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('a.txt', 'w').write('a')\nx = 1",
+        "import asyncio\nx = 1\nawait asyncio.gather(*(create_artifact('a.txt', str(n)) for n in range(2)))",
+        "import asyncio\nx = 1\nawait asyncio.gather(*(wait() for n in range(600)))",
+    ],
+)
+async def test_a_run_that_is_interrupted_while_requests_of_it_are_unanswered_keeps_its_session(code: str) -> None:
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    store = StuckStore()
+    async with Paddock(BARE, tools=[wait], artifacts=store) as paddock:
+        result = await paddock.run(code, session="s", limits={"wall_seconds": 1, "calls": 1000})
+        assert (result.verdict, result.session and result.session.kept) == (Verdict.TIMEOUT, True)
+        store.is_stuck = False
+        assert await value(paddock, "s", "x") == 1
 
 
 async def test_output_and_results_beyond_the_limit_keep_the_session(paddock: Paddock, name: str) -> None:

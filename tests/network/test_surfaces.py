@@ -24,6 +24,7 @@ from paddock.engines import jailed
 from paddock.jail import sock_diag
 from paddock.jail.network_run import NetworkRun
 from paddock.jail.supervisor import Supervisor
+from paddock.jail.walls.freezer import is_stopped
 from tests.anomaly.processes import BUSY, are_busy
 from tests.cli.command import paddock as run_command
 from tests.rest.conftest import serve_rest
@@ -180,6 +181,22 @@ async def test_an_interrupted_run_that_transfers_too_much_ends_its_session(
     received = await receiving
     assert (run.verdict, run.session and run.session.kept) == ("output_limit", False)
     assert ([each.bytes for each in run.network], received) == ([1_100_000], 1_100_000)
+
+
+async def test_no_process_of_a_session_runs_after_a_run_with_a_network_not_even_one_that_was_just_being_started(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.jail.guest.STOP_SECONDS", 60)
+    fork = (
+        "import os\nif os.fork() == 0:\n    if os.fork() == 0:\n        while True:\n            pass\n    os._exit(0)"
+    )
+    async with Paddock(config(address)) as paddock:
+        for name in "abcde":
+            result = await paddock.run(fork, network=[address], session=name)
+            interpreter: Any = paddock._sessions._sessions["local", name].interpreter
+            assert is_stopped(interpreter._guest._own_processes())
+            assert result.session is not None
+            assert result.session.kept
 
 
 async def test_connections_that_earlier_runs_of_a_session_left_open_count_as_its_connections(address: str) -> None:

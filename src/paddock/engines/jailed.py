@@ -273,7 +273,7 @@ class JailedExecution:
         self._text_decoders = {stream: _DECODER("replace") for stream in STREAMS}
         self._calls_made = 0
         self._calls: dict[int, tuple[int, str]] = {}  # unanswered calls: the guest's id and the tool, by the host's id
-        self._artifacts = 0  # unanswered artifact requests
+        self._artifacts: list[int] = []  # the guest's ids of unanswered artifact requests
         self._progress_count = 0
         self._displays, self._display_bytes = 0, 0
         self._report: Report | None = None  # how the guest ended, as the zygote saw it
@@ -373,6 +373,8 @@ class JailedExecution:
         if self._network is None or self._guest.door is None:
             return ()
         self.halt()  # counting waits while the script sends or receives
+        if self._cell is not None:
+            await self._guest.wait_until_stopped()
         return await self._guest.door.end(self._network)
 
     @property
@@ -383,7 +385,8 @@ class JailedExecution:
     async def interrupt(self) -> None:
         """Interrupt a run of a session, and wait until it has stopped and taken its answers, but not for long.
 
-        Its output and calls are dropped. The wait also ends when the run has used too much.
+        Its output and calls are dropped. Artifacts are refused, because the guest's runtime waits for the answer: it
+        keeps files when the script has stopped. The wait also ends when the run has used too much.
         """
         if self._cell is None or self.ended_by is not None or self._guest.is_out_of_memory():
             return
@@ -391,10 +394,13 @@ class JailedExecution:
             self._guest.door.refuse()
         now = time.monotonic()
         again, deadline = now + INTERRUPT_SECONDS / 2, now + INTERRUPT_SECONDS
+        more = not self.has_result  # a guest that waits for answers does not wake up the host
         if not self.has_result:
             self._guest.thaw()
             self._guest.interrupt()
-        more = False
+            self._refuse(*self._artifacts)
+            self._artifacts.clear()
+            self._calls.clear()
         while (not self.has_result or self._guest.is_behind) and now < deadline and not self._has_ended():
             if self._exceeded(INTERRUPT_CPU_SECONDS) is not None:
                 return
@@ -416,12 +422,19 @@ class JailedExecution:
             pass
         began = time.monotonic()
         for message in self._decoder.messages():
-            if not isinstance(message, CallFrame | ArtifactFrame) and not self._is_late(message):
+            if isinstance(message, ArtifactFrame | Display):
+                self._refuse(message.id)
+            elif not isinstance(message, CallFrame) and not self._is_late(message):
                 self._event(message)
             if self.has_result:
                 return False  # the rest is for the next run
             began = await _give_turn(began)
         return more
+
+    def _refuse(self, *artifact_ids: int) -> None:
+        header = {"success": False, "error": "the run has been interrupted", "interrupted": True}
+        for number in artifact_ids:
+            self._guest.send(pack(Kind.ANSWER, number, header))
 
     def answer(self, call_id: int, answer: Answer) -> None:
         if self._is_ahead():
@@ -436,7 +449,7 @@ class JailedExecution:
         header = dict(answer.values)
         if answer.content is not None:
             header["text"] = answer.is_text
-        self._artifacts -= 1
+        self._artifacts.remove(call_id)
         self._guest.wake()
         self._guest.send(pack(Kind.ANSWER, call_id, header, answer.content or b""))
 
@@ -486,7 +499,7 @@ class JailedExecution:
 
     def _is_paused(self) -> bool:
         """Whether the guest must take earlier answers before the host reads more requests."""
-        return self._guest.is_behind or self._artifacts >= ARTIFACTS_AT_ONCE
+        return self._guest.is_behind or len(self._artifacts) >= ARTIFACTS_AT_ONCE
 
     def _is_ahead(self) -> bool:
         """Whether the guest has so many unanswered calls that the host stops reading."""
@@ -539,7 +552,7 @@ class JailedExecution:
                 return None
             return Progress(message.done, message.total, message.message)
         if isinstance(message, ArtifactFrame):
-            self._artifacts += 1
+            self._artifacts.append(message.id)
             name = message.filename if message.do == "create" else message.ref
             return ArtifactCall(message.id, message.do, name, message.mime_type, message.content)
         if isinstance(message, Display):
@@ -571,7 +584,7 @@ class JailedExecution:
 
     def _counted(self, display: Display) -> Display:
         """`display`, if the run may display it. The guest's runtime never exceeds these limits."""
-        self._artifacts += 1
+        self._artifacts.append(display.id)
         self._displays += 1
         self._display_bytes += len(display.data)
         if self._displays > DISPLAYS or self._display_bytes > RUN_DISPLAY_BYTES:

@@ -88,6 +88,8 @@ ANSWERS_BYTES = 256 * 1024 * 1024
 """A guest that has left more than this unread gets no more answers. Artifacts that a run reads have the same limit."""
 FREEZE_SECONDS, CHECK_SECONDS = 0.1, 8.0
 """How long after its last run a guest is frozen. The time until it is first checked, and the longest between checks."""
+STOP_SECONDS, STOP_POLL_SECONDS = 0.1, 0.001
+"""How long `wait_until_stopped` waits, and how often it looks."""
 SHARED_CHECK_SECONDS = 1.0
 """The longest time between checks of a guest whose forks, or whose source, can continue its processes from a run."""
 FROZEN_CPU_SECONDS, MAX_FREEZES = 0.1, 20
@@ -364,6 +366,22 @@ class Guest:
                 self._frozen_cpu_seconds = self._checked_cpu_seconds
         self._check_frozen_in(FREEZE_SECONDS)
 
+    async def wait_until_stopped(self) -> None:
+        """Wait until all processes of a frozen guest have stopped, but not for long.
+
+        One that is in fork(2) when it gets SIGSTOP starts another before it stops.
+        """
+        deadline = self._loop.time() + STOP_SECONDS
+        with suppress(OSError):  # it has died, or no descriptor is free
+            while not self._is_stopped() and self._loop.time() < deadline:
+                await asyncio.sleep(STOP_POLL_SECONDS)
+                self._frozen = freezer.stop(self._other_processes)
+
+    def _is_stopped(self) -> bool:
+        """Whether no process of a frozen guest was found running."""
+        is_stopped = freezer.is_stopped((self.pid, *self._frozen))
+        return is_stopped and self._other_processes().items() <= self._frozen.items()
+
     def _check_frozen_in(self, seconds: float) -> None:
         with suppress(OSError):
             self._tell_reaper(REST)
@@ -387,8 +405,7 @@ class Guest:
             # Processes that take turns may all be found stopped: one after another is looked at.
             before, self._checked_cpu_seconds = self._checked_cpu_seconds, self._used_cpu_seconds()
             used_seconds = self._checked_cpu_seconds - self._frozen_cpu_seconds
-            is_same = self._other_processes().items() <= self._frozen.items() and self._checked_cpu_seconds == before
-            is_stopped = is_same and freezer.is_stopped((self.pid, *self._frozen))
+            is_stopped = self._checked_cpu_seconds == before and self._is_stopped()
         except OSError:  # no descriptor is free
             self._check_frozen_in(seconds)
             return
@@ -407,8 +424,8 @@ class Guest:
 
     def _own_processes(self) -> dict[int, Process]:
         """The processes of this guest, without the reaper, which polls in some profiles."""
-        found = those_of(self.resource_limit.processes()) if self.is_shared else {}
-        if not found:
+        found = those_of(self.resource_limit.processes())
+        if not found:  # no control group lists them
             found = tree(*self._roots())
             if self.has_ended():  # its pid may be another's by now
                 found = {} if self.is_shared else tree(self.reaper_pid)

@@ -95,7 +95,10 @@ class Channel:
             self._pending.pop(number, None)
 
     def request_now(self, kind: Kind, header: Mapping[str, Any], body: bytes = b"") -> Frame:
-        """Send a request and block until it is answered, also while an event loop runs."""
+        """Send a request and block until it is answered, also while an event loop runs.
+
+        Raises RuntimeError if the run is being interrupted.
+        """
         if getpid() != self._owner:
             raise RuntimeError("a forked process cannot create artifacts; do that in the main process")
         self._requests += 1
@@ -108,6 +111,8 @@ class Channel:
             if poll.poll(WAIT_MILLISECONDS):  # another thread may have read the answer
                 self._read()
         del self._awaited[number]
+        if (values := answer.values()).get("interrupted"):
+            raise RuntimeError(values["error"])
         return answer
 
     async def wait_for_answers(self, seconds: float) -> bool:

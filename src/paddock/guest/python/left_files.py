@@ -80,7 +80,10 @@ def note_kept(filename: str, body: bytes) -> None:
 
 
 def keep(channel: Channel, folder: str, show_image: ShowImage | None = None) -> None:
-    """Send every file that the script left as an artifact. A warning names those that were not kept."""
+    """Send every file that the script left as an artifact. A warning names those that were not kept.
+
+    The next cell of a session leaves only what it changes, and what this one was interrupted before it could send.
+    """
     if found := _left_files(folder):
         failures = _send(channel, found, show_image)
         for reason, names in failures.items():
@@ -90,8 +93,12 @@ def keep(channel: Channel, folder: str, show_image: ShowImage | None = None) -> 
 def remember(folder: str) -> None:
     """Remember the files of a session as they are: its next cell leaves only what it changes."""
     for file in _left_files(folder):
-        with contextlib.suppress(OSError):
-            _attached[file.path] = _state(file.path)
+        _remember(file)
+
+
+def _remember(file: LeftFile) -> None:
+    with contextlib.suppress(OSError):
+        _attached[file.path] = _state(file.path)
 
 
 def warn(folder: str, *, may_keep: bool) -> None:
@@ -120,14 +127,14 @@ def _send(channel: Channel, found: list[LeftFile], show_image: ShowImage | None)
         except MemoryError:
             problem = "there is no memory left to read it"
         else:
-            if hash(body) in _kept.get(file.name.rpartition("/")[2], ()):
-                continue
-            bytes_left -= len(body)
-            if show_image is not None and (shown := show_image(file.name, body)) is not None:
-                problem = shown or None
-            else:
-                header = {"do": "create", "filename": streams.clean(file.name), "mime_type": ""}
-                problem = channel.request_now(Kind.ARTIFACT, header, body).values().get("error")
+            if hash(body) not in _kept.get(file.name.rpartition("/")[2], ()):
+                bytes_left -= len(body)
+                if show_image is not None and (shown := show_image(file.name, body)) is not None:
+                    problem = shown or None
+                else:
+                    header = {"do": "create", "filename": streams.clean(file.name), "mime_type": ""}
+                    problem = channel.request_now(Kind.ARTIFACT, header, body).values().get("error")
+        _remember(file)
         if problem is not None:
             failures.setdefault(problem, []).append(file.name)
     return failures

@@ -177,7 +177,6 @@ class Session:
         if received.start.get("keep_files"):
             with contextlib.suppress(Exception):
                 left_files.keep(self._channel, self._folder, display.show_image)
-                left_files.remember(self._folder)
         if outcome.error.get("type") == "MemoryError":
             return
         with contextlib.suppress(Exception):
