@@ -446,6 +446,8 @@ class JailedExecution:
             self._guest.send(pack(Kind.ANSWER, number, {"failed": answer.failed}, answer.json.encode()))
 
     def answer_artifact(self, call_id: int, answer: ArtifactAnswer) -> None:
+        if call_id not in self._artifacts:  # the interrupt has refused it
+            return
         header = dict(answer.values)
         if answer.content is not None:
             header["text"] = answer.is_text
