@@ -14,6 +14,7 @@ from paddock.config import StoreConfig
 from paddock.model.journal import Intent
 from paddock.store import retention
 from paddock.store.database import Store
+from paddock.store.principals import new_call_id
 from paddock.store.runs import EVERYONE
 from tests.store.test_runs import RUN
 from tests.store.working import result, session_row
@@ -132,6 +133,22 @@ async def test_old_calls_outside_a_run_are_removed(path: Path) -> None:
         await store.journal.intend(Intent("r_new", 1, "t", "{}", True, 9e9))
         await store.sweep()
         assert [len(await store.journal.calls(run_id)) for run_id in ("r_1", "r_gone", "r_new")] == [1, 0, 1]
+
+
+@pytest.mark.parametrize(("arguments", "most"), [("x" * 20_000, 2), ("{}", 58)])
+async def test_calls_outside_a_run_beyond_a_principals_share_are_removed_oldest_first(
+    path: Path, arguments: str, most: int
+) -> None:
+    calls = [("ada", "{}"), *[("bob", arguments)] * 130, ("eve", "{}"), ("ada", "{}")]
+    ids = [new_call_id(principal) for principal, _ in calls]
+    async with Store(path, replace(KEEP_ALL, run_bytes=61_500)) as store:
+        await fill(store, path, 1)
+        for number, (call_id, (_, text)) in enumerate(zip(ids, calls, strict=True)):
+            await store.journal.intend(Intent(call_id, 1, "t", text, True, float(number)))
+        await store.sweep()
+        left = [number for number, call_id in enumerate(ids) if await store.journal.calls(call_id)]
+        assert left == [0, *range(131 - most, 131), 131, 132]
+        assert (await kept(store))[0] == ["r_0", "r_1"]
 
 
 async def test_unused_sessions_are_removed(path: Path) -> None:

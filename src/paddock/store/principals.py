@@ -34,13 +34,18 @@ STEP_ROWS = 500
 PAGE = 200
 
 
+CALL_PREFIX = "c_"
+PREFIX_CHARACTERS = 27
+"""The length of the beginning that the ids of one principal's calls have in common."""
+
+
 def new_call_id(principal: str) -> str:
     """Return an id for a tool call outside of a run, which shows whose call it is and cannot be guessed."""
     return f"{_call_prefix(principal)}{secrets.token_urlsafe(12)}"
 
 
 def _call_prefix(principal: str) -> str:
-    return f"c_{hashlib.sha256(principal.encode(errors='replace')).hexdigest()[:24]}_"
+    return f"{CALL_PREFIX}{hashlib.sha256(principal.encode(errors='replace')).hexdigest()[:24]}_"
 
 
 class PrincipalData:

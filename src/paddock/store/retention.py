@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from paddock.store.connection import driver
+from paddock.store.principals import CALL_PREFIX, PREFIX_CHARACTERS
 from paddock.store.tables import calls, definitions, runs, sessions
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 STEP_RUNS = 100
 STEP_BYTES = 16 * 1024 * 1024
 STEP_ROWS = 1000
+STEP_CALLS = 5000
+CALL_BYTES = 1000
+"""What the row of a call takes beside its texts, at least."""
 STEP_PAGES = 1000
 DAY_SECONDS = 86_400.0
 
@@ -30,6 +34,8 @@ async def sweep(store: Store, settings: StoreConfig) -> None:
     runs_since = now - settings.run_days * DAY_SECONDS if settings.run_days else -math.inf
     sessions_since = now - settings.session_days * DAY_SECONDS if settings.session_days else -math.inf
     while ids := await store.read(partial(_excess_runs, since=runs_since, settings=settings)):
+        await store.writer.write(partial(_remove_runs, ids=ids))
+    while ids := await store.read(partial(_excess_calls, max_bytes=settings.run_bytes)):
         await store.writer.write(partial(_remove_runs, ids=ids))
     for step in (
         partial(_remove_calls, since=runs_since),
@@ -66,6 +72,27 @@ def _excess_runs(connection: Connection, since: float, settings: StoreConfig) ->
         ids.append(row.id)
         step_bytes += row.size_bytes
         count, size = count - 1, size - row.size_bytes
+    return ids
+
+
+def _excess_calls(connection: Connection, max_bytes: int) -> list[str]:
+    """Return the oldest calls outside of runs beyond a principal's share, as many as one step removes."""
+    is_outside = calls.c.run_id.between(CALL_PREFIX, f"{CALL_PREFIX}~")  # uses the index, as LIKE would not
+    owner, size = sa.func.substr(calls.c.run_id, 1, PREFIX_CHARACTERS), calls.c.size_bytes + CALL_BYTES
+    sizes = connection.scalars(sa.select(sa.func.sum(size)).where(is_outside).group_by(owner)).all()
+    share = _share(list(sizes), max_bytes)
+    if share == math.inf:
+        return []
+    newer = sa.func.sum(size).over(partition_by=owner, order_by=(calls.c.at.desc(), calls.c.run_id))  # and the call
+    kept = sa.select(calls.c.run_id, size.label("size"), newer.label("newer")).where(is_outside).subquery()
+    oldest = sa.select(kept.c.run_id, kept.c.size).where(kept.c.newer > share).order_by(kept.c.newer.desc())
+    found = connection.execute(oldest.limit(STEP_CALLS)).all()
+    ids, step_bytes = [], 0
+    for row in found:
+        if step_bytes > STEP_BYTES:
+            break
+        ids.append(row.run_id)
+        step_bytes += row.size
     return ids
 
 
