@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from paddock import Config
-from paddock.config import StoreConfig
+from paddock.config import ArtifactsConfig, StoreConfig
 from paddock.definitions.definition import shipped
-from paddock.errors import StoreError
+from paddock.errors import BadArtifact, StoreError
+from paddock.model.artifacts import Owner
 from paddock.model.request import LOCAL
 from paddock.model.result import RunResult
 from paddock.server import code_tools
@@ -30,6 +32,7 @@ from paddock.store.database import Store
 from paddock.store.runs import NewRun
 from paddock.store.tables import runs
 from tests.server.shared_services import open_services, stored_in
+from tests.store.artifact_places import find
 from tests.store.working import result
 
 
@@ -86,6 +89,35 @@ async def test_a_store_that_grows_is_swept_before_its_time(monkeypatch: pytest.M
                 await services.store.runs.finish(f"r_{added}", result(f"r_{added}"))
                 added += 1
             first = added
+
+
+@pytest.mark.parametrize("principal_bytes", [0, 99_999])
+async def test_bytes_of_removed_and_refused_artifacts_are_deleted_early_when_much_was_written(
+    principal_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.server.services.GROWTH_SECONDS", 0.01)
+    for name in ("paddock.server.services.WAITING_BYTES", "paddock.store.artifacts.WAITING_BYTES"):
+        monkeypatch.setattr(name, 1_000_000)
+    for name in ("HURRIED_SECONDS", "FAILED_SECONDS"):
+        monkeypatch.setattr(f"paddock.store.artifact_records.{name}", 0.0)
+    config = Config(artifacts=ArtifactsConfig(principal_bytes=principal_bytes))
+    async with open_services(config) as services, asyncio.timeout(60):
+        deleted: asyncio.Queue[int] = asyncio.Queue()
+        sweep, own = services.artifacts.sweep, services.artifacts.of(Owner("ada"))
+
+        async def observed_sweep() -> int:
+            count = await sweep()
+            await deleted.put(count)
+            return count
+
+        monkeypatch.setattr(services.artifacts, "sweep", observed_sweep)
+        services.start_maintenance()
+        assert await deleted.get() == 0  # the first sweep takes place in any case
+        for _ in range(10):
+            with suppress(BadArtifact):
+                await own.create("a", "text/plain", b"x" * 100_000)
+                await own.remove(await find(own, "a"))
+        assert await deleted.get() >= 9  # the last one may be written during the sweep
 
 
 def test_a_server_imports_ahead_what_the_hint_of_the_first_error_needs() -> None:

@@ -15,7 +15,7 @@ from paddock.calls import RunArtifacts
 from paddock.errors import BadArtifact, StoreError
 from paddock.model.artifacts import ARTIFACT_BYTES, URL, Artifact, Owner
 from paddock.model.events import ArtifactAnswer, ArtifactCall
-from paddock.store.artifact_records import DAY_SECONDS, READERS_SECONDS
+from paddock.store.artifact_records import DAY_SECONDS, HURRIED_SECONDS, READERS_SECONDS, UPLOAD_SECONDS
 from paddock.store.artifact_text import STRETCH_CHARACTERS, Query
 from paddock.store.memory import MemoryArtifacts
 from tests.store.artifact_places import ANN, ANN_ELSEWHERE, BOB, MB, Place, chunks, content_of, find, opened
@@ -285,6 +285,39 @@ async def test_the_bytes_of_removed_and_replaced_artifacts_are_swept(tmp_path: P
         with pytest.raises(StoreError, match="the artifact was changed or removed while it was read"):
             _ = [piece async for piece in own.stream(removed)]
         assert await content_of(own, "b") == b"new"
+
+
+async def test_much_that_waits_to_be_deleted_waits_a_minute_and_no_upload_in_progress_is_cut(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.store.artifacts.WAITING_BYTES", 100_000)
+    own, swept = place.of(), []
+    read = await own.create("read", "text/plain", b"x" * 60_000)
+    found = await find(own, read.id)
+    await own.remove(found)
+    place.clock.now += HURRIED_SECONDS
+    swept.append(await place.stored.sweep())  # little waits
+    for name in ("a", "b"):
+        await own.create(name, "text/plain", b"x" * 60_000)
+        await own.replace(await find(own, name), "text/plain", b"new")
+    place.clock.now += HURRIED_SECONDS / 2
+    swept.append(await place.stored.sweep())  # the first was removed a minute ago
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"slow "
+        place.clock.now += UPLOAD_SECONDS - READERS_SECONDS / 2
+        for name in ("c", "d"):
+            await own.create(name, "text/plain", b"x" * 60_000)
+            await own.remove(await find(own, name))
+        place.clock.now += HURRIED_SECONDS
+        swept.append(await place.stored.sweep())
+        yield b"upload"
+
+    await own.create("upload", "text/plain", slow())
+    assert swept == [0, 1, 4]
+    assert [await content_of(own, name) for name in ("a", "b", "upload")] == [b"new", b"new", b"slow upload"]
+    with pytest.raises(StoreError, match="the artifact was changed or removed while it was read"):
+        _ = [piece async for piece in own.stream(found)]
 
 
 async def test_a_list_is_newest_first_and_continues_with_its_cursor(place: Place) -> None:

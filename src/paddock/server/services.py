@@ -28,7 +28,7 @@ from paddock.server.audit import Audit
 from paddock.server.run_queue import RunQueue
 from paddock.server.sessions import Caller, Sessions
 from paddock.server.upstream_logins import UpstreamLogins
-from paddock.store.artifacts import StoredArtifacts
+from paddock.store.artifacts import WAITING_BYTES, StoredArtifacts
 from paddock.store.database import Store
 from paddock.store.definitions import peek_all_versions, peek_versions
 from paddock.store.tokens import UNVERIFIED_PREFIX
@@ -201,10 +201,13 @@ class Services:
             await self._until_sweep()
 
     async def _until_sweep(self) -> None:
-        """Wait until the next sweep is due: after `store.sweep_seconds`, or when the store has grown much."""
+        """Wait until the next sweep is due: after `store.sweep_seconds`, or when much was written."""
+        most_written = self.artifacts.written_bytes + WAITING_BYTES
         most = self.store.disk_bytes() + (self.config.store.run_bytes * GROWTH_SHARE or math.inf)
         until = time.monotonic() + self.config.store.sweep_seconds
-        while (left := until - time.monotonic()) > 0 and self.store.disk_bytes() < most:  # noqa: ASYNC110
+        while (left := until - time.monotonic()) > 0 and self.store.disk_bytes() < most:
+            if self.artifacts.written_bytes >= most_written:
+                break
             await asyncio.sleep(min(left, GROWTH_SECONDS))
 
     async def check_session(self, caller: Caller) -> None:

@@ -28,9 +28,13 @@ DAY_SECONDS = 86_400.0
 UPLOAD_SECONDS = DAY_SECONDS
 """An object that still belongs to no artifact after this time was left by a crash."""
 READERS_SECONDS = 3600.0
-"""How long readers of replaced bytes have to finish."""
+"""How long readers of replaced or removed bytes have to finish."""
+HURRIED_SECONDS = 60.0
+"""How long they have while much waits to be deleted, so that nobody can fill the disk with what counts for nobody."""
 FAILED_SECONDS = 60.0
 """How long the object of a failed write is kept."""
+FILE_BYTES = 4096
+"""What the smallest object takes on a disk, added to the size of each."""
 BATCH = 500
 
 
@@ -207,9 +211,22 @@ def remove_of(connection: Connection, principal: str, now: float) -> int:
     return len(ids)
 
 
-def mark_doomed(connection: Connection, now: float) -> Sequence[str]:
-    """Choose some objects to delete and return their keys. From now on no artifact can use them."""
-    keys = connection.scalars(select(objects.c.object_key).where(objects.c.delete_after <= now).limit(BATCH)).all()
+def waiting_bytes(connection: Connection) -> int:
+    """Return how much the objects take that artifacts no longer use."""
+    is_waiting = (objects.c.artifact_id.is_(None), _WAS_USED)
+    query = select(func.coalesce(func.sum(objects.c.size + FILE_BYTES), 0)).where(*is_waiting)
+    return int(connection.scalar(query) or 0)
+
+
+def mark_doomed(connection: Connection, now: float, *, is_hurried: bool = False) -> Sequence[str]:
+    """Choose some objects to delete and return their keys. From now on no artifact can use them.
+
+    `is_hurried`: readers of replaced or removed bytes had only `HURRIED_SECONDS`.
+    """
+    is_due = objects.c.delete_after <= now
+    if is_hurried:
+        is_due |= and_(_WAS_USED, objects.c.delete_after <= now + READERS_SECONDS - HURRIED_SECONDS)
+    keys = connection.scalars(select(objects.c.object_key).where(is_due).limit(BATCH)).all()
     connection.execute(update(objects).where(objects.c.object_key.in_(keys)).values(is_doomed=True))
     return keys
 
@@ -241,4 +258,6 @@ def _like(pattern: str) -> str:
     return pattern.replace("*", "%").replace("?", "_")
 
 
+_WAS_USED = objects.c.size > 0
+"""The size is recorded when an artifact first uses the object, so uploads in progress have none."""
 _NEWEST = (artifacts.c.created_at.desc(), artifacts.c.id.desc())

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MERGED_BYTES = 4 * MB
 """Small parts at the end of an artifact are merged with appended bytes, up to this size."""
+WAITING_BYTES = 256 * MB
+"""If more waits to be deleted, it waits a minute instead of an hour. When so much was written, a sweep is due."""
 LIST_LIMIT = 200
 REF_CHARACTERS = 2000
 HEAD_BYTES = 8192
@@ -56,7 +58,7 @@ Content: TypeAlias = bytes | AsyncIterator[bytes]
 
 @dataclass(frozen=True, slots=True)
 class StoredArtifact:
-    """An artifact with the objects that held its bytes when it was found. They stay readable for an hour."""
+    """An artifact with the objects that held its bytes when it was found. They stay readable for a minute or more."""
 
     artifact: Artifact
     session: str | None
@@ -96,6 +98,8 @@ class StoredArtifacts:
         """`base_url` is used if `settings` has none."""
         self.store, self.objects, self.settings, self.clock = store, objects, settings, clock
         self.texts = TextReader()
+        self.written_bytes = 0
+        """What this process has written. What waits to be deleted grows by no more, apart from what counted before."""
         base_url = settings.base_url or base_url
         self._base_url = f"{base_url.rstrip('/')}/" if base_url else URL
         self._links = links if self._base_url.startswith(("http://", "https://")) else None
@@ -119,7 +123,9 @@ class StoredArtifacts:
         while await write(lambda connection: records.remove_expired(connection, self.clock())):
             pass
         deleted = 0
-        while keys := await write(lambda connection: records.mark_doomed(connection, self.clock())):
+        is_hurried = await self.store.read(records.waiting_bytes) > WAITING_BYTES
+        mark = partial(records.mark_doomed, is_hurried=is_hurried)
+        while keys := await write(lambda connection: mark(connection, self.clock())):
             for key in keys:
                 await self.objects.delete(key)
             await write(partial(records.forget_objects, keys=keys))
@@ -329,6 +335,8 @@ class ArtifactScope:
             with suppress(StoreError):  # if this fails, `sweep` deletes the object a day later
                 writer.put_nowait(lambda connection: records.delete_soon(connection, key, now))
             raise
+        finally:
+            stored.written_bytes += size + records.FILE_BYTES
 
     async def _write(self, change: Callable[[Records], T]) -> T:
         """Change records of this owner in one transaction."""
