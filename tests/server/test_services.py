@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -158,11 +159,10 @@ async def test_watching_saved_definitions_is_retried_after_a_failure(
             failing_once(monkeypatch, services, "all_definition_versions")
             watching = asyncio.create_task(saved.watch(None, tell))
             async with asyncio.timeout(60):
-                for version in range(1000):
+                for version in count():
+                    await services.store.definitions.save(LOCAL, "one", {"name": "one", "version": version})
                     if changed.is_set():
                         break
-                    await services.store.definitions.save(LOCAL, "one", {"name": "one", "version": version})
-                await changed.wait()
             watching.cancel()
     assert caplog.text.count("saved definitions cannot be watched now") == 1
 
