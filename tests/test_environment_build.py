@@ -120,6 +120,18 @@ async def test_scripts_find_the_packages_of_a_build_behind_a_link(local: Path, t
     assert ran.output == "1.0"
 
 
+async def test_scripts_find_the_standard_library_of_a_python_behind_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(sys.base_prefix)
+    python = Path(sys.executable).resolve().relative_to(Path(sys.base_prefix).resolve())
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "link" / python))
+    config = Config(data_directory=str(tmp_path / "data"), environments={"default": EnvironmentConfig((), ())})
+    async with Paddock(config) as paddock:
+        ran = await paddock.run("import argparse, os, sys\nos.path.exists(sys.executable)", engine="cpython")
+    assert (ran.error, ran.output) == (None, True)
+
+
 def test_a_build_is_compiled_and_cannot_be_written_by_accident(small: Built) -> None:
     sources = list(Path(small.site_packages).rglob("*.py"))
     tag = sys.implementation.cache_tag

@@ -200,18 +200,14 @@ def test_an_exception_keeps_its_position() -> None:
     assert one.result().error == RunError("ValueError", "no", 3, 5, "Traceback")
 
 
-def test_an_uncaught_envelope_of_a_failed_call_is_shown_as_one() -> None:
+def test_an_uncaught_envelope_is_shown_as_one() -> None:
     import json
 
     failure = envelope("rate_limited", "orders", "Too often.", "RATE_LIMITED")
-    for calls, shown in (
-        ((Call(1, "orders", {}, "error", 1.0),), failure),
-        ((Call(1, "orders", {}, "ok", 1.0),), None),
-    ):
-        one = record()
-        one.calls = calls
-        one.add(Finished(Verdict.RAISED, None, "RuntimeError", json.dumps(failure), 1, 1))
-        assert one.result().error == RunError("RuntimeError", json.dumps(failure), 1, 1, envelope=shown)
+    one = record()
+    one.add(Finished(Verdict.RAISED, None, "RuntimeError", json.dumps(failure), 1, 1))
+    error = one.result().error
+    assert error == RunError("RuntimeError", json.dumps(failure), 1, 1, envelope=failure)
 
 
 def test_the_text_of_an_envelope_in_another_exception_is_only_text() -> None:
@@ -255,7 +251,6 @@ def test_a_run_is_denied_only_by_an_envelope_that_the_host_sent(
 
     text = json.dumps(envelope(kind, "orders", "No.", "POLICY_DENIED"))
     one = record()
-    one.calls = (Call(1, "orders", {}, "error", 1.0),)
     one.is_denial = lambda said: was_denied and said == text
     one.add(Finished(Verdict.RAISED, None, error_type, text))
     assert one.result().verdict is verdict

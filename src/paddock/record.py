@@ -303,8 +303,7 @@ class RunRecord:
         elif error_type == "MemoryError" and not message:  # Python's own MemoryError has no message
             _, name, advice = _LIMITS[Verdict.OUT_OF_MEMORY]
             message = f"an allocation failed; the limit is {self._limit(name)}: {advice}"
-        has_failed_call = any(call.status != "ok" for call in self.calls)
-        failed_call = envelope.parse(message) if error_type in _TOOL_ERRORS and has_failed_call else None
+        failed_call = envelope.parse(message) if error_type in _TOOL_ERRORS else None
         if failed_call is not None:
             hints = tuple(failed_call["hints"])
         else:

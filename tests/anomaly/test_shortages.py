@@ -136,7 +136,7 @@ def test_too_few_processes_are_the_cause_and_no_weaker_profile_is_used_instead(d
         (
             1,
             ["unshare", "--user", "--map-root-user"],
-            "failed no guest can be started at the moment: a disk is full, or no further namespace",
+            "failed no profile of the jail works here.\nnamespaces: [Errno 28] unshare: No space left",
         ),
         (
             0,
@@ -145,7 +145,7 @@ def test_too_few_processes_are_the_cause_and_no_weaker_profile_is_used_instead(d
         ),
     ],
 )
-def test_too_few_namespaces_are_a_shortage_but_none_at_all_are_a_setting(
+def test_where_no_further_namespace_can_be_made_other_profiles_are_tried(
     data: Path, number: int, program: list[str], outcome: str
 ) -> None:
     limited = f'echo {number} > /proc/sys/user/max_user_namespaces && exec "$@"'

@@ -31,6 +31,7 @@ def main() -> None:
     package = types.ModuleType("paddock")
     package.__path__ = [__file__.rsplit("/", 2)[0]]  # not os.path, to import as little as possible
     sys.modules["paddock"] = package
+    os.umask(0o022)  # what is made for guests is for all of them to read, and for none to write
     if sys.argv[1] == "exec_jailed":
         from paddock.jail import exec_jailed
 
@@ -53,7 +54,6 @@ def main() -> None:
     else:
         # `-B` is for the guests only. The host decides for Paddock's own modules: `warden_command`.
         sys.dont_write_bytecode = sys.argv[3] == "0"
-        os.umask(0o022)  # what is made for guests is for all of them to read, and for none to write
         from paddock.jail import warden
 
         warden.main(int(sys.argv[2]))

@@ -130,6 +130,7 @@ class _Builder:
         python = self._environment.python
         self._show(f"Building environment {self._environment.name!r} with Python {python or platform.python_version()}")
         self._uv("venv", "--relocatable", "--no-project", "--python", python or sys.executable, str(self._partial))
+        self._use_real_python()
         for shim in self._partial.glob("lib/*/site-packages/_virtualenv.*"):
             shim.unlink()  # a patch for old distutils that every Python process of a guest would import
         if self._environment.packages:
@@ -189,6 +190,16 @@ class _Builder:
         modules = msgspec.json.decode(found.read_bytes(), type=list[str])
         found.unlink()
         return modules
+
+    def _use_real_python(self) -> None:
+        """Name the interpreter without links on the way to it, such as uv's own: guests see only what these lead to."""
+        link, config = self._partial / "bin" / "python", self._partial / "pyvenv.cfg"
+        python = os.path.realpath(link)
+        link.unlink()
+        link.symlink_to(python)
+        home = f"home = {os.path.dirname(python)}"  # noqa: PTH120
+        lines = config.read_text().splitlines()
+        config.write_text("".join(f"{home if line.startswith('home =') else line}\n" for line in lines))
 
     def _uv(self, *arguments: str) -> None:
         # uv runs in /, where it finds no project settings. The settings of the user and the machine apply.

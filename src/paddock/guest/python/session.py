@@ -13,7 +13,6 @@ import importlib
 import json
 import os
 import signal
-import sys
 from typing import Any, NoReturn
 
 from paddock.guest.python import (
@@ -51,6 +50,7 @@ class Session:
         self._names, self._channel, self._calls = names, channel, calls
         self._data_bytes = data_bytes
         self._placed: dict[str, Any] = {}  # what the runtime has defined for the cells so far
+        self._sets: set[str] = set()  # folders of packages that were added
         self._runner = asyncio.Runner()
         self._import, self._import_module = builtins.__import__, importlib.import_module
         self._pid = _getpid()
@@ -132,8 +132,9 @@ class Session:
         display.begin(self._channel if start.get("keep_files") else None)
         self._channel.send(Kind.STARTED, tag, {})
         clock.start(received.limits, self._channel)
-        if (packages := start.get("packages")) and packages[0] not in sys.path:  # now, because `.pth` files run code
+        if (packages := start.get("packages")) and packages[0] not in self._sets:  # now: `.pth` files run code
             namespace.add_packages(packages[0], first=packages[1])
+            self._sets.add(packages[0])
         tasks.start(received.limits.get("wall_seconds"))
         if ready.is_async and self._runner.get_loop().is_closed():
             self._runner = asyncio.Runner()

@@ -13,7 +13,6 @@ REMEDIES = {
     errno.EAGAIN: "no further process or thread can be started: raise the limit (ulimit -u or -v, TasksMax, pids.max)",
     errno.EFBIG: "no file may be as large as Paddock needs: raise the limit (ulimit -f)",
     errno.ENOMEM: "this machine, or the control group that Paddock is in, has no free memory, or ulimit -v is too low",
-    errno.ENOSPC: "a disk is full, or no further namespace can be made: raise the sysctls user.max_*_namespaces",
     errno.ETOOMANYREFS: "too many file descriptors are on their way through sockets: raise the limit (ulimit -n)",
     errno.EUSERS: "no user ids are free for guests: set jail.uid_base to the start of another range",
 }
