@@ -5,5 +5,5 @@ from __future__ import annotations
 import os
 
 _BLOCK = int(os.environ.get("TEST_UID_BLOCK", os.getpid()))
-# A Paddock uses 2^16 ids for `chroot`, which ends all that runs under them, and fifteen times as many for `namespaces`.
+# A Paddock uses 2^20 ids: one half for `chroot`, which ends all that runs under them, the other for `namespaces`.
 OWN = (1 << 24) + (_BLOCK % 1024 << 20)

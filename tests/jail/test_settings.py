@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="only root can make the other settings"),
 ]
-IDS = 2 << 16
+IDS = 1 << 20
 BASE = OWN + (1 << 29)
 SCRIPTS = "jail/setting_scripts.py"
 COMMAND = ("typer", "click", "annotated_doc", "shellingham", "rich")
