@@ -298,7 +298,13 @@ class Pool:
                 raise
             return None
         shelf.failures = 0
-        await self._apply_usual_limits(guest)
+        try:
+            await self._apply_usual_limits(guest)
+        except JailUnavailable:  # a guest that is killed with its zygote leaves its group first
+            await asyncio.wait([gone], timeout=DEATH_SECONDS)
+            if not gone.done():
+                raise
+            return None
         return guest
 
     async def _apply_usual_limits(self, guest: Guest) -> None:
