@@ -69,7 +69,8 @@ def libraries() -> list[Path]:
 
 def library_paths(library: Path, stdlib: Path) -> list[str]:
     """The folder of a library, if the system or this Python has it for libraries. Otherwise only the library."""
-    if str(library).startswith(("/usr/lib", "/lib", f"{stdlib.parent}/")):
+    system = tuple(f"{folder}/lib{bits}/" for folder in ("", "/usr") for bits in ("", "32", "64", "x32"))
+    if str(library).startswith((*system, f"{stdlib.parent}/")):
         return [str(library.parent)]
     return with_links(library)
 
