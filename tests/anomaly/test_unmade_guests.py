@@ -17,7 +17,7 @@ from paddock.jail import warden_client
 from paddock.model.environments import EnvironmentConfig
 from paddock.model.result import Verdict
 from paddock.run import Paddock
-from tests.anomaly.test_jail import children
+from tests.anomaly.test_jail import children, until
 
 NONE_WAITS = GuestsConfig(environment="bare", min_waiting=0, max_waiting=0)
 BARE = Config(environments={"bare": EnvironmentConfig()}, cpython=NONE_WAITS)
@@ -91,4 +91,4 @@ async def test_a_guest_that_never_gets_ready_is_given_up(monkeypatch: pytest.Mon
                 HostError, match=r"^no guest can be started at the moment: a guest was not ready in time"
             ):
                 await paddock.run("1", language="javascript", engine="node")
-    assert children(os.getpid()) == []
+    await until(lambda: not children(os.getpid()))
