@@ -324,17 +324,17 @@ async def test_half_of_a_surrogate_pair_in_arguments_is_replaced() -> None:
 async def test_large_arguments_do_not_hold_up_other_runs() -> None:
     broker = broker_of({"tool": add}, journal=FullJournal(takes_intents=True))
     await broker.answer(ToolCall(1, "tool", '{"a": 1}'))  # imports what calls need
-    turns = [time.perf_counter()]
+    turns = [time.process_time()]
 
     async def turn() -> None:
         while True:
             await asyncio.sleep(0)
-            turns.append(time.perf_counter())
+            turns.append(time.process_time())
 
     other = asyncio.create_task(turn())
     text = json.dumps({"a": 1, **{f"name{i}": "text" for i in range(50_000)}})
     answer = await broker.answer(ToolCall(2, "tool", text))
     other.cancel()
-    turns.append(time.perf_counter())
+    turns.append(time.process_time())
     assert answer.failed
     assert max(later - earlier for earlier, later in pairwise(turns)) < (turns[-1] - turns[0]) / 3
